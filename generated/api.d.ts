@@ -723,6 +723,8 @@ export type components = {
             supports: components["schemas"]["Feature"][];
             /** @description Empty when the engine does not list its voices. */
             voices: components["schemas"]["Voice"][];
+            /** @description The voice of a text when a request names none; null when it is not known. In a chat, the language of the text may choose another. */
+            default_voice: string | null;
         };
         /** @description The speech models that requests can select; may be empty. */
         SpeechModelList: {
@@ -6081,7 +6083,8 @@ export interface operations {
                      *               "name": "English",
                      *               "language": "en"
                      *             }
-                     *           ]
+                     *           ],
+                     *           "default_voice": "en"
                      *         }
                      *       ],
                      *       "default": "espeak"

@@ -1,5 +1,5 @@
 /**
- * Builds the page and the API reference: the files of generated/page/, by name. Assets are named by the hash of their
+ * Builds the page, the API reference and the list of errors: the files of generated/page/, by name. Assets are named by the hash of their
  * content, so that browsers may keep them for ever.
  */
 import { createHash } from 'node:crypto';
@@ -14,7 +14,12 @@ const scalar = join(here, '../node_modules/@scalar/api-reference');
 /** Files that the HTML files name, by the placeholder that stands for them there. */
 type Assets = Record<string, { readonly name: string; readonly content: Uint8Array }>;
 
-export async function buildPage(): Promise<Record<string, Uint8Array>> {
+export interface Texts {
+  /** The sections of `/docs/errors`, as HTML. */
+  readonly errors: string;
+}
+
+export async function buildPage({ errors }: Texts): Promise<Record<string, Uint8Array>> {
   const worklet = named('worklet', 'js', await bundle('gate.worklet.ts'));
   const script = named('main', 'js', await bundle('main.tsx', { WORKLET_URL: JSON.stringify(worklet.name) }));
   const assets: Assets = {
@@ -23,11 +28,13 @@ export async function buildPage(): Promise<Record<string, Uint8Array>> {
     'icon.svg': named('icon', 'svg', await readFile(join(here, 'icon.svg'))),
     'docs.js': named('docs', 'js', await bundle('docs.ts')),
     'docs.css': named('docs', 'css', await bundle('docs.css')),
+    'errors.css': named('errors', 'css', await bundle('errors.css')),
     'scalar.js': named('scalar', 'js', await readFile(join(scalar, 'dist/browser/standalone.js'))),
   };
   const files: Record<string, Uint8Array> = {
     'index.html': await html('index.html', assets),
     'docs.html': await html('docs.html', assets),
+    'errors.html': await html('errors.html', assets, { errors }),
     'LICENSES.txt': await licences(),
   };
   for (const { name, content } of [worklet, ...Object.values(assets)]) {
@@ -58,12 +65,12 @@ function named(name: string, extension: string, content: Uint8Array): Assets[str
   return { name: `assets/${name}-${hash}.${extension}`, content };
 }
 
-async function html(file: string, assets: Assets): Promise<Uint8Array> {
+async function html(file: string, assets: Assets, texts: Record<string, string> = {}): Promise<Uint8Array> {
   const text = await readFile(join(here, file), 'utf8');
   const linked = text.replaceAll(/\{\{([\w.]+)\}\}/g, (_all, key: string) => {
-    const asset = assets[key];
-    if (!asset) throw new Error(`${file} names ${key}, which is not built`);
-    return asset.name;
+    const value = texts[key] ?? assets[key]?.name;
+    if (value === undefined) throw new Error(`${file} names ${key}, which is not built`);
+    return value;
   });
   return Buffer.from(linked);
 }

@@ -3,6 +3,8 @@ import { ParlanceError } from '../src/client/index.ts';
 
 export interface Failure {
   readonly text: string;
+  /** Of the table of errors; undefined for a failure of the page or of the network. */
+  readonly code?: string;
   /** Identifies the request in the log of the service. */
   readonly requestId?: string;
 }
@@ -14,6 +16,7 @@ export function failureOf(error: unknown): Failure {
       error.code === 'unreachable'
         ? 'The service does not answer. Is it running, and is the network up?'
         : error.detail,
+    code: error.code,
     ...(error.requestId !== undefined && { requestId: error.requestId }),
   };
 }

@@ -2,16 +2,19 @@
 import { render } from 'preact';
 import { cancel } from './cancel.ts';
 import { isComposing } from './composing.ts';
+import { keepConversation } from './conversation.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
 import { watchLongRecordings } from './long-recordings.ts';
 import { watchKept } from './transcription.ts';
+import { forgetExplanations } from './why-not.ts';
 import { Composer } from './views/composer.tsx';
 import { Conversation } from './views/conversation.tsx';
 import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
 import { KeyDialog } from './views/key-dialog.tsx';
 import { Options } from './views/options.tsx';
 import { Top } from './views/top.tsx';
+import { VoiceDialog } from './views/voice-dialog.tsx';
 
 function Page() {
   return (
@@ -24,15 +27,18 @@ function Page() {
       </p>
       <KeyDialog />
       <Options />
+      <VoiceDialog />
       <DropZone />
     </>
   );
 }
 
+keepConversation();
 watchListings();
 watchLongRecordings();
 watchKept();
 takeFilesAnywhere();
+forgetExplanations();
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && !isComposing(event) && !document.querySelector('dialog[open]')) cancel();
 });

@@ -4,6 +4,7 @@
  */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import * as smd from 'streaming-markdown';
+import { copy } from './copy.ts';
 import { Feed } from './feed.ts';
 
 const tags: Readonly<Record<number, string>> = {
@@ -50,7 +51,7 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
       if (element.tagName === 'PRE' || element.tagName === 'TABLE') element.tabIndex = 0; // they may scroll
       if (token === smd.IMAGE) element.className = 'image';
       if (token === smd.CHECKBOX) element.textContent = '☐ ';
-      parent.append(element);
+      parent.append(isCode.has(token) ? withCopyButton(element) : element);
       open.push(element);
     },
     end_token: (open) => {
@@ -64,6 +65,29 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
       if (attribute === smd.START && element instanceof HTMLOListElement) element.start = Number(value);
     },
   };
+}
+
+const isCode: ReadonlySet<number> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE]);
+
+function withCopyButton(code: HTMLElement): HTMLElement {
+  const block = document.createElement('div');
+  block.className = 'code';
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'outlined copy-code';
+  button.ariaLabel = 'Copy the code';
+  button.textContent = 'Copy';
+  block.append(code, button);
+  return block;
+}
+
+/** One listener for all blocks of a text. */
+async function copyCode({ target }: Event): Promise<void> {
+  if (!(target instanceof HTMLButtonElement)) return;
+  const code = target.previousElementSibling?.textContent ?? '';
+  if (!(await copy(code))) return;
+  target.textContent = 'Copied';
+  setTimeout(() => (target.textContent = 'Copy'), 2_000);
 }
 
 const cellOf = (row: HTMLElement) => (row.parentElement?.firstElementChild === row ? 'th' : 'td');
@@ -91,5 +115,5 @@ export function Markdown({ text, isComplete }: { readonly text: string; readonly
     feed.end();
     state.current.isEnded = true;
   }, [text, isComplete]);
-  return <div class="markdown" ref={place} />;
+  return <div class="markdown" ref={place} onClick={(event) => void copyCode(event)} />;
 }

@@ -36,6 +36,12 @@ export function stopAnswer(): void {
   run?.abort();
 }
 
+/** The conversation from before a reload. */
+export function restore(kept: readonly Turn[]): void {
+  turns.value = kept;
+  lastId = kept.length;
+}
+
 export function startOver(): void {
   stopAnswer();
   turns.value = [];

@@ -15,6 +15,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { buildPage } from '../page/build.ts';
 import { grantableOperations, keysFileSchema } from '../src/keys/schema.ts';
 import { configSchema } from '../src/settings/config-schema.ts';
+import { errorSections } from './docs/error-page.ts';
 import { notice } from './docs/notice.ts';
 import { pages } from './docs/pages.ts';
 import type { Contract } from './docs/reference.ts';
@@ -145,7 +146,7 @@ async function leftovers(page: Record<string, unknown>): Promise<string[]> {
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 const page = Object.fromEntries(
-  Object.entries(await buildPage()).map(([name, content]) => [`generated/page/${name}`, content]),
+  Object.entries(await buildPage({ errors: errorSections() })).map(([name, content]) => [`generated/page/${name}`, content]),
 );
 for (const [name, content] of Object.entries(page)) {
   const path = join(home, name);

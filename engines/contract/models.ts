@@ -35,6 +35,8 @@ export interface ModelEntry {
   readonly supports?: readonly Feature[];
   /** For speech models whose voices are known. */
   readonly voices?: readonly Voice[];
+  /** Of `voices`: the one that speaks when a call has neither a voice nor a language. */
+  readonly defaultVoice?: string;
 }
 
 export interface Voice {

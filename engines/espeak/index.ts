@@ -51,7 +51,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
 
   const { modelOf, ...served } = serveModels(
     {
-      entries: async () => [{ id, name, local: true, supports, voices: await voices() }],
+      entries: async () => [{ id, name, local: true, supports, voices: await voices(), defaultVoice: instanceVoice }],
       find: (model) => (model === id ? id : undefined),
     },
     () => (synthesizer() ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help }),

@@ -18,7 +18,11 @@ export const speech = defineSandbox('speech', createSpeaker);
 
 function createSpeaker(context: EngineContext): SpeechEngine {
   const voices = languages.map(({ code, name }) => ({ id: code, name: `${name} beeps`, language: code }));
-  const { modelOf, ...served } = serveSandbox('sandbox-speech', { voices, supports: ['speed', 'instructions'] });
+  const { modelOf, ...served } = serveSandbox('sandbox-speech', {
+    voices,
+    defaultVoice: languages[0].code,
+    supports: ['speed', 'instructions'],
+  });
   return {
     ...served,
     // eslint-disable-next-line @typescript-eslint/require-await -- async, so that errors reject

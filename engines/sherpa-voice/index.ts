@@ -46,7 +46,12 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
 
   const { modelOf, ...served } = serveModels(
     {
-      entries: async () => [{ id, name, local: true, supports, voices: (await voices.recent()).listed }],
+      entries: async () => {
+        const { listed, speakers } = await voices.recent();
+        const usual = options.voice ?? speakers[0]?.id;
+        const voice = usual === undefined ? undefined : { defaultVoice: usual };
+        return [{ id, name, local: true, supports, voices: listed, ...voice }];
+      },
       find: (model) => (model === id ? id : undefined),
     },
     async () => {

@@ -35,7 +35,13 @@ export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<
     ...{ id, remoteId, maxCharacters, formats, sampleRate, instructions },
     entry: () => {
       const now = listed();
-      return { id, ...(name !== undefined && { name }), supports, ...(now && { voices: now }) };
+      const usual = defaultVoice ?? voices?.[0]?.id;
+      return {
+        ...{ id, supports },
+        ...(name !== undefined && { name }),
+        ...(now && { voices: now }),
+        ...(usual !== undefined && { defaultVoice: usual }),
+      };
     },
     voiceFor: voices
       ? chooseAmong(voices, id, defaultVoice)

@@ -15,12 +15,14 @@ import {
   type HandsFree,
 } from '../hands-free.ts';
 import { transcribing } from '../transcription.ts';
-import { canChat, canSpeak, canTranscribe } from '../listings.ts';
-import { isImpossible } from '../microphone.ts';
+import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
 import { prefer, preferences } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
-import { stopPlayback, unlock } from '../playback.ts';
+import { readAloud, speaking, stopPlayback, unlock } from '../playback.ts';
+import { speakable } from '../speakable.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
+import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, whyNotSend } from '../why-not.ts';
+import { Action } from './action.tsx';
 import { scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
 import { Meter, Seconds } from './meter.tsx';
@@ -35,6 +37,7 @@ export function Composer() {
         <Message />
         <div class="tools">
           <Tools />
+          {handsFree.value === 'off' && dictation.value !== 'recording' && <ReadDraftButton />}
           <SendOrCancel />
         </div>
       </form>
@@ -49,8 +52,10 @@ function submit(event: Event): void {
 }
 
 function send(): void {
+  const reason = whyNotSend();
+  if (reason !== undefined) return explain(reason);
+  if (isAnswering.value) return;
   const text = draft.value.trim();
-  if (text === '' || isAnswering.value || !canChat.value) return;
   stopPlayback();
   unlock();
   draft.value = '';
@@ -93,6 +98,7 @@ function Tools() {
   const state = handsFree.value;
   const isHandsFree = state !== 'off';
   const isRecording = dictation.value === 'recording';
+  const hasAnswers = canChat.value || !listings.value;
   return (
     <>
       {!isHandsFree && <SpeakButton key="speak" />}
@@ -100,7 +106,7 @@ function Tools() {
       {!isRecording && <HandsFreeButton key="hands-free" />}
       {isHandsFree && <MuteButton key="mute" />}
       {!isHandsFree && !isRecording && <FileButton key="file" />}
-      {!isRecording && <ReadAloudSwitch key="read-aloud" />}
+      {!isRecording && hasAnswers && <ReadAloudSwitch key="read-aloud" />}
       {isHandsFree && (isDeafState(state) ? <InterruptButton key="interrupt" /> : <Meter key="meter" />)}
     </>
   );
@@ -121,25 +127,22 @@ const holdMs = 400;
 function SpeakButton() {
   const pressedAt = useRef<number | undefined>(undefined);
   const isRecording = dictation.value === 'recording';
-  const isTaken = dictation.value === 'asking' || transcribing.value !== undefined; // for a moment: keeps the focus
+  const reason = whyNotRecord() ?? (dictation.value === 'asking' || transcribing.value ? whyNotNow() : undefined);
   const toggle = () => void (dictation.value === 'recording' ? finishDictation() : startDictation());
   return (
-    <button
-      type="button"
+    <Action
       class={isRecording ? 'speak recording' : 'speak'}
-      disabled={isImpossible() || !canTranscribe.value}
-      aria-disabled={isTaken}
-      aria-describedby="transcription-note"
+      whyNot={isRecording ? undefined : reason}
       onClick={toggle}
       onKeyDown={(event) => {
-        if (event.key !== ' ') return;
+        if (event.key !== ' ' || reason !== undefined) return;
         event.preventDefault();
         if (event.repeat) return;
         pressedAt.current = event.timeStamp;
         toggle();
       }}
       onKeyUp={(event) => {
-        if (event.key !== ' ') return;
+        if (event.key !== ' ' || reason !== undefined) return;
         event.preventDefault();
         const isHeld = pressedAt.current !== undefined && event.timeStamp - pressedAt.current > holdMs;
         if (!isHeld) return;
@@ -149,7 +152,7 @@ function SpeakButton() {
     >
       <Icon name={isRecording ? 'stop' : 'microphone'} />
       <span>{isRecording ? 'Stop and transcribe' : 'Speak'}</span>
-    </button>
+    </Action>
   );
 }
 
@@ -157,15 +160,15 @@ function FileButton() {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <button
-        type="button"
+      <Action
         class="quiet"
-        disabled={!canTranscribe.value || isWorking.value}
+        whyNot={whyNot('transcription') ?? whyNotNow()}
+        title="Transcribe a file"
         onClick={() => input.current?.click()}
       >
         <Icon name="file" />
         <span class="wide">File</span>
-      </button>
+      </Action>
       <input
         ref={input}
         type="file"
@@ -184,12 +187,11 @@ function FileButton() {
 function ReadAloudSwitch() {
   const isOn = preferences.value.readAloud ?? handsFree.value !== 'off';
   return (
-    <button
-      type="button"
+    <Action
       class="quiet"
       role="switch"
       aria-checked={isOn}
-      disabled={!canSpeak.value}
+      whyNot={whyNot('speech')}
       title="Read answers aloud"
       onClick={() => {
         unlock();
@@ -198,23 +200,23 @@ function ReadAloudSwitch() {
     >
       <Icon name="speaker" />
       <span class="unseen">Read answers aloud</span>
-    </button>
+    </Action>
   );
 }
 
 function HandsFreeButton() {
   const isOn = handsFree.value !== 'off';
   return (
-    <button
-      type="button"
+    <Action
       class={isOn ? 'speak' : 'quiet'}
       aria-pressed={isOn}
-      disabled={!isOn && (isImpossible() || !canTranscribe.value || isWorking.value)}
+      whyNot={isOn ? undefined : (whyNotRecord() ?? whyNot('chat') ?? whyNotNow())}
+      title="Speak and listen without hands"
       onClick={() => (isOn ? stopHandsFree() : void startHandsFree())}
     >
       <Icon name="waves" />
       <span class={isOn ? '' : 'wide'}>Hands-free</span>
-    </button>
+    </Action>
   );
 }
 
@@ -245,6 +247,31 @@ const InterruptButton = () => (
   </button>
 );
 
+/** Identifies the sound of the text in the composer. */
+const draftSound = 'draft';
+
+/** Needs no chat model. */
+function ReadDraftButton() {
+  const isOn = speaking.value === draftSound;
+  const hasRoom = !canChat.value && !canTranscribe.value; // on a phone
+  return (
+    <Action
+      class={!canChat.value && whyNotReadAloud() === undefined ? 'read-draft filled' : 'read-draft quiet'}
+      aria-label={isOn ? 'Stop' : 'Read aloud what is typed'}
+      whyNot={isOn ? undefined : (whyNotReadAloud() ?? whyNotNow())}
+      title="Read aloud what is typed"
+      onClick={() => {
+        if (isOn) return stopPlayback();
+        unlock();
+        void readAloud(draftSound, speakable(draft.value) || draft.value);
+      }}
+    >
+      <Icon name={isOn ? 'stop' : 'play'} />
+      <span class={hasRoom ? '' : 'wide'}>{isOn ? 'Stop' : 'Read aloud'}</span>
+    </Action>
+  );
+}
+
 function SendOrCancel() {
   const isCancel = isWorking.value || (isBusy.value && draft.value.trim() === '');
   return isCancel ? (
@@ -262,16 +289,10 @@ function SendOrCancel() {
       <span class="unseen">Cancel</span>
     </button>
   ) : (
-    <button
-      key="send"
-      type="submit"
-      class="round primary"
-      title="Send (Enter)"
-      disabled={draft.value.trim() === '' || !canChat.value}
-    >
+    <Action key="send" type="submit" class="round primary" title="Send (Enter)" whyNot={whyNotSend()}>
       <Icon name="send" />
       <span class="unseen">Send</span>
-    </button>
+    </Action>
   );
 }
 
@@ -286,6 +307,7 @@ function TranscriptionProgress({ transcript }: { readonly transcript: Transcript
 }
 
 function hintOf(): string {
+  if (explained.value !== undefined) return explained.value;
   if (dictation.value === 'asking' || handsFree.value === 'asking')
     return 'Allow the microphone in the browser’s question.';
   if (transcribing.value) return textOfTranscript(transcribing.value);
@@ -301,10 +323,15 @@ function hintOf(): string {
         ? 'Speaking. Say something to interrupt it.'
         : 'Speaking. The microphone is deaf meanwhile.';
     default:
-      return isAnswering.value ? answeringHint : idleHint;
+      return isAnswering.value ? answeringHint : idleHint();
   }
 }
 
 /** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
-const idleHint = hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+function idleHint(): string {
+  if (!canChat.value && canSpeak.value) return 'No chat model answers yet. Type a text and press “Read aloud”.';
+  if (listings.value && !canChat.value && !canTranscribe.value) return 'Nothing works yet: “What to do next” says what to press or type.';
+  return hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+}
+
 const answeringHint = hasKeyboard ? 'Answering. Esc stops it.' : 'Answering.';

@@ -19,6 +19,8 @@ import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
 import { stopPlayback, play, readAloud, speaking, unlock } from '../playback.ts';
 import { speakable } from '../speakable.ts';
+import { CopyButton } from './copy-button.tsx';
+import { FailureText } from './failure-text.tsx';
 import { followsEnd, scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
 
@@ -119,7 +121,7 @@ function TurnView({ turn, isLast }: { readonly turn: Turn; readonly isLast: bool
   return (
     <article class="turn question">
       <h2 class="unseen">You</h2>
-      <p>{turn.text}</p>
+      <Markdown text={turn.text} isComplete />
     </article>
   );
 }
@@ -137,8 +139,7 @@ function AnswerView({ answer, isLast }: { readonly answer: Answer; readonly isLa
       {isRunning && isWaiting(parts) && <Dots />}
       {answer.failure && (
         <div class="failure" role="alert">
-          <p>{answer.failure.text}</p>
-          {answer.failure.requestId !== undefined && <RequestId id={answer.failure.requestId} />}
+          <FailureText failure={answer.failure} />
           {isLast && (
             <button type="button" class="outlined" onClick={() => void askAgain()}>
               Try again
@@ -162,12 +163,6 @@ const Dots = () => (
     <span />
     <span />
     <span />
-  </p>
-);
-
-export const RequestId = ({ id }: { readonly id: string }) => (
-  <p class="small">
-    Request <code class="request-id">{id}</code>
   </p>
 );
 
@@ -243,14 +238,15 @@ function Footer({ answer }: { readonly answer: Answer }) {
           start={() => void readAloud(soundOf(answer), speakable(text))}
         />
       )}
+      {text.trim() !== '' && <CopyButton what="the answer" text={text} />}
       <span>{summaryOf(answer)}</span>
     </footer>
   );
 }
 
-function summaryOf({ state, result }: Answer): string {
+function summaryOf({ state, result, model: kept }: Answer): string {
   if (state === 'stopped') return 'Stopped.';
-  if (!result) return '';
+  if (!result) return kept ?? '';
   const { model, usage, finish_reason: reason } = result;
   const end = { stop: '', length: 'cut off at the limit', content_filter: 'cut off by the provider’s filter' }[reason];
   return [model, usage && `${usage.total_tokens} tokens`, end].filter(Boolean).join(' · ');

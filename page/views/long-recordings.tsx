@@ -5,7 +5,7 @@ import {
   saveTranscript,
   type LongRecording as LongRecordingState,
 } from '../long-recordings.ts';
-import { RequestId } from './conversation.tsx';
+import { FailureText } from './failure-text.tsx';
 
 export function LongRecordings() {
   return (
@@ -27,8 +27,11 @@ function LongRecording({ recording }: { readonly recording: LongRecordingState }
         <p>
           {name}: {textOf(recording)}
         </p>
-        {failure && <p {...{ role: 'alert' }}>{failure.text}</p>}
-        {failure?.requestId !== undefined && <RequestId id={failure.requestId} />}
+        {failure && (
+          <div {...{ role: 'alert' }}>
+            <FailureText failure={failure} />
+          </div>
+        )}
         {!isOver && <progress aria-label={`Transcription of ${name}`} {...(done !== undefined && { value: done })} />}
         <div class="actions">
           {formats.map((format) => (

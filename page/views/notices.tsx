@@ -11,7 +11,7 @@ import { isImpossible, microphoneFailure, captureProblem } from '../microphone.t
 import { textOfCaptureProblem } from '../capture-checks.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { Icon } from './icons.tsx';
-import { RequestId } from './conversation.tsx';
+import { FailureText } from './failure-text.tsx';
 import { LongRecordings } from './long-recordings.tsx';
 
 export function Notices() {
@@ -67,8 +67,7 @@ function Notice({ role, close, children }: NoticeProps) {
 function FailureNotice({ failure, close }: { readonly failure: Failure; readonly close?: () => void }) {
   return (
     <Notice role="alert" {...(close && { close })}>
-      <p>{failure.text}</p>
-      {failure.requestId !== undefined && <RequestId id={failure.requestId} />}
+      <FailureText failure={failure} />
     </Notice>
   );
 }
@@ -87,7 +86,7 @@ function ServiceNotice() {
   if (!listingFailure.value) return null;
   return (
     <Notice role="alert">
-      <p>{listingFailure.value.text}</p>
+      <FailureText failure={listingFailure.value} />
       <button type="button" class="outlined" onClick={() => void refreshListings()}>
         Try again
       </button>
@@ -121,8 +120,7 @@ function KeptRecording() {
   if (!recording) return <FailureNotice failure={failure} close={close} />;
   return (
     <Notice role="alert">
-      <p>{failure.text}</p>
-      {failure.requestId !== undefined && <RequestId id={failure.requestId} />}
+      <FailureText failure={failure} />
       <p class="small">
         The recording is kept: {recording.name}, {Math.ceil(recording.size / 1_024)} KB.
       </p>

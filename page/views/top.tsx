@@ -1,11 +1,16 @@
 /** The title, and who hears, answers and speaks. */
-import type { ModelEntry, SpeechModelEntry } from '../../src/client/index.ts';
+import type { ModelEntry } from '../../src/client/index.ts';
 import { isPreparing, optionText, placeOf, type Capability } from '../choices.ts';
 import { chosen, isKeyMissing, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
+import { saveConversation } from '../conversation.ts';
 import { startOver, turns } from '../run.ts';
+import { nameOfDefault } from '../voices.ts';
+import { whyNot } from '../why-not.ts';
+import { Action } from './action.tsx';
 import { Icon } from './icons.tsx';
 import { isOptionsOpen } from './options.tsx';
+import { isVoiceDialogOpen } from './voice-dialog.tsx';
 
 export function Top() {
   return (
@@ -13,15 +18,19 @@ export function Top() {
       <div class="bar">
         <h1>Parlance</h1>
         <nav aria-label="Page">
-          <button type="button" class="quiet" disabled={turns.value.length === 0} onClick={startOver}>
+          <Action class="quiet" whyNot={whyNotYet()} onClick={startOver}>
             <Icon name="fresh" />
             <span class="wide">New conversation</span>
-          </button>
-          <button type="button" class="quiet" onClick={() => (isOptionsOpen.value = true)}>
+          </Action>
+          <Action class="quiet" whyNot={whyNotYet()} title="Save the conversation as Markdown" onClick={saveConversation}>
+            <Icon name="save" />
+            <span class="wide">Save</span>
+          </Action>
+          <button type="button" class="quiet" title="Options" onClick={() => (isOptionsOpen.value = true)}>
             <Icon name="options" />
             <span class="wide">Options</span>
           </button>
-          <a class="quiet" href="docs">
+          <a class="quiet" href="docs" title="API reference">
             <Icon name="book" />
             <span class="wide">API</span>
           </a>
@@ -36,6 +45,8 @@ export function Top() {
     </header>
   );
 }
+
+const whyNotYet = () => (turns.value.length === 0 ? 'The conversation has not begun: type or speak a message.' : undefined);
 
 interface ModelPickerProps {
   readonly label: string;
@@ -88,27 +99,33 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   );
 }
 
+/** Some models have more than a hundred: a list of the browser can neither be searched nor listened to. */
 function VoicePicker() {
-  const voices = chosen.value.speech?.voices ?? [];
+  const { speech, voice } = chosen.value;
+  const voices = speech?.voices ?? [];
+  const current = voices.find(({ id }) => id === voice);
+  const name = current?.name ?? (speech ? nameOfDefault(speech) : 'None');
   return (
     <div class="picker">
-      <label for="voice">Voice</label>
-      <select
+      <span id="voice-label" class="label">
+        Voice
+      </span>
+      <Action
         id="voice"
-        disabled={voices.length === 0}
-        value={chosen.value.voice ?? ''}
-        onChange={({ currentTarget }) => prefer({ voice: currentTarget.value })}
+        class="select"
+        aria-haspopup="dialog"
+        aria-labelledby="voice-label voice"
+        whyNot={whyNotVoice(voices.length)}
+        onClick={() => (isVoiceDialogOpen.value = true)}
       >
-        <option value="">Default</option>
-        {voices.map((voice) => (
-          <option key={voice.id} value={voice.id}>
-            {nameOf(voice)}
-          </option>
-        ))}
-      </select>
+        {name}
+      </Action>
+      <p class="note">{speech && !current && name !== 'Default' && 'default'}</p>
     </div>
   );
 }
 
-const nameOf = ({ name, language }: SpeechModelEntry['voices'][number]) =>
-  language === null ? name : `${name} (${language})`;
+function whyNotVoice(count: number): string | undefined {
+  if (count > 0) return undefined;
+  return chosen.value.speech ? 'This model names no voices.' : whyNot('speech');
+}

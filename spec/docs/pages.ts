@@ -6,6 +6,7 @@ import type { EngineDefinition } from '../../engines/contract/index.ts';
 import { importGraph } from './import-graph.ts';
 import { withBlock } from './markdown.ts';
 import {
+  errorAdviceReference,
   errorsReference,
   eventsReference,
   keysFileReference,
@@ -28,7 +29,10 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
       mcpServers: mcpServersReference(),
       keysFile: keysFileReference(),
     }),
-    'docs/reference/errors.md': blocksIn('docs/reference/errors.md', { problems: errorsReference() }),
+    'docs/reference/errors.md': blocksIn('docs/reference/errors.md', {
+      problems: errorsReference(),
+      advice: errorAdviceReference(),
+    }),
     'docs/reference/limits.md': blocksIn('docs/reference/limits.md', { requests: requestLimits(contract) }),
     'docs/reference/events.md': blocksIn('docs/reference/events.md', {
       chatEvents: eventsReference(contract, 'ChatEvent'),

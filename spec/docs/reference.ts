@@ -6,6 +6,7 @@ import { metricsTable } from '../../src/metrics/table.ts';
 import { errorTable } from '../../src/openai/errors.ts';
 import { keysFileSchema } from '../../src/keys/schema.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
+import { clientErrorAdvice, errorAdvice } from './error-advice.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
 
@@ -63,6 +64,11 @@ export function errorsReference(): string {
     underV1(name as ProblemCode),
   ]);
   return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field', 'under `/v1`'], rows);
+}
+
+export function errorAdviceReference(): string {
+  const rows = Object.entries({ ...errorAdvice, ...clientErrorAdvice }).map(([name, advice]) => [code(name), advice]);
+  return table(['code', 'what to do'], rows);
 }
 
 function underV1(name: ProblemCode): string {

@@ -42,9 +42,12 @@ const calls: Calls<Subject> = {
 };
 
 export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls, [
-  check('listed voices have an id, a name, and a language or null', async ({ registry }) => {
+  check('listed voices have an id, a name, and a language or null; the default is one of them', async ({ registry }) => {
     for (const { entry } of await registry.models('speech')) {
-      for (const voice of entry.voices ?? []) {
+      const { voices = [], defaultVoice } = entry;
+      const isListed = defaultVoice === undefined || voices.length === 0 || voices.some(({ id }) => id === defaultVoice);
+      expectThat(isListed, `${entry.id} lists no voice ${shown(defaultVoice)}, its default`);
+      for (const voice of voices) {
         const { id, name, language } = voice;
         const isNamed = typeof id === 'string' && id !== '' && typeof name === 'string' && name !== '';
         expectThat(isNamed, `${entry.id} has the voice ${shown(voice)}`);

@@ -43,12 +43,13 @@ export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ 
   return answer({ status: 204, mediaType: noBody, body: undefined });
 };
 
-export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry }) => {
+export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry, speakers }) => {
   const { models, default: defaultModel } = await listModels(registry, 'speech');
   const data = await Promise.all(
     models.map(async (model) => ({
       ...(await toEntry(model)),
       voices: (model.entry.voices ?? []).map(({ id, name, language }) => ({ id, name, language })),
+      default_voice: (await speakers.defaultVoiceOf(model)) ?? null,
     })),
   );
   return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });

@@ -1,6 +1,6 @@
 /**
- * The web page (`/`) and the API reference (`/docs`): files of generated/page/, read once. Only `/`, `/docs` and the
- * addresses that they name exist.
+ * The web page (`/`), the API reference (`/docs`) and the list of errors (`/docs/errors`): files of generated/page/, read
+ * once. Only these and the addresses that they name exist.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -57,6 +57,7 @@ const assetHeaders = { ...everywhere, 'Cache-Control': 'public, max-age=31536000
 const documents: ReadonlyMap<string, readonly [path: string, headers: Readonly<Record<string, string>>]> = new Map([
   ['index.html', ['/', documentHeaders(pagePolicy)]],
   ['docs.html', ['/docs', documentHeaders(referencePolicy)]],
+  ['errors.html', ['/docs/errors', documentHeaders(pagePolicy)]],
 ]);
 
 /** By path. Empty when nothing is built. */

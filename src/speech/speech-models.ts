@@ -48,6 +48,8 @@ export interface SpeechModelSelector {
    * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
    */
   choose(options: SpeechSelection): Promise<SelectedSpeech>;
+  /** The voice of a request that names none; undefined if the engine does not say. */
+  defaultVoiceOf(model: ServedModel<'speech'>): Promise<string | undefined>;
   /** Whether the default model of the API key is available. */
   defaultIsAvailable(): Promise<boolean>;
 }
@@ -82,12 +84,15 @@ export async function createSpeechModelSelector({
       const chosen = voice == null || !isFree ? usual : await withVoice(usual, ({ id }) => id === voice);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
-      const chosenVoice = voice ?? (await defaultVoiceOf(chosen));
+      const chosenVoice = voice ?? (await configuredVoiceOf(chosen));
       const forLanguage = (wanted: string | undefined) =>
         chosenVoice !== undefined || wanted === undefined || !isFree
           ? chosen
           : withVoice(chosen, ({ language }) => language === null || language === wanted);
       return { model: chosen, ...selectedSpeech(forLanguage, chosenVoice, { limits, metrics }) };
+    },
+    async defaultVoiceOf(model) {
+      return (await configuredVoiceOf(model)) ?? model.entry.defaultVoice;
     },
     async defaultIsAvailable() {
       const found = await defaultModel(registry, 'speech');
@@ -105,7 +110,7 @@ export async function createSpeechModelSelector({
   }
 
   /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
-  async function defaultVoiceOf({ id: model, entry }: ServedModel): Promise<string | undefined> {
+  async function configuredVoiceOf({ id: model, entry }: ServedModel): Promise<string | undefined> {
     if (defaultVoice === undefined || entry.voices?.some(({ id }) => id === defaultVoice)) return defaultVoice;
     return model === (await configuredDefault())?.id ? defaultVoice : undefined;
   }

@@ -4,6 +4,7 @@ import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { faultsOf } from './axe.ts';
 import {
+  drawnTextOf,
   lanName,
   openPage,
   programs,
@@ -24,6 +25,7 @@ interface Styled {
 /** Buttons whose text or border is not to be seen in whole. */
 const cutOff = ({ page }: UserPage) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('button')]
+    .filter((one) => !one.classList.contains('select')) // which ends in an ellipsis
     .filter((one) => one.scrollWidth > one.clientWidth || one.getBoundingClientRect().right > innerWidth)
     .map(({ textContent }) => textContent)`);
 
@@ -130,6 +132,11 @@ describeWith(programs, 'the page', () => {
       await page.page.context().setOffline(true);
       await page.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
       await textOf(page.alert).toContain('The service does not answer');
+    },
+    'with the voices': async (page) => {
+      await page.button(/^Voice/).click();
+      await page.page.getByRole('dialog', { name: 'Voice' }).getByRole('radio').nth(3).click();
+      await page.button(/^Listen to/).waitFor();
     },
     'with the options': async (page) => {
       await page.button('Options').click();
@@ -250,6 +257,7 @@ describeWith(programs, 'the page', () => {
     const order = await walk(page);
     expect(order).toEqual([
       'New conversation',
+      'Save',
       'Options',
       'API',
       'Hears',
@@ -257,11 +265,14 @@ describeWith(programs, 'the page', () => {
       'Speaks',
       'Voice',
       'Read aloud',
+      'Copy the answer',
       'Message',
       'Speak',
       'Hands-free',
       'File',
       'Read answers aloud',
+      'Read aloud what is typed',
+      'Send',
     ]);
   });
 
@@ -275,7 +286,7 @@ describeWith(programs, 'the page', () => {
     expect(await page.message.inputValue()).toBe('one\ntwo');
     expect(await page.questions.count()).toBe(0);
     await page.message.press('Enter');
-    await textOf(page.questions).toBe('one\ntwo');
+    await drawnTextOf(page.questions).toBe('one\ntwo');
   });
 
   test('tells a screen reader once what was answered, and never a growing text', async () => {

@@ -77,7 +77,7 @@ describe('an answer', () => {
     expect(answerTo(content('Half'), { type: 'chat.failed', problem })).toEqual({
       ...partial,
       state: 'failed',
-      failure: { text: 'Too busy.', requestId: instance },
+      failure: { text: 'Too busy.', code: 'overloaded', requestId: instance },
     });
     expect(fail(partial, new Error('odd'))).toMatchObject({ parts: partial.parts, failure: { text: 'odd' } });
     expect(stop(partial)).toEqual({ ...partial, state: 'stopped' });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { speechSeconds, tonePcm, toneWav, wav, type Speech } from '../support/tone-model.ts';
-import { draftOf, patience, programs, promptUser, requestsOf, sharedPage, spoken, textOf } from './support.ts';
+import { draftOf, drawnTextOf, patience, programs, promptUser, requestsOf, sharedPage, spoken, textOf } from './support.ts';
 
 const text = 'alpha bravo';
 const speech: Speech = { words: ['alpha', 'bravo'], rate: 16_000, tailSeconds: 0.2 };
@@ -46,7 +46,7 @@ describeWith(programs, 'a user who speaks', () => {
     await page.page.keyboard.press('Shift+Enter');
     await page.page.keyboard.type('think: what they may be');
     await page.page.keyboard.press('Enter');
-    await textOf(page.questions).toBe('alpha bravo\nthink: what they may be');
+    await drawnTextOf(page.questions).toBe('alpha bravo\nthink: what they may be');
     const answer = await page.answer();
     await answer.getByText('Reasoning').click();
     await textOf(answer.locator('.reasoning')).toBe('what they may be');

@@ -84,7 +84,7 @@ export const observer = String.raw`(() => {
     setTimeout(look);
   }, true);
 
-  Object.defineProperty(window, 'observed', { get: () => ({
+  Object.defineProperty(window, 'observed', { configurable: true, get: () => ({
     violations, announcements, stoppedAfterMs, soundedAfterMs,
     isSounding: isSounding(),
     isWhole: [...players].some(({ duration }) => Number.isFinite(duration)),

@@ -161,7 +161,7 @@ export class UserPage {
     this.page = page;
     this.message = page.getByRole('textbox', { name: 'Message' });
     this.status = page.getByRole('status');
-    this.questions = page.locator('article.question p');
+    this.questions = page.locator('article.question .markdown');
     this.answers = page.locator('article.answer');
     this.alert = page.getByRole('alert');
     this.hint = page.locator('.hint');
@@ -256,6 +256,10 @@ export class UserPage {
 
 /** The text of the composer, polled. */
 export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inputValue(), patience);
+
+/** As it is drawn: Markdown breaks lines by elements. */
+export const drawnTextOf = (locator: Locator) =>
+  expect.poll(async () => (await locator.allInnerTexts()).join('\n'), patience);
 
 export const textOf = (locator: Locator) =>
   expect.poll(async () => (await locator.allTextContents()).join('\n'), patience);

@@ -78,7 +78,11 @@ async function clear(page: Page, { viewport }: BrowserContextOptions): Promise<v
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
   await context.setOffline(false);
-  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.evaluate(`{
+    localStorage.clear();
+    sessionStorage.clear();
+    Storage.prototype.setItem = () => {}; // the page stores the conversation when it goes
+  }`);
   await page.evaluate(clearRecordings);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.goto('about:blank');

@@ -75,7 +75,7 @@ describe('the pickers', () => {
   });
 
   test('choose a voice only if the model has it', () => {
-    const speech: SpeechModelEntry = { ...entry('s'), voices: [{ id: 'en', name: 'English', language: 'en' }] };
+    const speech: SpeechModelEntry = { ...entry('s'), voices: [{ id: 'en', name: 'English', language: 'en' }], default_voice: 'en' };
     expect(chooseVoice(speech, 'en')).toBe('en');
     expect(chooseVoice(speech, 'de')).toBeUndefined();
     expect(chooseVoice(undefined, 'en')).toBeUndefined();
@@ -97,14 +97,15 @@ describe('the pickers', () => {
 });
 
 describe('a failure', () => {
-  test('shows the detail and the id of the request', () => {
+  test('shows the detail, the code and the id of the request', () => {
     const error = new ParlanceError('overloaded', 'Too busy.', { status: 503, requestId: 'r' });
-    expect(failureOf(error)).toEqual({ text: 'Too busy.', requestId: 'r' });
+    expect(failureOf(error)).toEqual({ text: 'Too busy.', code: 'overloaded', requestId: 'r' });
   });
 
   test('says that the service does not answer', () => {
     expect(failureOf(new ParlanceError('unreachable', 'No response'))).toEqual({
       text: 'The service does not answer. Is it running, and is the network up?',
+      code: 'unreachable',
     });
   });
 });

@@ -81,11 +81,12 @@ function checkList<T>(
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, supports: listed, voices: given } = item;
+  const { id, name, local, discovered, supports: listed, voices: given, defaultVoice } = item;
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
+  must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
   const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
@@ -94,7 +95,8 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     last.local === local &&
     last.discovered === discovered &&
     last.supports === supports &&
-    last.voices === voices;
+    last.voices === voices &&
+    last.defaultVoice === defaultVoice;
   if (isSame) return last;
   return {
     id,
@@ -103,6 +105,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     ...(discovered !== undefined && { discovered }),
     ...(supports !== undefined && { supports }),
     ...(voices !== undefined && { voices }),
+    ...(defaultVoice !== undefined && { defaultVoice }),
   };
 }
 

@@ -1,0 +1,27 @@
+/** What a failure says: the text, and what its reader can do about it. The service serves the link itself. */
+import type { Failure } from '../failure.ts';
+
+export function FailureText({ failure: { text, code, requestId } }: { readonly failure: Failure }) {
+  return (
+    <>
+      <p>{text}</p>
+      {(code !== undefined || requestId !== undefined) && (
+        <p class="small facts">
+          {code !== undefined && (
+            <span>
+              Code <code>{code}</code>:{' '}
+              <a href={`docs/errors#${encodeURIComponent(code)}`} target="_blank" rel="noopener">
+                what to do
+              </a>
+            </span>
+          )}
+          {requestId !== undefined && (
+            <span>
+              Request <code class="request-id">{requestId}</code>
+            </span>
+          )}
+        </p>
+      )}
+    </>
+  );
+}

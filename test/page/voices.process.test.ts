@@ -1,0 +1,63 @@
+/** The voices of a model: a hundred of eSpeak, found, chosen and listened to. */
+import { expect, test } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { faultsOf } from './axe.ts';
+import { openPage, patience, programs, sharedBrowser, sharedService, textOf, type UserPage } from './support.ts';
+
+describeWith(programs, 'the voices', () => {
+  const browser = sharedBrowser();
+  const service = sharedService();
+  const open = async () => (await openPage(browser(), service())).ready();
+  const dialog = ({ page }: UserPage) => page.getByRole('dialog', { name: 'Voice' });
+  const search = (page: UserPage) => dialog(page).getByRole('searchbox', { name: 'Search voices' });
+
+  test('have a default with its name', async () => {
+    const page = await open();
+    await textOf(page.page.locator('#voice')).toBe('English');
+    await page.button('Voice English').click();
+    expect(await dialog(page).getByRole('radio').first().isChecked()).toBe(true);
+    await textOf(dialog(page).locator('.voice').first()).toContain('English default');
+  });
+
+  test('are sorted, found, listened to and chosen by the keyboard alone', async () => {
+    const page = await open();
+    await page.button('Voice English').press('Enter');
+    await page.hasFocus(search(page));
+    expect(await dialog(page).getByRole('radio').count()).toBeGreaterThan(80);
+    await page.page.keyboard.type('DEUTSCH');
+    await textOf(dialog(page)).toContain('No voice has such a name or language.');
+    await search(page).fill('german');
+    await expect.poll(() => dialog(page).getByRole('radio').count(), patience).toBe(1);
+    await page.page.keyboard.press('Tab');
+    await page.page.keyboard.press('Space');
+    await page.page.keyboard.press('Tab');
+    await page.hasFocus(page.button('Listen to German'));
+    const [request] = await Promise.all([
+      page.page.waitForRequest(/\/tts\/clips$/),
+      page.page.keyboard.press('Enter'),
+    ]);
+    expect(request.postDataJSON()).toMatchObject({ voice_id: 'de', text: '1, 2, 3, 4, 5.' });
+    await page.sees({ isSounding: true });
+    expect(await faultsOf(page)).toEqual([]);
+    await page.button('Done').press('Enter');
+    await page.sees({ isSounding: false });
+    await textOf(page.page.locator('#voice')).toBe('German');
+
+    await page.page.reload();
+    await page.ready();
+    await textOf(page.page.locator('#voice')).toBe('German');
+  });
+
+  test('are listened to with the text that is typed', async () => {
+    const page = await open();
+    await page.message.fill('Good morning');
+    await page.button('Voice English').click();
+    const [request] = await Promise.all([
+      page.page.waitForRequest(/\/tts\/clips$/),
+      page.button('Listen to English').click(),
+    ]);
+    expect(request.postDataJSON()).toMatchObject({ text: 'Good morning' });
+    await page.page.keyboard.press('Escape');
+    await page.sees({ isSounding: false });
+  });
+});
