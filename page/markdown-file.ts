@@ -10,6 +10,7 @@ function section(turn: Turn): string {
   if (turn.role === 'user') return `## You\n\n${turn.text}`;
   const model = turn.result?.model ?? turn.model;
   const heading = model === undefined ? '## Answer' : `## Answer (${model})`;
-  const end = turn.state === 'failed' ? `_${turn.failure?.text ?? 'Failed.'}_` : turn.state === 'stopped' ? '_Stopped._' : '';
+  const end =
+    turn.state === 'failed' ? `_${turn.failure?.text ?? 'Failed.'}_` : turn.state === 'stopped' ? '_Stopped._' : '';
   return [heading, textOf(turn).trim(), end].filter((part) => part !== '').join('\n\n');
 }

@@ -108,14 +108,13 @@ function isStoredTurn(turn: unknown): turn is StoredTurn {
   if (turn.role === 'user') return true;
   const { role, state, model, failure } = turn;
   if (role !== 'assistant' || !isOptionalText(model)) return false;
-  return (state === 'done' || state === 'stopped' || state === 'failed') && (failure === undefined || isFailure(failure));
+  return (
+    (state === 'done' || state === 'stopped' || state === 'failed') && (failure === undefined || isFailure(failure))
+  );
 }
 
 const isFailure = (value: unknown): value is Failure =>
-  isRecord(value) &&
-  typeof value.text === 'string' &&
-  isOptionalText(value.code) &&
-  isOptionalText(value.requestId);
+  isRecord(value) && typeof value.text === 'string' && isOptionalText(value.code) && isOptionalText(value.requestId);
 
 /** Tells keys apart; too short to find the key (FNV-1a, 32 bits). */
 function ownerOf(key: string | undefined): string {

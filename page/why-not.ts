@@ -32,7 +32,9 @@ export const whyNotReadAloud = (): Reason =>
   whyNot('speech') ?? (draft.value.trim() === '' ? 'Type a text first.' : undefined);
 
 export const whyNotRecord = (): Reason =>
-  isImpossible() && captureProblem.value ? textOfCaptureProblem(captureProblem.value, location) : whyNot('transcription');
+  isImpossible() && captureProblem.value
+    ? textOfCaptureProblem(captureProblem.value, location)
+    : whyNot('transcription');
 
 export const whyNotNow = (): Reason => (isWorking.value ? 'Something is at work: Cancel (Esc) stops it.' : undefined);
 

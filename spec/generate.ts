@@ -146,7 +146,10 @@ async function leftovers(page: Record<string, unknown>): Promise<string[]> {
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 const page = Object.fromEntries(
-  Object.entries(await buildPage({ errors: errorSections() })).map(([name, content]) => [`generated/page/${name}`, content]),
+  Object.entries(await buildPage({ errors: errorSections() })).map(([name, content]) => [
+    `generated/page/${name}`,
+    content,
+  ]),
 );
 for (const [name, content] of Object.entries(page)) {
   const path = join(home, name);

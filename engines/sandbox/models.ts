@@ -18,7 +18,10 @@ export interface Model {
 }
 
 /** Such as `sandbox-chat` and `sandbox-chat-slow`. */
-export function serveSandbox(id: string, more: Pick<ModelEntry, 'supports' | 'voices' | 'defaultVoice'> = {}): ServedModels<Model> {
+export function serveSandbox(
+  id: string,
+  more: Pick<ModelEntry, 'supports' | 'voices' | 'defaultVoice'> = {},
+): ServedModels<Model> {
   const models = [id, `${id}-slow`].map((one) => ({ id: one, isSlow: one !== id }));
   const reason = 'Sandbox: answers are made up.';
   return serveModels(

@@ -330,7 +330,8 @@ function hintOf(): string {
 /** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
 function idleHint(): string {
   if (!canChat.value && canSpeak.value) return 'No chat model answers yet. Type a text and press “Read aloud”.';
-  if (listings.value && !canChat.value && !canTranscribe.value) return 'Nothing works yet: “What to do next” says what to press or type.';
+  if (listings.value && !canChat.value && !canTranscribe.value)
+    return 'Nothing works yet: “What to do next” says what to press or type.';
   return hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
 }
 

@@ -22,7 +22,12 @@ export function Top() {
             <Icon name="fresh" />
             <span class="wide">New conversation</span>
           </Action>
-          <Action class="quiet" whyNot={whyNotYet()} title="Save the conversation as Markdown" onClick={saveConversation}>
+          <Action
+            class="quiet"
+            whyNot={whyNotYet()}
+            title="Save the conversation as Markdown"
+            onClick={saveConversation}
+          >
             <Icon name="save" />
             <span class="wide">Save</span>
           </Action>
@@ -46,7 +51,8 @@ export function Top() {
   );
 }
 
-const whyNotYet = () => (turns.value.length === 0 ? 'The conversation has not begun: type or speak a message.' : undefined);
+const whyNotYet = () =>
+  turns.value.length === 0 ? 'The conversation has not begun: type or speak a message.' : undefined;
 
 interface ModelPickerProps {
   readonly label: string;

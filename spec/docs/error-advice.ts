@@ -24,6 +24,10 @@ export const errorAdvice: Readonly<Record<ProblemCode, string>> = {
   'origin-not-allowed': 'Use the page of the service itself, or add the origin to `CORS_ORIGINS`.',
   'operation-not-allowed': 'Use another key: its entry in the keys file lists the `operations` that it may call.',
   'model-not-allowed': 'Choose another model, or another key: its entry lists the `models` that it may use.',
+  'preparation-not-allowed':
+    'Use the command that the list names for each, in a terminal of the machine; the detail says who may.',
+  'preparation-not-found': 'Choose an id that `GET /preparations` lists.',
+  'preparation-in-progress': 'Wait until the other one is ready, or stop it: there is one at a time.',
   'not-found': 'Check the path: `/docs` has all operations.',
   'clip-not-found': 'Make it again: a clip is kept for 10 minutes.',
   'transcription-not-found': 'Send it again: a finished job is kept for an hour (`TRANSCRIBE_JOB_KEEP`).',

@@ -42,19 +42,23 @@ const calls: Calls<Subject> = {
 };
 
 export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls, [
-  check('listed voices have an id, a name, and a language or null; the default is one of them', async ({ registry }) => {
-    for (const { entry } of await registry.models('speech')) {
-      const { voices = [], defaultVoice } = entry;
-      const isListed = defaultVoice === undefined || voices.length === 0 || voices.some(({ id }) => id === defaultVoice);
-      expectThat(isListed, `${entry.id} lists no voice ${shown(defaultVoice)}, its default`);
-      for (const voice of voices) {
-        const { id, name, language } = voice;
-        const isNamed = typeof id === 'string' && id !== '' && typeof name === 'string' && name !== '';
-        expectThat(isNamed, `${entry.id} has the voice ${shown(voice)}`);
-        expectLanguage(language, `the voice ${id}`);
+  check(
+    'listed voices have an id, a name, and a language or null; the default is one of them',
+    async ({ registry }) => {
+      for (const { entry } of await registry.models('speech')) {
+        const { voices = [], defaultVoice } = entry;
+        const isListed =
+          defaultVoice === undefined || voices.length === 0 || voices.some(({ id }) => id === defaultVoice);
+        expectThat(isListed, `${entry.id} lists no voice ${shown(defaultVoice)}, its default`);
+        for (const voice of voices) {
+          const { id, name, language } = voice;
+          const isNamed = typeof id === 'string' && id !== '' && typeof name === 'string' && name !== '';
+          expectThat(isNamed, `${entry.id} has the voice ${shown(voice)}`);
+          expectLanguage(language, `the voice ${id}`);
+        }
       }
-    }
-  }),
+    },
+  ),
 
   check('text becomes audio, and longer text more audio', async (opened) => {
     const short = await audioOf(await synthesize(opened), 'mp3');

@@ -23,7 +23,10 @@ const streamOf = (text: string) =>
     { type: 'chat.started', id: 'r', model: 'm' },
     { type: 'step.started', step: 0 },
     { type: 'content.delta', step: 0, delta: text },
-    { type: 'chat.completed', result: { content: text, model: 'm', finish_reason: 'stop', reasoning: null, usage: null } },
+    {
+      type: 'chat.completed',
+      result: { content: text, model: 'm', finish_reason: 'stop', reasoning: null, usage: null },
+    },
   ]
     .map((event, seq) => `id: ${seq}\nevent: ${event.type}\ndata: ${JSON.stringify({ ...event, seq })}\n\n`)
     .join('');
@@ -234,7 +237,10 @@ describeWith(programs, 'the conversation', () => {
     await page.answer();
     await drawnTextOf(page.answers.locator('.markdown')).toContain('end');
     const bar = page.button('New conversation');
-    for (const viewport of [{ width: 1280, height: 720 }, { width: 390, height: 844 }]) {
+    for (const viewport of [
+      { width: 1280, height: 720 },
+      { width: 390, height: 844 },
+    ]) {
       await page.page.setViewportSize(viewport);
       expect(await page.page.evaluate('scrollY')).toBeGreaterThan(500);
       const { y } = (await bar.boundingBox())!;

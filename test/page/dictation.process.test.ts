@@ -3,7 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { speechSeconds, tonePcm, toneWav, wav, type Speech } from '../support/tone-model.ts';
-import { draftOf, drawnTextOf, patience, programs, promptUser, requestsOf, sharedPage, spoken, textOf } from './support.ts';
+import {
+  draftOf,
+  drawnTextOf,
+  patience,
+  programs,
+  promptUser,
+  requestsOf,
+  sharedPage,
+  spoken,
+  textOf,
+} from './support.ts';
 
 const text = 'alpha bravo';
 const speech: Speech = { words: ['alpha', 'bravo'], rate: 16_000, tailSeconds: 0.2 };

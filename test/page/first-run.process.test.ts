@@ -32,10 +32,7 @@ describeWith(programs, 'the first minutes', () => {
     const page = await open();
     await page.message.fill(code);
     await page.button('Read aloud what is typed').focus();
-    const [request] = await Promise.all([
-      page.page.waitForRequest(/\/tts\/clips$/),
-      page.page.keyboard.press('Enter'),
-    ]);
+    const [request] = await Promise.all([page.page.waitForRequest(/\/tts\/clips$/), page.page.keyboard.press('Enter')]);
     expect(request.postDataJSON()).toMatchObject({ text: code });
     await page.sees({ isSounding: true });
     await page.page.keyboard.press('Escape');

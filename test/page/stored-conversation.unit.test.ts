@@ -2,12 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { newAnswer, textOf, type Answer, type Turn } from '../../page/conversation-state.ts';
 import { toMarkdown } from '../../page/markdown-file.ts';
-import {
-  maxStoredBytes,
-  storedTurns,
-  storeTurns,
-  type ConversationStorage,
-} from '../../page/stored-conversation.ts';
+import { maxStoredBytes, storedTurns, storeTurns, type ConversationStorage } from '../../page/stored-conversation.ts';
 
 /** Of a tab: refuses what is beyond its quota of characters. */
 function newStorage(quota = Infinity) {

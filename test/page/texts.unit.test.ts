@@ -75,7 +75,11 @@ describe('the pickers', () => {
   });
 
   test('choose a voice only if the model has it', () => {
-    const speech: SpeechModelEntry = { ...entry('s'), voices: [{ id: 'en', name: 'English', language: 'en' }], default_voice: 'en' };
+    const speech: SpeechModelEntry = {
+      ...entry('s'),
+      voices: [{ id: 'en', name: 'English', language: 'en' }],
+      default_voice: 'en',
+    };
     expect(chooseVoice(speech, 'en')).toBe('en');
     expect(chooseVoice(speech, 'de')).toBeUndefined();
     expect(chooseVoice(undefined, 'en')).toBeUndefined();

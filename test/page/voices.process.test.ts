@@ -32,10 +32,7 @@ describeWith(programs, 'the voices', () => {
     await page.page.keyboard.press('Space');
     await page.page.keyboard.press('Tab');
     await page.hasFocus(page.button('Listen to German'));
-    const [request] = await Promise.all([
-      page.page.waitForRequest(/\/tts\/clips$/),
-      page.page.keyboard.press('Enter'),
-    ]);
+    const [request] = await Promise.all([page.page.waitForRequest(/\/tts\/clips$/), page.page.keyboard.press('Enter')]);
     expect(request.postDataJSON()).toMatchObject({ voice_id: 'de', text: '1, 2, 3, 4, 5.' });
     await page.sees({ isSounding: true });
     expect(await faultsOf(page)).toEqual([]);
