@@ -26,8 +26,8 @@ export const listings = signal<Listings | undefined>(undefined);
 export const isKeyMissing = signal(false);
 export const listingFailure = signal<Failure | undefined>(undefined);
 
-/** Four requests each: a key may have 60 in a minute. */
-const askAgainMs = 5_000;
+/** Four requests each, and preparations beside them: a key may have 60 in a minute. */
+const askAgainMs = 6_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 

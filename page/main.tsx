@@ -6,6 +6,7 @@ import { keepConversation } from './conversation.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
 import { watchLongRecordings } from './long-recordings.ts';
+import { watchPreparations } from './preparations.ts';
 import { watchKept } from './transcription.ts';
 import { forgetExplanations } from './why-not.ts';
 import { Composer } from './views/composer.tsx';
@@ -35,6 +36,7 @@ function Page() {
 
 keepConversation();
 watchListings();
+watchPreparations();
 watchLongRecordings();
 watchKept();
 takeFilesAnywhere();

@@ -253,7 +253,7 @@ const draftSound = 'draft';
 /** Needs no chat model. */
 function ReadDraftButton() {
   const isOn = speaking.value === draftSound;
-  const hasRoom = !canChat.value && !canTranscribe.value; // on a phone
+  const hasRoom = listings.value && !canChat.value && !canTranscribe.value; // on a phone
   return (
     <Action
       class={!canChat.value && whyNotReadAloud() === undefined ? 'read-draft filled' : 'read-draft quiet'}

@@ -1,6 +1,5 @@
 /** What was said, and what was answered. */
 import { useLayoutEffect } from 'preact/hooks';
-import { adviceFor, type Capability } from '../choices.ts';
 import {
   textOf,
   type Answer,
@@ -11,7 +10,6 @@ import {
   type Turn,
 } from '../conversation-state.ts';
 import { draft, focusDraft } from '../draft.ts';
-import { key } from '../key.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
 import { prettyJson } from '../pretty-json.ts';
@@ -23,6 +21,7 @@ import { CopyButton } from './copy-button.tsx';
 import { FailureText } from './failure-text.tsx';
 import { followsEnd, scrollToEnd } from './follow.ts';
 import { Icon } from './icons.tsx';
+import { Setup } from './setup.tsx';
 
 export function Conversation() {
   const all = turns.value;
@@ -39,45 +38,6 @@ export function Conversation() {
         ))}
       </div>
     </main>
-  );
-}
-
-const labels: Readonly<Record<Capability, string>> = {
-  transcription: 'To hear',
-  chat: 'To answer',
-  speech: 'To speak',
-};
-
-/** What to do next for each capability that does not work. */
-function Setup() {
-  const lists = listings.value;
-  if (!lists) return null;
-  const { probe } = lists;
-  const textFor = (capability: Capability) =>
-    capability === 'transcription' && probe?.code === 'disabled'
-      ? probe.reason
-      : adviceFor(capability, chosen.value[capability], lists[capability].refusal);
-  const missing = (['transcription', 'chat', 'speech'] as const).filter((name) => textFor(name) !== undefined);
-  if (missing.length === 0) return null;
-  const isUpToKey = missing.every((capability) => lists[capability].refusal !== undefined);
-  return (
-    <section class="setup" aria-labelledby="setup-title">
-      <h2 id="setup-title">What to do next</h2>
-      <dl>
-        {missing.map((capability) => (
-          <div key={capability}>
-            <dt>{labels[capability]}</dt>
-            <dd>{textFor(capability)}</dd>
-          </div>
-        ))}
-      </dl>
-      {!isUpToKey && (
-        <p class="small">
-          “npm run doctor” says what is missing. Without models, try “PARLANCE_SANDBOX=1 npm start”.
-          {key.value !== undefined && ' A key may be limited to some models: its operator knows.'}
-        </p>
-      )}
-    </section>
   );
 }
 

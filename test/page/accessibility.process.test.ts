@@ -263,7 +263,7 @@ describeWith(programs, 'the page', () => {
       'Hears',
       'Answers',
       'Speaks',
-      'Voice',
+      'English',
       'Read aloud',
       'Copy the answer',
       'Message',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { startLocalService } from '../support/local-service.ts';
 import { requireProgram } from '../support/programs.ts';
+import { startTestService } from '../support/service.ts';
 
 const images = join(import.meta.dirname, '../../docs/images');
 
@@ -24,9 +25,35 @@ async function send(page: Page, text: string): Promise<void> {
   await page.locator('article.answer').nth(answers).locator('> footer').waitFor();
 }
 
-const pictures: Readonly<
-  Record<string, { context?: BrowserContextOptions; path?: string; prepare?: (page: Page) => Promise<unknown> }>
-> = {
+interface Picture {
+  readonly context?: BrowserContextOptions;
+  readonly path?: string;
+  /** On a machine on which nothing is set up. */
+  readonly isFresh?: boolean;
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+const phone = { isMobile: true, hasTouch: true, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
+
+const type = (page: Page) =>
+  page.getByRole('textbox', { name: 'Message' }).fill('Good morning. This needs no model but a voice.');
+
+const pictures: Readonly<Record<string, Picture>> = {
+  'page-first-run': { isFresh: true, context: { viewport: { width: 1280, height: 1000 } }, prepare: type },
+  'page-first-run-dark': {
+    isFresh: true,
+    context: { viewport: { width: 1280, height: 1000 }, colorScheme: 'dark' },
+    prepare: type,
+  },
+  'page-first-run-phone': { isFresh: true, context: phone, prepare: type },
+  'page-first-run-phone-dark': { isFresh: true, context: { ...phone, colorScheme: 'dark' }, prepare: type },
+  'page-voices': {
+    prepare: async (page) => {
+      await page.locator('#voice').click();
+      await page.getByRole('searchbox').fill('english');
+      await page.getByRole('radio').nth(3).click();
+    },
+  },
   'page-light': {},
   'page-dark': { context: { colorScheme: 'dark' } },
   'page-turn': {
@@ -36,7 +63,7 @@ const pictures: Readonly<
     },
   },
   'page-phone': {
-    context: { isMobile: true, hasTouch: true, viewport: { width: 390, height: 760 }, deviceScaleFactor: 2 },
+    context: { ...phone, viewport: { width: 390, height: 760 } },
     prepare: (page) => send(page, question),
   },
   'page-error': {
@@ -70,8 +97,9 @@ const pictures: Readonly<
   },
 };
 
-async function take(browser: Browser, url: string, name: string): Promise<void> {
-  const { context: options = {}, path = '/', prepare } = pictures[name]!;
+async function take(browser: Browser, name: string): Promise<void> {
+  const { context: options = {}, path = '/', isFresh = false, prepare } = pictures[name]!;
+  const { url } = isFresh ? fresh : service;
   const context = await browser.newContext({
     viewport: { width: 900, height: 720 },
     reducedMotion: 'reduce',
@@ -79,7 +107,8 @@ async function take(browser: Browser, url: string, name: string): Promise<void> 
   });
   const page = await context.newPage();
   await page.goto(url + path);
-  if (path === '/') await page.getByRole('button', { name: 'Speak', exact: true, disabled: false }).waitFor();
+  if (isFresh) await page.getByRole('region', { name: 'To answer' }).getByRole('button').first().waitFor();
+  else if (path === '/') await page.getByRole('button', { name: 'Speak', exact: true, disabled: false }).waitFor();
   await prepare?.(page);
   await page.screenshot({ path: join(images, `${name}.png`) });
   await context.close();
@@ -87,15 +116,17 @@ async function take(browser: Browser, url: string, name: string): Promise<void> 
 
 await mkdir(images, { recursive: true });
 const service = await startLocalService({ config });
+const fresh = await startTestService();
 const browser = await chromium.launch({
   executablePath: requireProgram('chromium'),
   args: ['--no-sandbox', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
 });
 try {
   const wanted = process.argv.slice(2);
-  for (const name of wanted.length > 0 ? wanted : Object.keys(pictures)) await take(browser, service.url, name);
+  for (const name of wanted.length > 0 ? wanted : Object.keys(pictures)) await take(browser, name);
 } finally {
   await browser.close();
   await service[Symbol.asyncDispose]();
+  await fresh[Symbol.asyncDispose]();
 }
 process.exit(0); // `startTestService` leaves a timer to the test run
