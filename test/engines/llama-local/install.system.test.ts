@@ -1,8 +1,11 @@
 /** The library as `npm run setup -- chat` installs it: from the registry, by the lock that is shipped. */
+import { existsSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { installRuntime, openRuntime } from '../../../engines/lib/runtime/packages.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { runtime as manifest } from './support.ts';
 
@@ -16,5 +19,15 @@ describeWith(['npm'], 'npm run setup -- chat', () => {
     const { signal } = new AbortController();
     await installRuntime(runtime, { env: process.env, run: runProgram, log, signal, progress: () => {} });
     expect(runtime.target.startsWith(dataDir)).toBe(true);
+  });
+
+  test('runs no script of its packages either when somebody runs `npm ci` there', async () => {
+    const folder = await temporaryDirectory();
+    await cp(manifest, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
+    const args = ['--prefix', folder, '--foreground-scripts', '--no-audit', '--no-fund', '--omit=optional'];
+    const said = await run('npm', ['ci', ...args], { deadlineMs: 300_000 });
+    expect(said).toContain('added');
+    expect(said).not.toContain('postinstall');
+    expect(existsSync(`${folder}/node_modules/node-llama-cpp/package.json`)).toBe(true);
   });
 });
