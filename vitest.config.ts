@@ -43,7 +43,7 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/**/*.test.ts'],
-          exclude: [unit, processes, system, deploy],
+          exclude: [unit, processes, system, deploy, 'test/programs/**'],
           env: withoutPrograms,
           setupFiles: ['test/support/no-processes.ts', 'test/support/fleet-setup.ts'],
         },

@@ -1,4 +1,4 @@
-/** Vercel's AI SDK in front of the door: `@ai-sdk/openai` for audio, `@ai-sdk/openai-compatible` for chats. */
+/** Vercel's AI SDK in front of the door: `@ai-sdk/openai` for audio and responses, `@ai-sdk/openai-compatible` for chats. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateSpeech, generateText, isStepCount, streamText, tool, transcribe } from 'ai';
@@ -83,6 +83,62 @@ describe('generateText', () => {
     const { service } = await startDoor(says('Paris.'));
     const result = await generateText({ model: openaiAt(service).chat('remote'), prompt });
     expect(result.text).toBe('Paris.');
+  });
+});
+
+describe('the default of @ai-sdk/openai', () => {
+  const weather = tool({
+    description: 'The weather of a city.',
+    inputSchema: z.object({ city: z.string() }),
+    execute: ({ city }) => `Sunny in ${city}.`,
+  });
+  const asksForWeather = callsTools({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' });
+
+  it('is responses, with text, reasoning and usage', async () => {
+    const { service } = await startDoor(paris);
+    const result = await generateText({ model: openaiAt(service)('remote'), prompt });
+    expect(result).toMatchObject({ text: 'Paris.', reasoningText: 'Hm.', finishReason: 'stop' });
+    expect(result.usage).toMatchObject({ inputTokens: 14, outputTokens: 3, totalTokens: 17 });
+  });
+
+  // Without `store: false` it refers to the texts of earlier answers by their ids.
+  it.each([undefined, false])(
+    'runs its tools, and knows the conversation in the next turn; store: %s',
+    async (store) => {
+      const { service, provider } = await startDoor([asksForWeather, says('Sunny in Paris.'), says('Paris.')]);
+      const settings = {
+        model: openaiAt(service)('remote'),
+        ...{ stopWhen: isStepCount(3), tools: { weather }, maxRetries: 0 },
+        ...(store !== undefined && { providerOptions: { openai: { store } } }),
+      };
+      const asked = { role: 'user' as const, content: 'What is the weather in Paris?' };
+      const first = streamText({ ...settings, messages: [asked] });
+      expect(await first.text).toBe('Sunny in Paris.');
+      const messages = await first.responseMessages;
+      const again = { role: 'user' as const, content: 'Which city was it?' };
+      const second = await generateText({ ...settings, messages: [asked, ...messages, again] });
+      expect(second.text).toBe('Paris.');
+      const sent = await sentTo(provider);
+      expect(sent.at(-1)?.messages).toMatchObject([
+        asked,
+        { role: 'assistant', tool_calls: [{ id: 'call_1', function: { name: 'weather' } }] },
+        { role: 'tool', tool_call_id: 'call_1', content: 'Sunny in Paris.' },
+        { role: 'assistant', content: 'Sunny in Paris.' },
+        again,
+      ]);
+    },
+  );
+
+  it('has an error part when the answer fails in its middle', async () => {
+    const { service } = await startDoor(says(''));
+    const script: Script = [stepStarted(0), content(0, 'Par'), { fail: 'provider-overloaded' }];
+    const result = streamText({
+      ...{ model: openaiAt(service)('scripted'), prompt: JSON.stringify(script), maxRetries: 0 },
+      onError: () => undefined,
+    });
+    const types: string[] = [];
+    for await (const part of result.stream) types.push(part.type);
+    expect(types).toContain('error');
   });
 });
 

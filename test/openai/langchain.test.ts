@@ -63,6 +63,51 @@ it('stream has the text and the usage', async () => {
   expect(whole.usage_metadata).toMatchObject(counted);
 });
 
+describe('useResponsesApi', () => {
+  it('invoke and stream have the text and the usage', async () => {
+    mock.onMessage(/Paris/, { content: 'Sunny in Paris, all day long.', usage });
+    const model = chat({ useResponsesApi: true });
+    for (const answer of [await model.invoke(question), await joined(model.stream(question))]) {
+      expect(answer.text).toBe('Sunny in Paris, all day long.');
+      expect(answer.usage_metadata).toMatchObject(counted);
+    }
+  });
+
+  it.each([false, true])('bindTools has the calls, and takes their results; stream: %s', async (isStream) => {
+    mock.onMessage(/tomorrow/, { content: 'Rain.' });
+    mock.on(
+      { userMessage: /Paris/, hasToolResult: false },
+      { toolCalls: [{ name: 'weather', arguments: '{"city":"Paris"}' }] },
+    );
+    mock.on({ userMessage: /Paris/, hasToolResult: true }, { content: 'It is sunny.' });
+    const model = chat({ useResponsesApi: true }).bindTools([weather]);
+    const asked = new HumanMessage(question);
+    const answer = await (isStream ? joined(model.stream([asked])) : model.invoke([asked]));
+    const call = answer.tool_calls![0]!;
+    expect(call).toMatchObject({ name: 'weather', args: { city: 'Paris' } });
+    const result = await weather.invoke<typeof call, ToolMessage>(call);
+    const last = await model.invoke([asked, answer, result]);
+    expect(last.text).toBe('It is sunny.');
+    const again = await model.invoke([asked, answer, result, last, new HumanMessage('And tomorrow?')]);
+    expect(again.text).toBe('Rain.');
+    expect(lastBody().messages).toMatchObject([
+      { role: 'user', content: question },
+      { role: 'assistant', tool_calls: [{ id: call.id, function: { name: 'weather' } }] },
+      { role: 'tool', tool_call_id: call.id, content: 'Sunny in Paris.' },
+      { role: 'assistant', content: 'It is sunny.' },
+      { role: 'user' },
+    ]);
+  });
+
+  it('structured output works', async () => {
+    mock.onMessage(/Paris/, { content: JSON.stringify({ city: 'Paris', celsius: 21 }) });
+    const schema = z.object({ city: z.string(), celsius: z.number() });
+    const structured = chat({ useResponsesApi: true }).withStructuredOutput(schema);
+    expect(await structured.invoke(question)).toEqual({ city: 'Paris', celsius: 21 });
+    expect(lastBody().response_format).toMatchObject({ type: 'json_schema' });
+  });
+});
+
 it('reasoning is in additional_kwargs', async () => {
   mock.onMessage(/Paris/, { content: 'Sunny.', reasoning: 'Which city?' });
   const answer = await chat().invoke(question);

@@ -10,7 +10,9 @@ export async function fingerprint(home: string): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of folders) {
     const entries = await readdir(join(home, folder), { recursive: true, withFileTypes: true });
-    const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const paths = entries
+      .filter((entry) => entry.isFile() && !entry.parentPath.includes('/node_modules'))
+      .map(({ parentPath, name }) => join(parentPath, name));
     for (const path of paths.toSorted()) {
       const content = await readFile(path);
       hash.update(`${path.slice(home.length)} ${content.length}\n`).update(content);

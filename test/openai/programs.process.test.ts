@@ -1,0 +1,49 @@
+/**
+ * Frameworks for agents in front of the door, unchanged: each asks, runs its tool, and asks again with the whole
+ * conversation. They are no devDependencies (test/programs has a lock of its own, which .ci/run installs).
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
+import { startDoor } from './support/chat.ts';
+
+const folder = join(import.meta.dirname, '../programs');
+const isInstalled = existsSync(join(folder, 'node_modules'));
+
+it('the programs are installed on CI', () => {
+  expect(isInstalled || process.env.CI === undefined, 'npm ci --ignore-scripts --prefix test/programs').toBe(true);
+});
+
+describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
+  it.each(['agents.mjs', 'mastra.mjs'])('%s runs its tool and goes on', async (program) => {
+    const { service, provider } = await startDoor([
+      calls({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' }),
+      ...[says('Sunny in Paris.'), says('It was Paris.')],
+    ]);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, program)], {
+      timeout: 120_000,
+      env: {
+        ...process.env,
+        ...{ OPENAI_BASE_URL: `${service.url}/v1`, OPENAI_API_KEY: 'none' },
+        ...{ OPENAI_AGENTS_DISABLE_TRACING: '1', MASTRA_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' },
+      },
+    });
+    expect(JSON.parse(stdout)).toEqual(['Sunny in Paris.', 'It was Paris.']);
+    expect(service.log.filter(({ path }) => path === '/v1/responses')).toHaveLength(3);
+    const last = (await sentTo(provider)).at(-1)?.messages;
+    const round = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'How is the weather in Paris?' },
+      { role: 'assistant', tool_calls: [{ id: 'call_1', function: { name: 'weather' } }] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'Sunny in Paris.' },
+    ];
+    expect(last).toMatchObject([
+      ...round,
+      { role: 'assistant', content: 'Sunny in Paris.' },
+      { role: 'user', content: 'And which city was it?' },
+    ]);
+  });
+});
