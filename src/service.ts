@@ -265,7 +265,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const items = settings.compatItems ? createItemStore() : undefined;
   const ownJobs = createJobs({ ...working, retryMs, ownerMs, idPrefix: engines.fleet?.idPrefix });
   const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
-  const preparations = new Preparations({ registry, log });
+  const preparations = new Preparations({ registry, log, dataDir: settings.dataDir });
   const services: Services = {
     registry,
     tools,

@@ -27,6 +27,11 @@ export interface Engine {
    * 5 s to finish.
    */
   prepare?(call: PrepareCall): Promise<void>;
+  /**
+   * Removes what `prepare` has downloaded for a model of `preparations()`, after the model has been unloaded. Rejects for a
+   * file that somebody else has put there.
+   */
+  remove?(id: string, call: { readonly signal: AbortSignal }): Promise<void>;
   /** Reports what was found on this machine and what is missing, for `npm run doctor`. Timeout: 30 s. */
   inspect?(): Promise<readonly Finding[]>;
   /** Cleanup at shutdown: ends everything that the engine still runs. Timeout: 5 s. */
@@ -40,6 +45,8 @@ export interface Preparation {
   readonly title: string;
   /** Size of what is downloaded, or null if unknown. */
   readonly bytes: number | null;
+  /** What of it is not on the disk yet. Default: `bytes`. */
+  readonly bytesLeft?: number;
   /** Licence of the download, such as `MIT` or `GPL-3.0`. */
   readonly licence: string;
   /** Where it comes from, such as `huggingface.co`; shown before it begins. */
@@ -47,6 +54,10 @@ export interface Preparation {
   readonly state: PreparationState;
   /** The models of the settings need it. Default: a further model or voice. */
   readonly isConfigured?: boolean;
+  /** For a single model: its id in requests, once it is there. */
+  readonly model?: string;
+  /** For a single model that is not served without it: the line for the settings file. */
+  readonly settings?: string;
   /** A start prepares it, and so does `npm run setup` without a name. Default: only who names it gets it. */
   readonly atStart?: boolean;
 }

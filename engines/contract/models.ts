@@ -31,6 +31,8 @@ export interface ModelEntry {
   readonly local: boolean;
   /** Listed by a provider, not written in the settings: the registry serves it as `instance/id`. */
   readonly discovered?: boolean;
+  /** Never the default model. */
+  readonly byNameOnly?: boolean;
   /** Absent: none. */
   readonly supports?: readonly Feature[];
   /** For speech models whose voices are known. */

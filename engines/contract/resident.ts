@@ -16,6 +16,8 @@ export interface ResidentProgram {
   readonly args: readonly string[];
   /** Variables added to the minimal environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Models in the data directory that it keeps open: it is unloaded before one of them is removed. */
+  readonly files?: readonly string[];
   /** What identifies the contents of its files. */
   readonly version?: string;
   /** Bytes of memory that it needs, as far as they are known; what a call is seen to use counts from then on. */

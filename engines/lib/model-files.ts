@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
+import { isBeingRemoved } from '../../lib/model-use.ts';
 
 /** What a file lacks, as the end of a sentence; for the operator. */
 export class Unusable extends Error {}
@@ -23,6 +24,8 @@ export type Judged<T> =
 export function rememberFiles<T>(files: readonly string[], judge: () => T): () => Promise<Judged<T>> {
   let seen: { readonly stamp: string; readonly found: Judged<T> } | undefined;
   return async () => {
+    const removed = files.find(isBeingRemoved);
+    if (removed !== undefined) return { ok: false, detail: `${removed} is being removed` };
     const stamp = await stampOf(files);
     if (seen?.stamp !== stamp) seen = { stamp, found: judged(judge, stamp) };
     return seen.found;

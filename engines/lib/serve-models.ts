@@ -36,6 +36,29 @@ export function fixedModels<M extends { readonly id: string }>(
   return { entries: () => Promise.resolve(models.map(toEntry)), find: (id) => models.find((model) => model.id === id) };
 }
 
+/** As `fixedModels`, and models that are served by their ids alone as long as their files are there. */
+export function withPulled<
+  M extends { readonly id: string; readonly inspect: () => Promise<{ readonly ok: boolean }> },
+>(models: readonly M[], pulled: readonly M[], toEntry: (model: M) => ModelEntry): ModelSource<M> {
+  async function ifThere(model: M): Promise<ModelEntry[]> {
+    return (await model.inspect()).ok ? [{ ...toEntry(model), byNameOnly: true }] : [];
+  }
+  return {
+    entries: async () => [...models.map(toEntry), ...(await Promise.all(pulled.map(ifThere))).flat()],
+    find: (id) => [...models, ...pulled].find((model) => model.id === id),
+  };
+}
+
+/** Id of a model of a catalogue that no settings name. */
+export const pulledId = (name: string): string => `local/${name}`;
+
+/** The option of the engines that have a catalogue. */
+export const pulledOption = {
+  type: 'boolean',
+  description:
+    'Also serve the models of the catalogue that `parlance models pull` has downloaded, as `local/NAME`; never as the default. Default: false, and true without a settings file.',
+} as const;
+
 export const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 /** For an engine whose model is not in memory yet, but on its way. */

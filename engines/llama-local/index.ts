@@ -10,10 +10,10 @@ import {
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type Offer } from '../lib/agent/complete.ts';
-import { createPreparation } from '../lib/preparation.ts';
+import { createPreparation, type Offer as CatalogueOffer } from '../lib/preparation.ts';
 import { scriptCommand } from '../lib/runtime/script-command.ts';
-import { fixedModels, loading, readyOrBusy, serveModels } from '../lib/serve-models.ts';
-import { part } from './catalogue.ts';
+import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
+import { catalogueIds, findInCatalogue, part } from './catalogue.ts';
 import { converse, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
@@ -38,8 +38,21 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   const library = openLibrary(options.runtime, context);
   const models = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
   const wanted = models.flatMap(({ download }) => download ?? []);
-  const preparation = createPreparation({ part, library, wanted }, context);
-  const { modelOf, ...served } = serveModels(fixedModels(models, toEntry), availability);
+  const others = catalogueIds
+    .filter((id) => findInCatalogue(id) && !wanted.some((download) => download.id === id))
+    .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
+  const pulled = options.pulled === true ? others : [];
+  const offers = distinct([...models, ...others].flatMap((model) => toOffer(model)));
+  const preparation = createPreparation({ part, library, wanted, offers }, context);
+  const { modelOf, ...served } = serveModels(withPulled(models, pulled, toEntry), availability);
+
+  function toOffer(model: Model): CatalogueOffer[] {
+    const { download, id, name = id } = model;
+    if (!download) return [];
+    const isServed = !others.includes(model) || pulled.includes(model);
+    const settings = isServed ? {} : { settings: `engines.${context.instance}.models:\n  - ${download.id}` };
+    return [{ ...download, title: name, model: isServed ? id : download.id, ...settings }];
+  }
 
   async function availability(model: Model): Promise<Availability> {
     const missing = library.missing();
@@ -55,11 +68,12 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     return unavailable('program-missing', missing ?? '');
   }
 
-  function residentOf({ id, file }: Model, found: UsableModel): Resident {
+  function residentOf({ id, file, download }: Model, found: UsableModel): Resident {
     const gpu = typeof options.gpu === 'string' ? options.gpu : false;
     const own: HostOptions = { library: library.open(), model: file, contextSize, sequences: slots, threads, gpu, thoughtTokens }; // prettier-ignore
     const command = scriptCommand('host', import.meta.url, JSON.stringify(own));
     const facts = {
+      ...(download && { files: [file] }),
       version: found.stamp,
       memory: needOf(found, { contextSize, slots }),
       idleUnloadMs: 1000 * idleUnload,
@@ -104,11 +118,17 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
     preparations: () => preparation.list(),
     prepare: (call) => preparation.run(call),
+    remove: (id, call) => preparation.remove(id, call),
     inspect: async () => [
       library.inspect(),
       ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))),
     ],
   };
+}
+
+/** Two models of the settings may be one of the catalogue. */
+function distinct(offers: readonly CatalogueOffer[]): CatalogueOffer[] {
+  return [...new Map(offers.toReversed().map((offer) => [offer.id, offer])).values()].toReversed();
 }
 
 function countsOf(answer: unknown) {

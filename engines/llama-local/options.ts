@@ -1,4 +1,5 @@
 import type { OptionsSchema } from '../contract/index.ts';
+import { pulledOption } from '../lib/serve-models.ts';
 import { catalogueIds } from './catalogue.ts';
 
 export interface Options {
@@ -14,6 +15,7 @@ export interface Options {
   readonly maxSteps?: number;
   readonly gpu?: boolean | string;
   readonly mirror?: string;
+  readonly pulled?: boolean;
 }
 
 /** Either `file` or `model`. */
@@ -91,6 +93,7 @@ export const optionsSchema: OptionsSchema = {
       description:
         'What else than the processor computes; needs the packages of node-llama-cpp for it in `runtime`. Not tested. Default: false.',
     },
+    pulled: pulledOption,
     mirror: {
       ...text,
       pattern: '^https?://',

@@ -47,6 +47,12 @@ export async function convertVoice(voice: UsableVoice, context: Context): Promis
   };
 }
 
+/** Deletes the conversions of a voice that is removed. */
+export async function removeConversions(file: string, { dataDir }: Context): Promise<void> {
+  const parent = join(dataDir, 'voices');
+  if (existsSync(parent)) await removeOthers(parent, `${basename(file, '.onnx')}-${digest(file)}-`, '');
+}
+
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Deletes the conversions of earlier files of the same voice. */

@@ -7,7 +7,8 @@ import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions } from './host.ts';
 import type { Options } from './options.ts';
-import { part } from './catalogue.ts';
+import { basename } from 'node:path';
+import { downloadedVoicePath, part } from './catalogue.ts';
 import { needOf, type UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
@@ -58,7 +59,9 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const { noiseScale, noiseW } = voice.config;
       const options: HostOptions = { library: place, ...(await make(voice)), threads, noiseScale, noiseW };
       const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
-      const facts = { version: voice.stamp, memory: needOf(voice), idleUnloadMs: idleUnload * 1000 };
+      const isDownload = downloadedVoicePath(context, basename(voice.file, '.onnx')) === voice.file;
+      const files = isDownload ? { files: [voice.file] } : {};
+      const facts = { ...files, version: voice.stamp, memory: needOf(voice), idleUnloadMs: idleUnload * 1000 };
       const resident = context.resident?.({ name, ...command, ...facts });
       if (!resident) throw new EngineError('model-unavailable', 'This service does not keep programs loaded.');
       return resident;

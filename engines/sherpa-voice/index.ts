@@ -4,15 +4,17 @@ import {
   defineEngine,
   type Availability,
   type EngineContext,
+  type ModelEntry,
   type SpeechEngine,
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
-import { createPreparation } from '../lib/preparation.ts';
+import { createPreparation, type Offer } from '../lib/preparation.ts';
 import { requireFormat } from '../lib/require-format.ts';
-import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
-import { part } from './catalogue.ts';
+import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import { catalogueIds, downloadedVoicePath, findInCatalogue, part } from './catalogue.ts';
+import { removeConversions } from './convert.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { piecesOf } from './pieces.ts';
@@ -41,34 +43,45 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const takeTurn = createTurns(queue);
   const hosts = createHosts(options, context);
   const voices = await openVoices(options, context);
+  const main: ServedVoices = { id, name, voices, usual: options.voice };
+  const others = await openOthers(voices.downloads, options, context);
+  const pulled = options.pulled === true ? others : [];
   const { library } = hosts;
-  const preparation = createPreparation({ part, library, wanted: voices.downloads }, context);
+  const offers = [main, ...others].flatMap((each) => toOffers(each));
+  const preparation = createPreparation({ part, library, wanted: voices.downloads, offers }, context);
 
   const { modelOf, ...served } = serveModels(
     {
-      entries: async () => {
-        const { listed, speakers } = await voices.recent();
-        const usual = options.voice ?? speakers[0]?.id;
-        const voice = usual === undefined ? undefined : { defaultVoice: usual };
-        return [{ id, name, local: true, supports, voices: listed, ...voice }];
-      },
-      find: (model) => (model === id ? id : undefined),
+      entries: async () => [
+        await toEntry(main),
+        ...(await Promise.all(pulled.map(async (each) => ((await each.voices.recent()).usable.length > 0 ? [{ ...(await toEntry(each)), byNameOnly: true }] : [])))).flat(), // prettier-ignore
+      ],
+      find: (model) => [main, ...pulled].find((each) => each.id === model),
     },
-    async () => {
-      const problem = await findProblem();
+    async (model) => {
+      const problem = await findProblem(model);
       if (!problem) return readyOrBusy(queue);
       const { failure } = preparation;
       return preparation.availability ?? { ...problem, ...(failure !== undefined && { reason: failure }) };
     },
   );
 
-  async function findProblem(): Promise<Availability | undefined> {
+  function toOffers(each: ServedVoices): Offer[] {
+    const isServed = each === main || pulled.includes(each);
+    return each.voices.downloads.map((download) => {
+      const settings = isServed ? {} : { settings: `engines.${context.instance}.voices:\n  - ${download.id}` };
+      const title = findInCatalogue(download.id)?.name ?? download.id;
+      return { ...download, title, model: isServed ? each.id : id, ...settings };
+    });
+  }
+
+  async function findProblem({ voices, usual: named }: ServedVoices): Promise<Availability | undefined> {
     const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
     const missing = library.missing();
     if (missing !== undefined) return unavailable('program-missing', missing);
     const found = await voices.recent();
-    const usual = chooseSpeaker(found.speakers, {}, options.voice);
-    if (!usual) return unavailable('model-file-missing', problemOf(found.voices, options.voice));
+    const usual = chooseSpeaker(found.speakers, {}, named);
+    if (!usual) return unavailable('model-file-missing', problemOf(found.voices, named));
     const lacking = hosts.missing(usual.file);
     return lacking === undefined ? undefined : unavailable('program-missing', lacking);
   }
@@ -76,10 +89,10 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   return {
     ...served,
     async synthesize(call, { signal }) {
-      modelOf(call.model);
+      const { voices: set, usual } = modelOf(call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const { voice, file, speaker } = findSpeaker(await voices.inspect(), call, options.voice);
+      const { voice, file, speaker } = findSpeaker(await set.inspect(), call, usual);
       const { sampleRate, lengthScale } = file.config;
       const host = await raceAbort(hosts.open(voice, file), signal);
       const lifetime = linkedSignal(signal);
@@ -103,14 +116,49 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     preparations: () => preparation.list(),
     async prepare(call) {
       await preparation.run(call);
-      voices.forget();
-      for (const file of (await voices.inspect()).usable) await hosts.prepare(file);
+      for (const { voices: set } of [main, ...pulled]) {
+        set.forget();
+        for (const file of (await set.inspect()).usable) await hosts.prepare(file);
+      }
+    },
+    async remove(voice, call) {
+      await preparation.remove(voice, call);
+      if (findInCatalogue(voice)) await removeConversions(downloadedVoicePath(context, voice), context);
     },
     async inspect() {
       const { usable, findings } = await voices.inspect();
       return [...(await hosts.inspect(usable)), ...findings()];
     },
   };
+}
+
+/** The voices of a model. */
+interface ServedVoices {
+  readonly id: string;
+  readonly name: string;
+  readonly voices: Awaited<ReturnType<typeof openVoices>>;
+  /** The voice of requests that name none. */
+  readonly usual: string | undefined;
+}
+
+async function toEntry({ id, name, voices, usual }: ServedVoices): Promise<ModelEntry> {
+  const { listed, speakers } = await voices.recent();
+  const defaultVoice = usual ?? speakers[0]?.id;
+  return { id, name, local: true, supports, voices: listed, ...(defaultVoice !== undefined && { defaultVoice }) };
+}
+
+/** The voices of the catalogue that the settings do not name. */
+function openOthers(
+  wanted: readonly { readonly id: string }[],
+  { mirror }: Options,
+  context: EngineContext,
+): Promise<ServedVoices[]> {
+  const ids = catalogueIds.filter((id) => findInCatalogue(id) && !wanted.some((download) => download.id === id));
+  const open = async (id: string): Promise<ServedVoices> => {
+    const voices = await openVoices({ voices: [id], ...(mirror !== undefined && { mirror }) }, context);
+    return { id: pulledId(id), name: findInCatalogue(id)?.name ?? id, voices, usual: undefined };
+  };
+  return Promise.all(ids.map(open));
 }
 
 const supports = ['speed'] as const;

@@ -1,4 +1,5 @@
 import type { OptionsSchema } from '../contract/index.ts';
+import { pulledOption } from '../lib/serve-models.ts';
 import { catalogueIds } from './catalogue.ts';
 
 export interface Options {
@@ -14,6 +15,7 @@ export interface Options {
   readonly idleUnload?: number;
   readonly sentencePause?: number;
   readonly mirror?: string;
+  readonly pulled?: boolean;
 }
 
 export interface VoiceOptions {
@@ -82,6 +84,7 @@ export const optionsSchema: OptionsSchema = {
       maximum: 5_000,
       description: 'Milliseconds of silence between two sentences. Default: 200.',
     },
+    pulled: pulledOption,
     mirror: {
       ...text,
       pattern: '^https?://',

@@ -10,19 +10,28 @@ import {
   type Preparation,
   type TranscriptionEngine,
 } from '../contract/index.ts';
-import { entryOf, fixedModels, loading, readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { isBuilding, removeUnfinishedBuild, type Program } from './build.ts';
-import { catalogue, modelFileName, modelSource, modelUrl } from './catalogue.ts';
+import {
+  catalogue,
+  isModelName,
+  modelFileName,
+  modelNames,
+  modelSource,
+  modelUrl,
+  type ModelName,
+} from './catalogue.ts';
 import { isDownloading } from '../lib/download/download.ts';
+import { bytesMissing, removeDownloads } from '../lib/download/receipts.ts';
 import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { languageFor } from './languages.ts';
 import { createLoadedModels, needOf } from './loaded-models.ts';
 import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { createPreparationTracker, type PreparationState } from './preparation-tracker.ts';
-import { buildStep, downloadStep, type PreparationPlan } from './prepare.ts';
+import { buildStep, downloadedModelPath, downloadStep, type PreparationPlan } from './prepare.ts';
 import { packagedWhisper } from './packaged.ts';
 import { findHost, findWhisper, versionOf, type FoundProgram } from './program.ts';
 import { lackOfTools } from './toolchain.ts';
@@ -45,7 +54,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const queue = context.queue({ slots, threads, waiting: options.waiting ?? defaultWaiting });
   const fitContext = options.audioContext === 'auto';
   const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
+  const byName = new Map(modelNames.map((name) => [name, models.find((model) => model.download === name) ?? pulledModel(name, context)])); // prettier-ignore
   const preparation = createPreparationTracker(context);
+  /** Of a model of the catalogue. */
+  let pull: { readonly name: ModelName; readonly tracker: typeof preparation } | undefined;
   const isWanted = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
   const activity = isWanted ? openVoiceActivity({ runtime: undefined }, context) : undefined;
   const program = () => findWhisper(options.program, context)?.path;
@@ -53,8 +65,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const freeHost = (model: Model, file: UsableFile) =>
     options.keepLoaded === false ? undefined : loaded.free(model, file);
 
+  const pulled = options.pulled === true ? [...byName.values()].filter((model) => !models.includes(model)) : [];
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => ({ ...entryOf(model, true), supports: featuresOf(model) })),
+    withPulled(models, pulled, (model) => ({ ...entryOf(model, true), supports: featuresOf(model) })),
     availability,
   );
 
@@ -71,7 +84,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       file.ok || download === undefined ? undefined : preparation.failureOf(downloadStep(download));
     if (buildFailure !== undefined) return failed('program-missing', `whisper-cli not found: ${buildFailure}`);
     if (downloadFailure !== undefined) return failed('model-file-missing', `Model file missing: ${downloadFailure}`);
-    if (preparation.state) return preparing(preparation.state);
+    const isPulled = pull && (!hasProgram || pull.name === model.download);
+    const state = preparation.state ?? (isPulled ? pull?.tracker.state : undefined);
+    if (state) return preparing(state);
     return hasProgram
       ? unavailable('model-file-missing', modelHelp(model))
       : unavailable('program-missing', programHelp(context));
@@ -85,11 +100,36 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     return isAsked && findHost(program(), context.dataDir) === undefined ? wanted.slice(1) : [];
   }
 
-  async function makePlan(call: PrepareCall): Promise<PreparationPlan> {
+  async function makePlan(call: PrepareCall, wanted: readonly Model[]): Promise<PreparationPlan> {
     if (missingPrograms({ ...call, isAsked: true }).length === 0) await removeUnfinishedBuild(context.dataDir);
-    const files = await Promise.all(models.map(async (model) => ((await model.inspect()).ok ? undefined : model.download))); // prettier-ignore
+    const files = await Promise.all(wanted.map(async (model) => ((await model.inspect()).ok ? undefined : model.download))); // prettier-ignore
     const missing = new Set(files.filter((name) => name !== undefined));
     return { programs: missingPrograms(call), models: [...missing], mirror: options.mirror };
+  }
+
+  async function pullModel(name: ModelName, call: PrepareCall): Promise<void> {
+    const tracker = createPreparationTracker(context);
+    const mine = { name, tracker };
+    pull = mine;
+    try {
+      await tracker.run(() => makePlan(call, [byName.get(name) ?? pulledModel(name, context)]), call);
+    } finally {
+      if (pull === mine) pull = undefined;
+    }
+  }
+
+  async function offerOf(name: ModelName, model: Model): Promise<Preparation> {
+    const isThere = (await model.inspect()).ok;
+    const isBusy = pull?.name === name || (await isDownloading(model.file));
+    const bytes = catalogue[name].sizeMiB * 2 ** 20;
+    const isServed = models.includes(model) || pulled.includes(model);
+    return {
+      ...{ id: name, title: `Whisper ${name}`, licence: 'MIT', model: isServed ? model.id : name, bytes },
+      source: new URL(modelUrl(name, options.mirror ?? modelSource)).host,
+      bytesLeft: await bytesMissing([{ to: model.file, bytes }]),
+      state: isBusy ? 'preparing' : isThere && program() !== undefined ? 'ready' : 'missing',
+      ...(!isServed && { settings: `engines.${context.instance}.models:\n  - { id: ${name}, file: ${JSON.stringify(model.file)} }` }), // prettier-ignore
+    };
   }
 
   function preparing({ description, progress }: PreparationState): Availability {
@@ -160,11 +200,16 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         isConfigured: true,
         atStart: true,
       };
-      return [own, ...((await activity?.preparations()) ?? [])];
+      const offers = await Promise.all([...byName].map(([name, model]) => offerOf(name, model)));
+      return [own, ...((await activity?.preparations()) ?? []), ...offers];
     },
     async prepare(call) {
       if (call.id === part) await activity?.prepare(call);
-      else await preparation.run(() => makePlan(call), call);
+      else if (call.id !== undefined && isModelName(call.id)) await pullModel(call.id, call);
+      else await preparation.run(() => makePlan(call, models), call);
+    },
+    async remove(id, { signal }) {
+      if (isModelName(id)) await removeDownloads(context, [downloadedModelPath(context.dataDir, id)], signal);
     },
     inspect: async () => [
       await inspectProgram(findWhisper(options.program, context), context),
@@ -174,6 +219,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     ],
   };
 }
+
+const pulledModel = (name: ModelName, { dataDir }: EngineContext): Model =>
+  toModel({ id: pulledId(name), name: `Whisper ${name}`, file: downloadedModelPath(dataDir, name) }, dataDir);
 
 const failed = (code: Availability['code'], why: string): Availability =>
   unavailable(code, `${why}. \`${setupCommand}\` tries again.`);

@@ -20,12 +20,13 @@ export function createLoadedModels(
   context: Pick<EngineContext, 'resident' | 'dataDir'>,
 ) {
   /** Empty where the program for it was not built, and where silence is removed: whisper.cpp does that only with its own state. */
-  function residentsOf({ id, file, vad }: Model, found: UsableFile): readonly Resident[] {
+  function residentsOf({ id, file, vad, download }: Model, found: UsableFile): readonly Resident[] {
     const host = findHost(program(), context.dataDir);
     if (host === undefined || context.resident === undefined || vad !== undefined) return [];
     const facts = {
       program: host,
       args: [file],
+      ...(download !== undefined && { files: [file] }),
       env: spinLimit,
       version: found.stamp,
       memory: needOf(found),

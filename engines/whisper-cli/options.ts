@@ -1,4 +1,5 @@
 import type { OptionsSchema } from '../contract/index.ts';
+import { pulledOption } from '../lib/serve-models.ts';
 
 export interface Options {
   readonly program?: string;
@@ -7,6 +8,7 @@ export interface Options {
   readonly threads?: number;
   readonly waiting?: number;
   readonly mirror?: string;
+  readonly pulled?: boolean;
   readonly keepLoaded?: boolean;
   readonly idleUnload?: number;
   readonly preload?: boolean;
@@ -87,6 +89,7 @@ export const optionsSchema: OptionsSchema = {
       description:
         'auto: only speech is transcribed, once `npm run setup -- voice` has installed what finds it. off: for singing and whispering. Default: auto.',
     },
+    pulled: pulledOption,
     mirror: { ...text, pattern: '^https?://', description: 'Base URL of a mirror for model downloads.' },
   },
 };

@@ -1,6 +1,6 @@
 /** Runs preparations (build, downloads) and reports their progress for the availability probe. */
 import type { EngineContext, PrepareCall } from '../contract/index.ts';
-import { prepareWhisper, type Done, type PreparationPlan } from './prepare.ts';
+import { prepareWhisper, type Done, type Interrupted, type PreparationPlan } from './prepare.ts';
 
 export interface PreparationState {
   /** Such as "building whisper-cli: 42 %". */
@@ -22,6 +22,7 @@ export function createPreparationTracker(context: EngineContext) {
 
   function nameOf(step: string, done: Done): string {
     if (done === 'waiting') return waitingFor(step);
+    if (typeof done === 'object' && done !== null) return pausing(step, done);
     return done === null ? step : `${step}: ${String(Math.floor(done * 100))} %`;
   }
 
@@ -50,6 +51,7 @@ export function createPreparationTracker(context: EngineContext) {
           progress(step, done) {
             steps.set(step, done);
             if (done === 'waiting') progress(waitingFor(step), null);
+            else if (typeof done === 'object' && done !== null) progress(pausing(step, done), null);
             else progress(step, done);
           },
           failed(step, why) {
@@ -66,4 +68,5 @@ export function createPreparationTracker(context: EngineContext) {
   };
 }
 
+const pausing = (step: string, { interrupted }: Interrupted) => `${step}, interrupted: ${interrupted}; trying again`;
 const waitingFor = (step: string) => `another process is ${step}`;

@@ -4,11 +4,16 @@ import { buildWhisper, type Program } from './build.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { catalogue, maxModelBytes, modelFileName, modelSource, modelUrl, type ModelName } from './catalogue.ts';
 import { download } from '../lib/download/download.ts';
+import { noteDownload } from '../lib/download/receipts.ts';
 import { inspectModelFile } from './model-file.ts';
 import { messageOf } from '../../lib/errors.ts';
 
-/** How much of a step is done: a fraction, or null if unknown, or `waiting` while another process does it. */
-export type Done = number | null | 'waiting';
+/** How much of a step is done: a fraction, or null if unknown, or `waiting` while another process does it, or why it pauses. */
+export type Done = number | null | 'waiting' | Interrupted;
+
+export interface Interrupted {
+  readonly interrupted: string;
+}
 
 export const buildStep = 'building whisper-cli';
 export const downloadStep = (model: ModelName): string => `downloading ${modelFileName(model)}`;
@@ -95,7 +100,12 @@ async function prepareModel(model: ModelName, options: PrepareOptions, report: R
   report(0);
   const file = { url: modelUrl(model, mirror), to, digest: catalogue[model].sha1, maxBytes: maxModelBytes(model) };
   try {
-    await download({ ...file, fetch, signal, log, progress: report, onWait: () => report('waiting') });
+    const isNew = await download({
+      ...{ ...file, fetch, signal, log, progress: report },
+      onWait: () => report('waiting'),
+      onRetry: (interrupted) => report({ interrupted }),
+    });
+    if (isNew) await noteDownload(options, to);
   } catch (error) {
     signal.throwIfAborted();
     throw new Error(`${messageOf(error)}. Without a network, copy it to ${to} manually`, { cause: error });

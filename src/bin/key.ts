@@ -22,7 +22,8 @@ if (verb === '--help' || verb === '-h') {
 
 ${token}
 
-Its entry in the file of API_KEYS_FILE, below \`keys:\`. SIGHUP makes the service read the file again:
+Its entry in the file of API_KEYS_FILE, below \`keys:\`. SIGHUP makes the service read the file again.
+Without a list of \`operations\` the key may do everything but start and stop preparations:
 
   - name: ${name}
     sha256: ${sha256}`);

@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   setup: { about: 'download and build what local transcription needs, then exit', run: () => import('./setup.ts') },
   doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
+  models: { about: 'local models and voices: models list, pull NAME, remove NAME', run: () => import('./models.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
   key: { about: 'make an API key for the keys file: key new NAME', run: () => import('./key.ts') },
   'check-engine': {

@@ -1,10 +1,12 @@
 /** What this machine can have, as the API lists it: what the engines say, with what this process is doing about it. */
-import type { Logger, Preparation } from '../../engines/contract/index.ts';
+import type { Logger } from '../../engines/contract/index.ts';
 import { shorten } from '../../lib/truncate.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import type { ListedPreparations, Registry } from './registry.ts';
+import { requireSpace } from '../system/disk-space.ts';
+import { offeredBy, type Offered } from './offered.ts';
+import type { Registry } from './registry.ts';
 
 type Entry = Schemas['Preparation'];
 
@@ -14,38 +16,48 @@ const longestReason = 2_000;
 export interface PreparationsOptions {
   readonly registry: Pick<Registry, 'preparations' | 'prepare' | 'runs'>;
   readonly log: Logger;
+  readonly dataDir: string;
 }
 
 /** Starts one at a time. What a start of the service prepares unasked does not count. */
 export class Preparations implements AsyncDisposable {
   readonly #registry: PreparationsOptions['registry'];
   readonly #log: Logger;
+  readonly #dataDir: string;
   readonly #ended = new AbortController();
   #started: { readonly id: string; readonly done: Promise<void> } | undefined;
 
-  constructor({ registry, log }: PreparationsOptions) {
+  constructor({ registry, log, dataDir }: PreparationsOptions) {
     this.#registry = registry;
     this.#log = log;
+    this.#dataDir = dataDir;
   }
 
-  /** What the settings need comes first. */
   async list(): Promise<Entry[]> {
+    return (await this.#offered()).map((each) => this.#toEntry(each));
+  }
+
+  async #offered(): Promise<Offered[]> {
     const listed = await this.#registry.preparations();
     for (const { instance, failure } of listed) {
       if (failure !== undefined)
         this.#log.warn({ engine: instance, failure }, 'an engine cannot list its preparations');
     }
-    const all = grouped(listed).map((each) => this.#toEntry(each));
-    return [...all.filter(({ configured }) => configured), ...all.filter(({ configured }) => !configured)];
+    return offeredBy(listed);
   }
 
-  /** The state of one that is there or in progress. Throws `preparation-not-found` and `preparation-in-progress`. */
+  /**
+   * The state of one that is there or in progress. Throws `preparation-not-found`, `preparation-in-progress` and
+   * `storage-full`.
+   */
   async start(id: string): Promise<Entry> {
     const found = await this.#find(id);
-    if (found.state === 'ready' || found.state === 'preparing') return found;
+    const entry = this.#toEntry(found);
+    if (entry.state === 'ready' || entry.state === 'preparing') return entry;
     if (this.#started && this.#started.id !== id) throw inProgress(this.#started.id);
+    requireSpace(this.#dataDir, found.bytesLeft ?? 0);
     this.#started ??= { id, done: this.#prepare(id) };
-    return this.#find(id);
+    return this.#toEntry(await this.#find(id));
   }
 
   /** Throws `preparation-not-found`. */
@@ -53,7 +65,7 @@ export class Preparations implements AsyncDisposable {
     await this.#find(id);
     await this.#registry.runs.stop(id);
     if (this.#started?.id === id) await this.#started.done;
-    return this.#find(id);
+    return this.#toEntry(await this.#find(id));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -61,8 +73,8 @@ export class Preparations implements AsyncDisposable {
     await this.#started?.done;
   }
 
-  async #find(id: string): Promise<Entry> {
-    const found = (await this.list()).find((one) => one.id === id);
+  async #find(id: string): Promise<Offered> {
+    const found = (await this.#offered()).find((one) => one.id === id);
     if (found) return found;
     throw new ProblemError('preparation-not-found', `No preparation "${id}"; GET /preparations lists them.`);
   }
@@ -80,7 +92,7 @@ export class Preparations implements AsyncDisposable {
     this.#log.info({ preparation: id }, 'a preparation is over');
   }
 
-  #toEntry({ id, title, bytes, licence, capability, configured, ...engine }: Grouped): Entry {
+  #toEntry({ id, title, bytes, licence, capability, configured, ...engine }: Offered): Entry {
     const facts = { id, title, capability, configured, bytes, licence, command: nameSetup(id) };
     const { runs } = this.#registry;
     const step = runs.stepOf(id) ?? (this.#started?.id === id ? { name: 'starting', done: null } : undefined);
@@ -106,30 +118,4 @@ const percentOf = (done: number | null) => (done === null ? '' : `: ${Math.floor
 
 function inProgress(id: string): ProblemError {
   return new ProblemError('preparation-in-progress', `"${id}" is being prepared; one preparation at a time.`);
-}
-
-interface Grouped extends Omit<Entry, 'state' | 'progress' | 'reason' | 'command'> {
-  readonly state: Preparation['state'];
-}
-
-/** Engines that share an id share what it needs: the largest size is the whole. */
-function grouped(listed: readonly ListedPreparations[]): Grouped[] {
-  const all = listed.flatMap(({ capability, list }) =>
-    list.map(({ isConfigured = false, id, title, bytes, licence, state }) => {
-      return { id, title, capability, configured: isConfigured, bytes, licence, state };
-    }),
-  );
-  return [...Map.groupBy(all, ({ id }) => id).values()].flatMap((group) => {
-    const main = group.find(({ configured }) => configured) ?? group[0];
-    if (!main) return [];
-    const sizes = group.map(({ bytes }) => bytes);
-    const licences = group.flatMap(({ licence }) => licence.split(', '));
-    const states = group.map(({ state }) => state);
-    return {
-      ...main,
-      bytes: sizes.includes(null) ? null : Math.max(...sizes.filter((size) => size !== null)),
-      licence: [...new Set(licences)].join(', '),
-      state: (['preparing', 'missing'] as const).find((state) => states.includes(state)) ?? 'ready',
-    };
-  });
 }

@@ -145,9 +145,8 @@ export class Registry {
 
   /** What can be had for the engines, or why an engine does not say. */
   async preparations(): Promise<ListedPreparations[]> {
-    const able = this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, 'preparations'));
     return Promise.all(
-      able.map(async ({ name: instance, capability, guarded: { engine } }) => {
+      this.#able('preparations').map(async ({ name: instance, capability, guarded: { engine } }) => {
         try {
           return { instance, capability, list: (await engine.preparations?.()) ?? [] };
         } catch (error) {
@@ -155,6 +154,19 @@ export class Registry {
         }
       }),
     );
+  }
+
+  /** Removes a downloaded model. Rejects with the reason why it stays. */
+  async remove(id: string, signal: AbortSignal): Promise<void> {
+    const listed = await this.preparations();
+    for (const [index, { guarded }] of this.#able('preparations').entries()) {
+      const isModel = listed[index]?.list.some((one) => one.id === id && one.model !== undefined) ?? false;
+      if (isModel) await guarded.engine.remove?.(id, { signal });
+    }
+  }
+
+  #able(method: string): readonly AnyInstance[] {
+    return this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, method));
   }
 
   /** For the engines that load something when the service starts; waits for nothing. */

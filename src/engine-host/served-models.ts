@@ -131,7 +131,8 @@ export class ServedModels<C extends Capability> {
   }
 
   /** The models that may be the default if the settings name none, the first choice first. */
-  defaultCandidates(models: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+  defaultCandidates(all: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+    const models = all.filter(({ entry }) => entry.byNameOnly !== true);
     if (this.#capability === 'chat') return models;
     const local = withVoice(
       models.filter(({ entry }) => entry.local),

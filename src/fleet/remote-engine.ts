@@ -60,6 +60,7 @@ export function wrapAsRemote(
   if (!alsoHere) {
     delete moved.prepare; // workers do
     delete moved.preparations;
+    delete moved.remove;
   }
   return moved;
 }

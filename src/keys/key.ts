@@ -18,7 +18,7 @@ export interface KeyRules {
 const anything = () => true;
 
 /** In no key by default: an entry of the keys file must list them by name. */
-const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
+export const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
 const byDefault = (operationId: string) => !operationsByNameOnly.includes(operationId);
 
 /** Who may start preparations may stop them. */

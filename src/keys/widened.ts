@@ -1,6 +1,6 @@
 /** Which keys may do more than before: a lost line of the keys file means "all". Errs on the side of a warning. */
 import type { KeyLimits } from '../request-scope.ts';
-import type { KeyRules } from './key.ts';
+import { operationsByNameOnly, type KeyRules } from './key.ts';
 import type { KeyEntry } from './keys-file.ts';
 
 /** Entries of one key, before and after. */
@@ -9,7 +9,7 @@ export function isWidened(before: readonly KeyEntry[], after: readonly KeyEntry[
   const [now = noRules] = after;
   const ends = new Map(before.map(({ sha256, expires }) => [sha256, expires]));
   return (
-    addsTo(old.operations, now.operations) ||
+    addsOperation(old.operations, now.operations) ||
     widensFilter(old.models, now.models) ||
     widensFilter(old.tools, now.tools) ||
     raises(old.limits, now.limits) ||
@@ -20,6 +20,12 @@ export function isWidened(before: readonly KeyEntry[], after: readonly KeyEntry[
 const noRules: KeyRules = {};
 
 type List = readonly string[] | undefined;
+
+/** Without a list a key has all but those that have to be listed. */
+function addsOperation(before: List, after: List): boolean {
+  if (before === undefined) return after?.some((id) => operationsByNameOnly.includes(id)) ?? false;
+  return addsTo(before, after);
+}
 
 function addsTo(before: List, after: List): boolean {
   if (before === undefined) return false;

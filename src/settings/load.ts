@@ -189,14 +189,15 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
   return {
     [localModel]: {
       use: 'whisper-cli',
+      pulled: true,
       models: [{ id: localModel, file }],
       ...(transcribeVad === 'off' && { voiceActivity: transcribeVad }),
     },
-    voice: { use: 'sherpa-voice', ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
+    voice: { use: 'sherpa-voice', pulled: true, ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
     espeak: { use: 'espeak' },
     ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),
     // The last: the default only where no other chat model is found.
-    llama: { use: 'llama-local', models: [{ id: localChat, ...localChatModel(chatLocalModel) }] },
+    llama: { use: 'llama-local', pulled: true, models: [{ id: localChat, ...localChatModel(chatLocalModel) }] },
   };
 }
 

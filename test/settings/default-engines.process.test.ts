@@ -11,10 +11,10 @@ async function enginesOf(env: Environment) {
 }
 
 const here = {
-  local: { use: 'whisper-cli', models: [{ id: 'local', file: '/models/base.bin' }] },
-  voice: { use: 'sherpa-voice' },
+  local: { use: 'whisper-cli', pulled: true, models: [{ id: 'local', file: '/models/base.bin' }] },
+  voice: { use: 'sherpa-voice', pulled: true },
   espeak: { use: 'espeak' },
-  llama: { use: 'llama-local', models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
+  llama: { use: 'llama-local', pulled: true, models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
 };
 const ollama = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' };
 const llamaCpp = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' };

@@ -166,13 +166,14 @@ describe('a setting', () => {
       engines: {
         local: {
           use: 'whisper-cli',
+          pulled: true,
           models: [{ id: 'local', file: join(homedir(), '.local/share/parlance/models/ggml-base.bin') }],
         },
-        voice: { use: 'sherpa-voice' },
+        voice: { use: 'sherpa-voice', pulled: true },
         espeak: { use: 'espeak' },
         ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
         'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
-        llama: { use: 'llama-local', models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
+        llama: { use: 'llama-local', pulled: true, models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
       },
     });
   });
@@ -677,7 +678,11 @@ describe('a provider that is the service itself', () => {
 
   it('CHAT_LOCAL_MODEL is the file of local-chat, and CHAT_MODEL may name it', async () => {
     const { engines } = await load({ CHAT_LOCAL_MODEL: '/models/a.gguf', CHAT_MODEL: 'local-chat' });
-    expect(engines.llama).toEqual({ use: 'llama-local', models: [{ id: 'local-chat', file: '/models/a.gguf' }] });
+    expect(engines.llama).toEqual({
+      use: 'llama-local',
+      pulled: true,
+      models: [{ id: 'local-chat', file: '/models/a.gguf' }],
+    });
     expect(engines.ollama).not.toHaveProperty('models');
   });
 

@@ -25,6 +25,8 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly progress: (fraction: number | null) => void;
   /** Called if another process downloads it. */
   readonly onWait?: () => void;
+  /** Called if it was interrupted and is tried again in a while. */
+  readonly onRetry?: (reason: string) => void;
   readonly retry?: RetryPolicy;
 }
 
@@ -43,19 +45,20 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
 
 /**
  * Downloads a file over an unreliable connection: resumes where an earlier attempt or an earlier process stopped, and
- * renames the file into place when its digest is correct. Resolves without a request if the file already exists. Only one
- * download runs per target; concurrent calls wait for it.
+ * renames the file into place when its digest is correct. Resolves with false, without a request, if the file already
+ * exists. Only one download runs per target; concurrent calls wait for it.
  *
  * Rejects with an error that states the problem, or with the signal's reason. `<to>.part` is then kept for the next
  * attempt if it can be resumed.
  */
-export async function download(job: Download): Promise<void> {
+export async function download(job: Download): Promise<boolean> {
   await makeDirectory(dirname(job.to));
   await using _lock = await acquireLock(lockOf(job.to), job);
-  if ((await inspect(job.to, job)).digest === job.digest) return;
+  if ((await inspect(job.to, job)).digest === job.digest) return false;
   await completePart(job);
   await rename(partOf(job), job.to);
   await syncDirectory(dirname(job.to));
+  return true;
 }
 
 /** Whether some process downloads it now. */
@@ -83,6 +86,7 @@ async function completePart(job: Download): Promise<void> {
       if (!(error instanceof TransferError)) throw error;
       failed += 1;
       if (failed === attempts) throw giveUp(job, attempts, error);
+      job.onRetry?.(error.message);
       job.log.warn({ url: job.url, reason: error.message }, 'a download was interrupted, retrying');
       const { retryAfter } = error;
       const delayMs = retryAfter === undefined ? firstDelayMs * 2 ** (failed - 1) : retryAfter * 1000;

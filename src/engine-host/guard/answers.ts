@@ -81,12 +81,13 @@ function checkList<T>(
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, supports: listed, voices: given, defaultVoice } = item;
+  const { id, name, local, discovered, byNameOnly, supports: listed, voices: given, defaultVoice } = item;
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
   must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
+  must(byNameOnly === undefined || typeof byNameOnly === 'boolean', '.byNameOnly is not a boolean');
   const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
@@ -94,6 +95,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     last.name === name &&
     last.local === local &&
     last.discovered === discovered &&
+    last.byNameOnly === byNameOnly &&
     last.supports === supports &&
     last.voices === voices &&
     last.defaultVoice === defaultVoice;
@@ -103,6 +105,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     local,
     ...(name !== undefined && { name }),
     ...(discovered !== undefined && { discovered }),
+    ...(byNameOnly !== undefined && { byNameOnly }),
     ...(supports !== undefined && { supports }),
     ...(voices !== undefined && { voices }),
     ...(defaultVoice !== undefined && { defaultVoice }),
@@ -197,16 +200,24 @@ export function isCount(value: unknown): value is number {
 
 export function checkPreparations(value: unknown): readonly Preparation[] {
   const list = checkList<Preparation>(value, [], '`preparations()`', (item) => {
-    const { id, title, bytes, licence, source, state, isConfigured, atStart } = item;
+    const { id, title, bytes, bytesLeft, licence, source, state, isConfigured, model, settings, atStart } = item;
     must(isId(id) && /^[A-Za-z0-9][\w.-]{0,63}$/.test(id), '.id is not 1 to 64 letters, digits, dots, hyphens and underscores'); // prettier-ignore
     must(isText(title) && title !== '', `.title is not a string of 1 to ${longestLabel} characters`);
     must(bytes === null || isCount(bytes), '.bytes is neither a whole number nor null');
     must(isText(licence) && licence !== '', `.licence is not a string of 1 to ${longestLabel} characters`);
     must(source === undefined || (isText(source) && source !== ''), `.source is not a string of 1 to ${longestLabel} characters`); // prettier-ignore
+    must(bytesLeft === undefined || isCount(bytesLeft), '.bytesLeft is not a whole number');
+    must(model === undefined || isText(model), '.model is not a string');
+    must(settings === undefined || isText(settings), '.settings is not a string');
     const known = preparationStates.find((one) => one === state);
     must(known !== undefined, `.state is none of ${preparationStates.join(', ')}`);
-    const marks = { isConfigured: isConfigured === true, atStart: atStart === true };
-    return { id, title, bytes, licence, ...(source !== undefined && { source }), state: known, ...marks };
+    return {
+      ...{ id, title, bytes, licence, state: known, isConfigured: isConfigured === true, atStart: atStart === true },
+      ...(source !== undefined && { source }),
+      ...(bytesLeft !== undefined && { bytesLeft }),
+      ...(model !== undefined && { model }),
+      ...(settings !== undefined && { settings }),
+    };
   });
   must(new Set(list.map(({ id }) => id)).size === list.length, '`preparations()` has an id twice');
   return list;

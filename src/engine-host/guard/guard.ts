@@ -70,6 +70,9 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
     inspect: () => inspect(raw, facts),
     [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
   };
+  if (hasFunction(raw, 'remove')) {
+    engine.remove = async (id, call) => raw.remove?.(id, call);
+  }
   if (hasFunction(raw, 'prepare')) engine.prepare = (call) => prepare(raw, facts, call);
   if (hasFunction(raw, 'preparations')) {
     engine.preparations = async () => {

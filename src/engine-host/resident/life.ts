@@ -1,6 +1,8 @@
 /** One life of a resident program: it waits for memory, loads, serves calls, and ends. */
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
+import { randomUUID } from 'node:crypto';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
+import { isBeingRemoved, markInUse } from '../../../lib/model-use.ts';
 import { startHost, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, Tenant } from './memory-plan.ts';
 
@@ -9,6 +11,8 @@ export interface LifeEvents {
   /** Its memory is free. `crash`: it ended by itself. */
   readonly onEnd: (crash: Error | undefined) => void;
 }
+
+const lookEveryMs = 500;
 
 export class Life implements Tenant {
   readonly #program: ResidentProgram;
@@ -23,6 +27,7 @@ export class Life implements Tenant {
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #isRetired = false;
+  #use: Disposable | undefined;
   #bytes: number;
 
   /** `bytes` is what it needs as far as is known. */
@@ -116,6 +121,7 @@ export class Life implements Tenant {
   #start(): HostProcess {
     try {
       this.#stop.signal.throwIfAborted(); // since it was admitted
+      this.#use = this.#watchFiles();
       this.#host = startHost(this.#program, (crash) => this.#end(crash));
       return this.#host;
     } catch (error) {
@@ -134,8 +140,23 @@ export class Life implements Tenant {
     }
   }
 
+  /** Unloads it when another process is about to remove one of its files. */
+  #watchFiles(): Disposable | undefined {
+    const { files = [] } = this.#program;
+    if (files.length === 0) return undefined;
+    const mark = markInUse(files, randomUUID().slice(0, 8));
+    const timer = setInterval(() => files.some(isBeingRemoved) && this.retire(), lookEveryMs).unref();
+    return {
+      [Symbol.dispose]() {
+        clearInterval(timer);
+        mark[Symbol.dispose]();
+      },
+    };
+  }
+
   #end(crash?: Error): void {
     this.unload();
+    this.#use?.[Symbol.dispose]();
     this.#plan.leave(this);
     this.#events.onEnd(crash);
   }

@@ -40,11 +40,12 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
     await using _ = service;
     const [before, ...others] = await engine.preparations!();
     expect(before).toMatchObject({ id: 'chat', licence: 'MIT, Apache-2.0', state: 'missing' });
-    expect([others, before!.bytes]).toEqual([[], 88_000_000 + model.length]);
+    expect(before!.bytes).toBe(88_000_000 + model.length);
+    expect(others).toMatchObject([{ id: 'qwen3-0.6b', title: 'Small', model: 'qwen3-0.6b', state: 'missing' }]);
     expect(requests).toEqual([]);
     await prepare();
     expect(requests.map(({ url }) => url)).toEqual(['/Qwen/Qwen3-0.6B-GGUF/resolve/abc/small.gguf']);
-    expect(await engine.preparations!()).toMatchObject([{ state: 'ready' }]);
+    expect(await engine.preparations!()).toMatchObject([{ state: 'ready' }, { state: 'ready' }]);
     expect(await ask()).toMatchObject({ content: answers.plain });
     await prepare();
     expect(requests).toHaveLength(1);

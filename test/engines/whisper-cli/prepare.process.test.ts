@@ -158,7 +158,7 @@ test('an abort ends both with its reason', async () => {
 });
 
 test('the catalogue is complete', () => {
-  expect(modelNames).toEqual(['tiny', 'base', 'base.en', 'small', 'large-v3-turbo-q5_0']);
+  expect(modelNames).toEqual(['tiny', 'base', 'base.en', 'small', 'large-v3-turbo', 'large-v3-turbo-q5_0']);
   for (const { sha1 } of Object.values(catalogue)) expect(sha1).toMatch(/^[0-9a-f]{40}$/);
   expect(modelUrl('base.en', 'https://mirror.example/whisper')).toBe('https://mirror.example/whisper/ggml-base.en.bin');
   expect(maxModelBytes('tiny')).toBe(76 * 1024 * 1024);
