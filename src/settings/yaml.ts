@@ -1,5 +1,8 @@
 /** Reads YAML that may contain secrets. */
-import { parseDocument } from 'yaml';
+import { createRequire } from 'node:module';
+
+/** With the first file: it takes 20 ms of a start, and most have none. */
+const loadParser = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
 /** Invalid settings: the message lists each location, the value and what is allowed. */
 export class SettingsError extends Error {
@@ -29,7 +32,7 @@ const unquotedVariable = 'inside of { } or [ ], a value with a variable must be 
  * parser's messages quote the file, which may contain keys.
  */
 export function parseYaml(source: string, path: string): unknown {
-  const document = parseDocument(source);
+  const document = loadParser().parseDocument(source);
   const [broken] = document.errors;
   if (broken) {
     const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
