@@ -1,7 +1,7 @@
 /**
  * Compiles the programs of packages/whisper-linux-x64 or -arm64 into its bin/, out of the source that the service itself
  * builds from. They run on every processor of that kind: ggml's variants lie beside them, and the best one is loaded when
- * they start. On Debian 12, for glibc 2.35 and later. Takes 10 minutes of processor time; what is compiled is kept in
+ * they start. On Debian 12, for glibc 2.35 and later. Takes 15 minutes of processor time; what is compiled is kept in
  * build/. Needs npm, tar, cmake, make and g++.
  *
  *     node packages/build.ts [x64|arm64] [OPTION OF CMAKE, such as for a cross compiler]...
