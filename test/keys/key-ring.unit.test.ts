@@ -184,6 +184,14 @@ describe('reading the file again', () => {
     expect(levels()[1]).toMatchObject({ level: 'info', facts: { changed: ['app'], widened: [] } });
   });
 
+  it('warns of a key that gains what no key has by default', async () => {
+    const { ring, write, lines } = await open({ entries: [app] });
+    write(keysFile({ ...app, operations: ['createChat', 'startPreparation'] }));
+    await ring.reload();
+    expect(lines).toMatchObject([{ level: 'warn', facts: { widened: ['app'] } }]);
+    expect(ring.find(tokenOf('app'))!.key.mayCall('stopPreparation')).toBe(true);
+  });
+
   it('takes a file only when it is read twice alike: half of one permits what its missing lines withhold', async () => {
     const half = keysFile(app);
     const whole = keysFile({ ...app, operations: ['createChat'] }, { name: 'next' });

@@ -55,7 +55,14 @@ describe('npm run setup -- voice', () => {
   it('downloads a voice of the catalogue and its .onnx.json, which then speaks; a second call does nothing', async () => {
     const setup = await startSetup(both);
     const bytes = model.length + config.length;
-    const whole = { bytes: 33_400_000 + bytes, licence: 'GPL-3.0, public domain', state: 'missing', atStart: false };
+    const source = expect.stringMatching(/^npm and 127\.0\.0\.1:\d+$/) as string;
+    const whole = {
+      source,
+      bytes: 33_400_000 + bytes,
+      licence: 'GPL-3.0, public domain',
+      state: 'missing',
+      atStart: false,
+    };
     expect(await setup.engine.preparations!()).toEqual([
       { id: 'voice', title: `sherpa-onnx 1.13.8 and ${id}`, ...whole, bytesLeft: bytes, isConfigured: true },
       { id, title: id, ...whole, bytesLeft: bytes, isConfigured: false, model: 'local-voice' },
