@@ -1,6 +1,7 @@
 /** `npm run build`: dist/ has the sources as JavaScript with declarations, and the files beside them. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -15,4 +16,8 @@ for (const path of [
   ...globSync('engines/{lib/*,*}/runtime/*/package*.json'),
 ]) {
   cpSync(path, `dist/${path}`, { recursive: true });
+}
+// Not as .ts: it is a text here, which nobody should compile.
+for (const path of globSync('examples/engines/*.ts')) {
+  cpSync(path, `dist/src/bin/engine-templates/${basename(path)}.txt`);
 }

@@ -27,6 +27,10 @@ const commands: Readonly<Record<string, Command>> = {
   models: { about: 'local models and voices: models list, pull NAME, remove NAME', run: () => import('./models.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
   key: { about: 'make an API key for the keys file: key new NAME', run: () => import('./key.ts') },
+  'init-engine': {
+    about: 'write a package for an engine of your own: init-engine NAME --capability chat',
+    run: () => import('./init-engine.ts'),
+  },
   'check-engine': {
     about: 'check an engine against the engine contract: check-engine ./my-engine.js',
     run: () => import('./check-engine.ts'),

@@ -13,7 +13,7 @@ import { describeWith, run } from '../support/programs.ts';
 import { blockWith } from '../docs/support/pages.ts';
 import { writeFiles } from '../support/temporary.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
-import { addressOf, installPackage, oldestNode, start, type InstalledPackage } from './support/installed.ts';
+import { addressOf, installPackage, oldestNode, quietly, start, type InstalledPackage } from './support/installed.ts';
 import { builtTarball, installPrograms, packPrograms } from './support/whisper-package.ts';
 
 const home = resolve(import.meta.dirname, '../..');
@@ -224,7 +224,7 @@ describe('the command', () => {
     const { code, stdout } = await ask({}, '--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: npx @parlance\/server \[command\] \[options\]\n/);
-    for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'check-engine'])
+    for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'init-engine', 'check-engine'])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
   });
 
@@ -278,6 +278,39 @@ describe('the command', () => {
     expect(environment.split('\0')).toContain('MALLOC_ARENA_MAX=1');
     expect(running.said.stderr).not.toContain('Warning');
   });
+});
+
+describe('init-engine', () => {
+  const npm = async (folder: string, ...args: string[]) => {
+    await using running = start('npm', args, { node: installed.nodes.newest, cwd: folder });
+    return await running.ended;
+  };
+
+  // Builds with a compiler from the registry, and runs the whole kit.
+  it.each(['transcription', 'chat', 'speech'])(
+    'writes an engine for %s that is green at once',
+    { timeout: 300_000 },
+    async (capability) => {
+      const name = `my-${capability}`;
+      const line = ['parlance', 'init-engine', name, '--capability', capability];
+      await using made = start('npx', line, { node: installed.nodes.newest, cwd: installed.project });
+      const { code, stdout, stderr } = await made.ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`\n  cd ${name}\n  npm install\n  npm test\n`);
+      const manifest = JSON.parse(await readFile(inside(name, 'package.json'), 'utf8')) as { devDependencies: object };
+      expect(manifest.devDependencies).toMatchObject({
+        '@parlance/server': expect.stringMatching(/^file:\.\.\/\.\.\/parlance-server-[\d.]+\.tgz$/) as string,
+      });
+      // The three need the same packages.
+      const first = inside('my-transcription/node_modules');
+      if (existsSync(first)) await symlink(first, inside(name, 'node_modules'));
+      else expect(await npm(inside(name), 'install', ...quietly)).toMatchObject({ code: 0 });
+      const tested = await npm(inside(name), 'test');
+      expect(tested.stdout).toContain(`\n${capability}\n  ok `);
+      expect(tested.stdout).not.toContain('BROKEN');
+      expect(tested.code).toBe(0);
+    },
+  );
 });
 
 describe('the recipe of the guide for contract tests', () => {

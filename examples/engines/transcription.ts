@@ -1,0 +1,58 @@
+// my-engine: counts the passages of sound in a recording. Replace `describe` by your recognizer.
+import { createReadStream } from 'node:fs';
+import { defineEngine, EngineError, type Availability, type Pcm } from '@parlance/server/engine';
+
+interface Options {
+  /** From 0 to 32767: what is louder is sound. */
+  loudness?: number;
+}
+
+const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
+
+export default defineEngine<'transcription', Options>({
+  contract: 1,
+  name: 'my-engine',
+  capability: 'transcription',
+  options: {
+    type: 'object',
+    properties: {
+      loudness: { type: 'integer', minimum: 0, maximum: 32767, default: 1000, description: 'What is louder is sound.' },
+    },
+    additionalProperties: false,
+  },
+  create({ loudness = 1000 }, context) {
+    // So many recordings at once; the others wait, each caller in turn.
+    const queue = context.queue({ slots: context.cores, waiting: 16 });
+    return {
+      models: async () => [{ id: 'my-engine', local: true }],
+      availability: async () => ready,
+      async transcribe({ recording, model, language = 'en' }, { signal }) {
+        if (model !== 'my-engine') throw new EngineError('unknown-model', `Unknown model ${model}.`);
+        if (language !== 'en') throw new EngineError('language-not-supported', 'This engine knows English only.');
+        const { wavPath, durationMs } = await context.decode(recording, { signal });
+        const text = await queue.run(
+          async () => describe(await context.readWav(createReadStream(wavPath, { signal })), loudness),
+          { signal },
+        );
+        return { text, language: null, durationMs };
+      },
+    };
+  },
+});
+
+/** "" is silence. */
+async function describe({ sampleRate, samples }: Pcm, loudness: number): Promise<string> {
+  const pause = sampleRate / 10;
+  let passages = 0;
+  let quiet = pause;
+  for await (const chunk of samples) {
+    for (const sample of chunk) {
+      if (Math.abs(sample) <= loudness) quiet += 1;
+      else {
+        if (quiet >= pause) passages += 1;
+        quiet = 0;
+      }
+    }
+  }
+  return passages === 0 ? '' : `Passages of sound: ${passages}.`;
+}
