@@ -748,6 +748,11 @@ export type components = {
             voice_id?: components["schemas"]["VoiceId"] | null;
             /** @description null means mp3. */
             format?: components["schemas"]["SpeechFormat"] | null;
+            /**
+             * @description true: what is spoken are the words of the text, without marks of Markdown, code blocks, addresses and emoji; 100 ms of
+             *     silence if nothing is left. false: the text as it is. Default: true.
+             */
+            speakable?: boolean;
         };
         /** @description A step of the agent loop starts. */
         StepStarted: {

@@ -8,7 +8,7 @@ import * as smd from 'streaming-markdown';
 export const bounds = { depth: 24, columns: 100, elements: 5_000, address: 2_000 } as const;
 
 /** Blocks of text. */
-export const textBlocks = [
+const textBlocks = [
   smd.PARAGRAPH,
   smd.HEADING_1,
   smd.HEADING_2,

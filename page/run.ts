@@ -7,7 +7,6 @@ import { canSpeak, chosen } from './listings.ts';
 import { preferences } from './preferences.ts';
 import { client, clipUrl } from './service.ts';
 import { enqueue, readAloud } from './playback.ts';
-import { speakable } from './speakable.ts';
 import { announce } from './announcements.ts';
 
 export const turns = signal<readonly Turn[]>([]);
@@ -75,7 +74,7 @@ function finish(id: number, isHandsFree: boolean): void {
   if (!answer) return; // the conversation was started over
   if (answer.state === 'stopped') announce('Stopped.');
   if (answer.state !== 'done') return; // a failure announces itself
-  const text = speakable(textOf(answer));
+  const text = textOf(answer).trim();
   announce(`Answer: ${text}`);
   const isSpoken = answer.parts.some(({ kind }) => kind === 'clip');
   const isWanted = preferences.value.readAloud ?? isHandsFree;

@@ -238,7 +238,9 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     jobOwnerMs: ownerMs,
   } = options;
   const { registry, workspace } = engines;
-  const speakers = await createSpeechModelSelector({ registry, defaultVoice: settings.ttsVoice, metrics });
+  const speakers = await createSpeechModelSelector({
+    ...{ registry, defaultVoice: settings.ttsVoice, encode: engines.encoder.encode, metrics },
+  });
   const ownClips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,

@@ -19,7 +19,6 @@ import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
 import { prefer, preferences } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
 import { readAloud, speaking, stopPlayback, unlock } from '../playback.ts';
-import { speakable } from '../speakable.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, whyNotSend } from '../why-not.ts';
 import { Action } from './action.tsx';
@@ -263,7 +262,7 @@ function ReadDraftButton() {
       onClick={() => {
         if (isOn) return stopPlayback();
         unlock();
-        void readAloud(draftSound, speakable(draft.value) || draft.value);
+        void readAloud(draftSound, draft.value);
       }}
     >
       <Icon name={isOn ? 'stop' : 'play'} />

@@ -16,7 +16,6 @@ import { prettyJson } from '../pretty-json.ts';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
 import { stopPlayback, play, readAloud, speaking, unlock } from '../playback.ts';
-import { speakable } from '../speakable.ts';
 import { CopyButton } from './copy-button.tsx';
 import { FailureText } from './failure-text.tsx';
 import { followsEnd, scrollToEnd } from './follow.ts';
@@ -195,7 +194,7 @@ function Footer({ answer }: { readonly answer: Answer }) {
           id={soundOf(answer)}
           label="Read aloud"
           isQuiet
-          start={() => void readAloud(soundOf(answer), speakable(text))}
+          start={() => void readAloud(soundOf(answer), text)}
         />
       )}
       {text.trim() !== '' && <CopyButton what="the answer" text={text} />}

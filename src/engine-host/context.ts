@@ -21,6 +21,20 @@ import type { Residents } from './resident/index.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 
+/** Encodes speech: for the engines, and for what the service itself has to say. */
+export type SpeechEncoder = Pick<EngineContext, 'formats' | 'encode'>;
+
+/** Throws a `SettingsError` if FFMPEG is not executable. */
+export function createSpeechEncoder(settings: LoadedSettings, env: Environment, workspace: Workspace): SpeechEncoder {
+  const { disk } = workspace;
+  const limit = largestSpeech(disk.bytes);
+  return createEncoder({
+    ffmpeg: findFfmpeg(settings, env),
+    temporaryDirectory: () => workspace.directory('speech'),
+    openAccount: () => disk.open({ limit }),
+  });
+}
+
 /** A logger that can create child loggers. */
 export type ParentLogger = Logger & { child(facts: object): Logger };
 
@@ -33,6 +47,7 @@ export interface ContextOptions {
   readonly fetch: EngineContext['fetch'];
   /** The id of this service in chains of services. */
   readonly viaId: string;
+  readonly encoder: SpeechEncoder;
   readonly metrics?: Metrics | undefined;
   /** Called for each queue that an engine makes. */
   readonly noteQueue?: ((instance: string, options: QueueOptions) => void) | undefined;
@@ -49,16 +64,11 @@ export function createEngineContexts({
   viaId,
   metrics,
   noteQueue,
+  encoder,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
-  const { disk, accountOf } = workspace;
+  const { accountOf } = workspace;
   const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds, accountOf });
-  const limit = largestSpeech(disk.bytes);
-  const encoder = createEncoder({
-    ffmpeg,
-    temporaryDirectory: () => workspace.directory('speech'),
-    openAccount: () => disk.open({ limit }),
-  });
   const cores = createCorePlan(availableParallelism());
   return (instance) => {
     const engineLog = safeLogger(log.child({ engine: instance }));

@@ -7,7 +7,13 @@ import { createViaId } from '../../lib/via.ts';
 import type { MemoryBudget } from './resident/memory-plan.ts';
 import { createResidents, type Residents } from './resident/index.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
-import { createEngineContexts, type ContextOptions, type ParentLogger } from './context.ts';
+import {
+  createEngineContexts,
+  createSpeechEncoder,
+  type ContextOptions,
+  type ParentLogger,
+  type SpeechEncoder,
+} from './context.ts';
 import { createWorkspace, type Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 import { messageOf } from '../../lib/errors.ts';
@@ -19,6 +25,7 @@ export interface OpenEngines extends AsyncDisposable {
   readonly viaId: string;
   /** The programs that stay loaded. */
   readonly residents: Residents;
+  readonly encoder: SpeechEncoder;
 }
 
 export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'wrapAsRemote'> &
@@ -53,6 +60,7 @@ export async function openEngines(
   const residents = createResidents(memoryBudget(settings));
   const { transcribeModel, chatModel, ttsModel, ttsVoice } = settings;
   try {
+    const encoder = createSpeechEncoder(settings, env, workspace);
     const registry = await createRegistry({
       instances: settings.engines,
       baseDir: settings.baseDir,
@@ -70,6 +78,7 @@ export async function openEngines(
         residents,
         fetch: http.fetch,
         viaId,
+        encoder,
         metrics,
         noteQueue,
       }),
@@ -80,6 +89,7 @@ export async function openEngines(
       workspace,
       viaId,
       residents,
+      encoder,
       async [Symbol.asyncDispose]() {
         await registry[Symbol.asyncDispose]();
         residents[Symbol.dispose]();

@@ -15,12 +15,12 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
 };
 
 async function speak(
-  { text, model, voice_id: voice, format }: Schemas['SpeechRequest'],
+  { text, model, voice_id: voice, format, speakable }: Schemas['SpeechRequest'],
   listener: Listener,
   speakers: SpeechModelSelector,
 ): Promise<Audio> {
   const speaker = await speakers.choose({ model, voice, pointers: { model: '/model', voice: '/voice_id' } });
-  return speaker.speak({ text, format: format ?? 'mp3' }, listener);
+  return speaker.speak({ text, format: format ?? 'mp3', speakable }, listener);
 }
 
 /** Clips end by their id, or unread. */

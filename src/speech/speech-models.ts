@@ -1,6 +1,13 @@
 /** Selects the speech model and the voice of a request from its options and the settings. */
 import { joinFirst } from '../../lib/listing.ts';
-import { EngineError, pcmFormat, type SpeechFormat, type Voice } from '../../engines/contract/index.ts';
+import {
+  EngineError,
+  pcmFormat,
+  type EngineContext,
+  type Pcm,
+  type SpeechFormat,
+  type Voice,
+} from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { availabilityOf, firstInstalled, type ServedModel } from '../engine-host/served-models.ts';
@@ -10,6 +17,7 @@ import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
 import { SettingsError } from '../settings/load.ts';
+import { speakable } from './speakable.ts';
 import { recordSpeech } from './speech-record.ts';
 import { wholeSamples } from './whole-samples.ts';
 import { withTimeouts, type Listener, type SpeechTimeouts } from './timeouts.ts';
@@ -27,6 +35,8 @@ export interface SpeechSelection {
 
 export interface Utterance {
   readonly text: string;
+  /** false: the text is spoken as it is. Default: without marks of Markdown, code, addresses and emoji. */
+  readonly speakable?: boolean | undefined;
   /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
   readonly format: SpeechFormat;
@@ -58,6 +68,8 @@ export interface SelectorOptions {
   readonly registry: Registry;
   /** TTS_VOICE. */
   readonly defaultVoice: string | undefined;
+  /** For texts of which nothing is left to say. */
+  readonly encode: EngineContext['encode'];
   readonly limits?: SpeechTimeouts;
   readonly metrics?: Metrics | undefined;
 }
@@ -70,6 +82,7 @@ const voicesInMessages = 5;
 export async function createSpeechModelSelector({
   registry,
   defaultVoice,
+  encode,
   limits = defaultLimits,
   metrics,
 }: SelectorOptions): Promise<SpeechModelSelector> {
@@ -89,7 +102,7 @@ export async function createSpeechModelSelector({
         chosenVoice !== undefined || wanted === undefined || !isFree
           ? chosen
           : withVoice(chosen, ({ language }) => language === null || language === wanted);
-      return { model: chosen, ...selectedSpeech(forLanguage, chosenVoice, { limits, metrics }) };
+      return { model: chosen, ...selectedSpeech(forLanguage, chosenVoice, { encode, limits, metrics }) };
     },
     async defaultVoiceOf(model) {
       return (await configuredVoiceOf(model)) ?? model.entry.defaultVoice;
@@ -125,10 +138,11 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
 function selectedSpeech(
   modelFor: (language: string | undefined) => ServedModel<'speech'> | Promise<ServedModel<'speech'>>,
   voice: string | undefined,
-  { limits, metrics }: { readonly limits: SpeechTimeouts; readonly metrics: Metrics | undefined },
+  { encode, limits, metrics }: Required<Pick<SelectorOptions, 'encode' | 'limits'>> & Pick<SelectorOptions, 'metrics'>,
 ): Pick<SelectedSpeech, 'speak'> {
   return {
-    async speak({ text, language, format, speed, instructions }, listener) {
+    async speak({ language, format, speed, instructions, ...utterance }, listener) {
+      const text = utterance.speakable === false ? utterance.text : speakable(utterance.text);
       const model = await modelFor(language);
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {
@@ -137,7 +151,8 @@ function selectedSpeech(
         ...(instructions !== undefined && { instructions }),
       };
       const synthesize = async (signal: AbortSignal): Promise<Audio> => {
-        const { mediaType, audio } = await model.engine.synthesize(call, { signal });
+        const { mediaType, audio } =
+          text === '' ? encode(silence(), format, { signal }) : await model.engine.synthesize(call, { signal });
         const declared = declaredType(mediaType);
         return { mediaType: declared, audio: declared === pcmFormat.mediaType ? wholeSamples(audio) : audio };
       };
@@ -147,6 +162,15 @@ function selectedSpeech(
       return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
     },
   };
+}
+
+/** 100 ms, as apps need some audio for each piece of a text. */
+function silence(): Pcm {
+  const { sampleRate } = pcmFormat;
+  async function* samples() {
+    yield await Promise.resolve(new Int16Array(sampleRate / 10));
+  }
+  return { sampleRate, samples: samples() };
 }
 
 /** Ignores parameters: `audio/ogg; codecs=opus` is ogg. */

@@ -341,6 +341,44 @@ describe('a model', () => {
     expect((await ask({ model: 'plain', instructions: 'None' })).headers.has('x-parlance-ignored')).toBe(false);
   });
 
+  test('is asked for the words of a text, without marks', async () => {
+    const text = '# News\n\n**One** [link](https://example.org) 🙂';
+    const askNatively = (body: object) => createApi(service.url).post('/api/v1/tts', { model: 'plain', text, ...body });
+    await ask({ model: 'plain', input: text });
+    expect(lastCall()).toMatchObject({ text: 'News\n\nOne link' });
+    await askNatively({ speakable: true });
+    expect(lastCall()).toMatchObject({ text: 'News\n\nOne link' });
+    await askNatively({ speakable: false });
+    expect(lastCall()).toMatchObject({ text });
+    expect((await askNatively({ speakable: 'no' })).problem).toMatchObject({ status: 422, code: 'invalid-request' });
+    const clip = await createApi(service.url).post('/api/v1/tts/clips', { model: 'plain', text, speakable: false });
+    expect(clip.status).toBe(201);
+    expect(lastCall()).toMatchObject({ text });
+  });
+
+  test('is not asked where nothing is left to say: 100 ms of silence', async () => {
+    const calls = () => service.log.filter(({ msg }) => msg === 'synthesize').length;
+    const before = calls();
+    const code = '```js\nconst a = 1;\n```';
+    const post = (where: string, body: object) =>
+      fetch(`${service.url}${where}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const answers = [
+      await post(path, { input: code, response_format: 'pcm' }),
+      await post('/api/v1/tts', { text: code, format: 'pcm' }),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe('audio/pcm');
+      expect(Buffer.from(await answer.arrayBuffer()).equals(Buffer.alloc(4_800))).toBe(true);
+    }
+    expect((await post(path, { input: code, voice: 'nobody', model: 'plain' })).status).toBe(400);
+    expect(calls()).toBe(before);
+  });
+
   test.each([
     ['has a voice of that name', 'openai', 'alloy', 'alloy'],
     ['lists no voices', 'full', 'nova', 'nova'],

@@ -4,7 +4,6 @@ import * as smd from 'streaming-markdown';
 import { bounds } from '../../page/bounded-renderer.ts';
 import { Feed } from '../../page/feed.ts';
 import { maxDepth, prettyJson } from '../../page/pretty-json.ts';
-import { speakable } from '../../page/speakable.ts';
 
 /** Feeds the text in pieces of `size` characters. */
 function draw(markdown: string, size = Infinity) {
@@ -46,7 +45,6 @@ describe.each([Infinity, 7])('nesting is at most 24 levels deep, in pieces of %s
     const { depth, text } = draw(markdown, size);
     expect(depth).toBeLessThanOrEqual(24);
     expect(text).toMatch(/end$/);
-    expect(speakable(markdown)).toMatch(/end$/);
   });
 
   test.each(['- ', '* ', '+ ', '1. '])('a list of "%s"', (mark) => {
@@ -102,9 +100,9 @@ describe('a line of 200 kB takes linear time:', () => {
     ['in the name of a language', '```', 'a'],
     ['of spaces in a tag', '<br', ' '],
     ['of backticks', 'a`', '`'],
-    ['of spaces in code that is read aloud', '`', ' '],
+    ['of spaces in code', '`', ' '],
   ])('%s', (_what, begin, mark) => {
-    expect(speakable(`${begin}${line(mark)}x`).length).toBeLessThanOrEqual(200_000);
+    expect(draw(`${begin}${line(mark)}x`, 10_000).text.length).toBeLessThanOrEqual(200_000);
   });
 });
 

@@ -8,7 +8,6 @@ import {
   textOfCaptureProblem,
   type CaptureProblem,
 } from '../../page/capture-checks.ts';
-import { speakable } from '../../page/speakable.ts';
 import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
 
 describe('obstacles', () => {
@@ -111,31 +110,5 @@ describe('a failure', () => {
       text: 'The service does not answer. Is it running, and is the network up?',
       code: 'unreachable',
     });
-  });
-});
-
-describe('read aloud are', () => {
-  test.each([
-    ['words without marks', '# Title\n\n**Bold** and _it_ [link](https://example.org).', 'Title\nBold and it link.'],
-    [
-      'no code blocks, images and addresses',
-      'See ![x](http://e/) https://e.org\n\n```js\na = 1\n```\nEnd.',
-      'See\nEnd.',
-    ],
-    ['inline code', 'Run `npm start`.', 'Run npm start.'],
-    ['each item on a line', '- one\n- two', 'one\ntwo'],
-    [
-      'underscores inside of words',
-      'Use read_aloud and max_tokens_2, _not_ `a_b`.',
-      'Use read_aloud and max_tokens_2, not a_b.',
-    ],
-    [
-      'underscores in links',
-      '[read_aloud](https://e.org/a_b) and (https://e.org/c_d) e_f',
-      'read_aloud and (https://e.org/c_d) e_f',
-    ],
-    ['the last characters', 'alpha bravo', 'alpha bravo'],
-  ])('%s', (_what, markdown, words) => {
-    expect(speakable(markdown)).toBe(words);
   });
 });

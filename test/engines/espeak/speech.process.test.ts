@@ -22,6 +22,10 @@ import {
 // The package takes about a second for each of many texts when other processes use the CPU too.
 vi.setConfig({ testTimeout: 90_000 });
 
+const unused = () => {
+  throw new Error('there is something to say');
+};
+
 const noCaller = new AbortController().signal;
 
 function speaks(synthesizer: Synthesizer): void {
@@ -177,7 +181,7 @@ describeWith(['espeak-ng'], 'in line', () => {
     const speakerWithin = async (firstBytesMs: number) => {
       const limits = { firstBytesMs, silenceMs: 60_000 };
       const { registry } = service.service;
-      const speakers = await createSpeechModelSelector({ registry, defaultVoice: undefined, limits });
+      const speakers = await createSpeechModelSelector({ registry, defaultVoice: undefined, encode: unused, limits });
       return speakers.choose({ model: null, voice: null, pointers: { model: '/model', voice: '/voice_id' } });
     };
     const speak = async (withinMs: number) =>

@@ -1,0 +1,77 @@
+/** What is said of a text, and in which time. */
+import { describe, expect, test } from 'vitest';
+import { speakable } from '../../src/speech/speakable.ts';
+
+describe('plain text comes through unchanged', () => {
+  test.each([
+    ...['2 * 3 * 4', '2*3*4', '2**3**4', 'snake_case_name', 'a < b', '3 > 2', 'C#', '#1', '1. April', '5 °C', '-5 °C'],
+    ...['© ® ™ # * 1', '→ ↔ ✓', 'a[1][2]', 'f(x)', '[note](see the other page)', '|x| = 3', 'a | b', '~5', 'x_1 + y_2'],
+    ...[' Good morning.\n', 'One.\n\nTwo.\n', 'C:\\*.txt *.md', 'a ** b', '5 ` 6', '„Größe“ – 5 %', '我们 และ'],
+    ...['awww. nice', 'e.org/path', '<break time="60s"/>', '![alt][1] [a]', '\\*no emphasis\\*', 'const\r\nline\r\n'],
+  ])('%j', (text) => {
+    expect(speakable(text)).toBe(text);
+  });
+});
+
+describe('of marks', () => {
+  test.each([
+    ['headings', '# Title #\n\n###### Small', 'Title\n\nSmall'],
+    ['headings with a line below', 'Title\n=====\n\nOther\n---', 'Title\n\nOther'],
+    ['emphasis', '**Bold**, *it*, __b__, _i_, ***both***, ~~gone~~', 'Bold, it, b, i, both, gone'],
+    ['emphasis within emphasis', '**a *b* c** _d __e__ f_', 'a b c d e f'],
+    ['emphasis within words', '*un*believable Donau**dampf**schiff', 'unbelievable Donaudampfschiff'],
+    ['only one of a pair', '**a and *b* c', '**a and b c'],
+    ['inline code', 'Run `npm **start**` or ``a ` b``.', 'Run npm **start** or a ` b.'],
+    ['lists', '- one\n* two\n  + three\n1. four\n- [x] done\n- [ ] open', 'one\ntwo\nthree\n1. four\ndone\nopen'],
+    ['quotes', '> said\n> > - deep', 'said\ndeep'],
+    ['tables', '| a | b |\n|---|:-:|\n| **1** | `2` |\n\nx | y', 'a, b\n1, 2\n\nx | y'],
+    ['tables without outer lines', 'a | b\n--- | ---\n1 | 2', 'a, b\n1, 2'],
+    ['rules', 'a\n\n---\n\n* * *\nb', 'a\n\n\nb'],
+    ['links', 'a [link](https://e.org "Title") and [**b**](/x_(y)).', 'a link and b.'],
+    ['a link whose text is an address', 'x [https://e.org](https://e.org)', 'x'],
+    ['images', 'See ![alt](a.png) and [![badge](b.svg)](https://e.org) here', 'See and here'],
+    ['addresses', 'See https://e.org/a_(b), (https://x.y) or <https://y.z> www.e.org now', 'See , or now'],
+    ['fences', 'Run:\n\n```js\n# a = *1*\n```\nEnd.', 'Run:\n\nEnd.'],
+    ['fences of tildes around backticks', '~~~~\n```\n~~~\n~~~~\nx', 'x'],
+    ['fences in lists', '- ```js\n  a\n  ```\n- b', 'b'],
+    ['a fence that is not closed', 'a\n```\ncode', 'a'],
+    ['emoji', 'Hi 🙂 there 👩🏽‍💻! 🇩🇪 1️⃣ ❤️ ☎ ✅ Done 🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'Hi there! Done'],
+  ])('%s: the words', (_what, markdown, words) => {
+    expect(speakable(markdown)).toBe(words);
+  });
+});
+
+test.each(['🙂🙂', '```\ncode\n```', '![a](b)', 'https://e.org', '---', '🎉!', '  \n', '****'])(
+  'nothing is left of %j',
+  (text) => {
+    expect(speakable(text)).toBe('');
+  },
+);
+
+describe('a million hostile characters take linear time', () => {
+  const units = [
+    ...[
+      '*',
+      '[',
+      '`',
+      'a`',
+      '[a](',
+      '[a]( ',
+      '![',
+      '](',
+      '_a',
+      '*a ',
+      '**a *b ',
+      'a** *',
+      '~~',
+      '> ',
+      '- ',
+      '# ',
+      ' #',
+    ],
+    ...['| ', '|-', '(', '\\', 'www.', 'https://)', '<https://', '🙂', '👩‍', '1️⃣', '\n', '```\n', '` `` ', '["a](b "'],
+  ];
+  test.each(units)('%j', { timeout: 60_000 }, (unit) => {
+    expect(speakable(`${unit.repeat(1_000_000 / unit.length)})`).length).toBeLessThanOrEqual(1_000_001);
+  });
+});
