@@ -106,7 +106,7 @@ export class Preparations implements AsyncDisposable {
     });
     if (state === 'ready') return as('ready', 'Ready.');
     if (step) return as('preparing', `Preparing (${step.name}${percentOf(step.done)}).`, step.done);
-    if (state === 'preparing') return as('preparing', 'Another process prepares it.');
+    if (state === 'preparing') return as('preparing', 'Another preparation, or another process, is at work on it.');
     if (!outcome) return as('missing', 'Not installed.');
     return 'failure' in outcome
       ? as('failed', outcome.failure)
