@@ -220,10 +220,10 @@ export type components = {
             arguments: string;
         };
         /**
-         * @description What a model does. New ones may be added.
+         * @description What a model does; `images` stands beside `chat`. New ones may be added.
          * @enum {string}
          */
-        Capability: "chat" | "transcription" | "speech";
+        Capability: "chat" | "transcription" | "speech" | "images";
         /**
          * @example {
          *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
@@ -302,7 +302,6 @@ export type components = {
          *     ignored, too, when the model does not support them; `X-Parlance-Ignored` names them. Any other field that is not
          *     supported is answered with 400 `unsupported_parameter`.
          * @example {
-         *       "model": "llama3.2",
          *       "messages": [
          *         {
          *           "role": "user",
@@ -443,14 +442,16 @@ export type components = {
                 reasoning_tokens: number;
             };
         };
-        /** @description A piece of a message. Only text: other types are answered with 400 `unsupported_value`. */
+        /** @description A piece of a message. Other types than these are answered with 400 `unsupported_value`. */
         ContentPart: {
-            /** @description `text`, or `refusal` in a message of the assistant. */
+            /** @description `text`; `refusal` in a message of the assistant; `image_url` in a message of the user, for models that support `images`. */
             type: string;
             /** @description For the type `text`. */
             text?: string;
             /** @description For the type `refusal`. */
             refusal?: string;
+            /** @description For the type `image_url`. */
+            image_url?: components["schemas"]["ImageUrl"];
         };
         ContentPartAddedEvent: {
             /** @enum {string} */
@@ -548,6 +549,12 @@ export type components = {
             type?: string;
             function: components["schemas"]["CalledFunction"];
         };
+        ImageUrl: {
+            /** @description A `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Nothing is fetched. */
+            url: string;
+            /** @description For the model. */
+            detail?: string | null;
+        };
         /**
          * @description A message, a call of the caller's tool, its output, reasoning (dropped), or a reference to an item of an earlier
          *     response. Unknown fields are ignored.
@@ -577,12 +584,19 @@ export type components = {
         };
         /** @description A piece of a message or of a tool's output. */
         InputPart: {
-            /** @description `input_text` or `output_text`, and `refusal` in a message of the assistant. */
+            /**
+             * @description `input_text` or `output_text`; `refusal` in a message of the assistant; `input_image` in a message of the user, for models that support
+             *     `images`.
+             */
             type: string;
             /** @description For the types `input_text` and `output_text`. */
             text?: string | null;
             /** @description For the type `refusal`. */
             refusal?: string | null;
+            /** @description For the type `input_image`: a `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Nothing is fetched. */
+            image_url?: string | null;
+            /** @description For the type `input_image`: for the model. */
+            detail?: string | null;
         };
         /** @enum {string} */
         ItemStatus: "in_progress" | "completed" | "incomplete";
@@ -983,7 +997,6 @@ export type components = {
          *     ignored, too, when they are not supported; `X-Parlance-Ignored` names them. Any other field that is not supported is
          *     answered with 400 `unsupported_parameter`.
          * @example {
-         *       "model": "llama3.2",
          *       "input": "What is the capital of France?"
          *     }
          */
@@ -2871,7 +2884,10 @@ export interface operations {
     };
     listModels: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only the models that have it. */
+                capability?: components["schemas"]["Capability"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2927,6 +2943,29 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "capability must be one of chat, transcription, speech, images",
+                     *         "type": "invalid_request_error",
+                     *         "param": "capability",
+                     *         "code": "invalid_request"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
             /** @description The API key is missing or invalid. */

@@ -4,10 +4,26 @@ export interface Message {
   /** `tool`: the output of a tool that the caller ran. Only for entries that support `tools`. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /** In user messages with images: the whole message in order; `content` has its texts alone. Only for entries that support `images`. */
+  readonly parts?: readonly MessagePart[];
   /** In assistant messages: calls of the caller's tools. Each is answered by one of the `tool` messages that follow. */
   readonly toolCalls?: readonly ToolCall[];
   /** In `tool` messages: the id of the call that the message answers. */
   readonly toolCallId?: string;
+}
+
+export type MessagePart = { readonly type: 'text'; readonly text: string } | ImagePart;
+
+export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
+
+/** An image that the caller has sent, up to 10 MB; its first bytes fit its type. */
+export interface ImagePart {
+  readonly type: 'image';
+  readonly mediaType: (typeof imageTypes)[number];
+  /** Base64. */
+  readonly data: string;
+  /** As OpenAI names it: `low`, `high`, `auto`. */
+  readonly detail?: string;
 }
 
 /** A call of a tool of the caller. */

@@ -19,6 +19,8 @@ export const features = [
   'tools',
   /** Chat: `ChatCall.provider`. */
   'json',
+  /** Chat: `Message.parts`. */
+  'images',
 ] as const;
 export type Feature = (typeof features)[number];
 

@@ -6,6 +6,7 @@ import {
   type ChatCall,
   type FinishReason,
   type Message,
+  type MessagePart,
   type ToolChoice,
   type Usage,
 } from '../contract/index.ts';
@@ -15,7 +16,7 @@ import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds } from './call-ids.ts';
 import { createCallParts, type CallParts } from './call-parts.ts';
 import { toolChoiceOf } from './caller-tools.ts';
-import { argumentsOf, readUsage, type Dialect, type History, type RoundReader } from './dialect.ts';
+import { argumentsOf, dataUrlOf, readUsage, type Dialect, type History, type RoundReader } from './dialect.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
 import { chatFields } from './provider-fields.ts';
@@ -71,10 +72,17 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   };
 }
 
-function toMessage({ role, content, toolCalls = [], toolCallId = '' }: Message): JsonObject {
+function toMessage({ role, content, parts, toolCalls = [], toolCallId = '' }: Message): JsonObject {
+  if (parts) return { role, content: parts.map(toPart) };
   if (role === 'tool') return { role, tool_call_id: toolCallId, content };
   if (role !== 'assistant' || toolCalls.length === 0) return { role, content };
   return { role, content: content === '' ? null : content, tool_calls: toolCalls.map(toCall) };
+}
+
+function toPart(part: MessagePart): JsonObject {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  const { detail } = part;
+  return { type: 'image_url', image_url: { url: dataUrlOf(part), ...(detail !== undefined && { detail }) } };
 }
 
 function toCall({ id, name, arguments: json }: CallRequest): OpenAI.ChatCompletionMessageFunctionToolCall {

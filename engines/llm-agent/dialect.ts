@@ -1,5 +1,5 @@
 /** The common interface of a provider's two APIs. */
-import type { CallerTool, ChatCall, Usage } from '../contract/index.ts';
+import type { CallerTool, ChatCall, ImagePart, Usage } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
 import { countOf, isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
@@ -50,6 +50,10 @@ export function argumentText(given: unknown): string {
 export function argumentsOf(given: unknown): string {
   const json = argumentText(given);
   return json.trim() === '' ? '{}' : json;
+}
+
+export function dataUrlOf({ mediaType, data }: ImagePart): string {
+  return `data:${mediaType};base64,${data}`;
 }
 
 /** The counts of either API; undefined without any. */

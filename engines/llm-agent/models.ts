@@ -10,6 +10,8 @@ export interface Model {
   readonly name: string | undefined;
   readonly remoteId: string;
   readonly discovered: boolean;
+  /** Features that the settings list. */
+  readonly listed: readonly Feature[];
   readonly api: NonNullable<DialectOptions['api']>;
   /** The variant of requests that it accepts, as far as is known. */
   variant: RequestVariant;
@@ -37,7 +39,10 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
     async entries() {
       // From memory, but for the provider's first list, which is waited for a moment.
       await discovery?.refresh();
-      const named = all.map((model) => ({ ...entryOf(model, local), supports: supportsOf(model.variant) }));
+      const named = all.map((model) => ({
+        ...entryOf(model, local),
+        supports: [...supportsOf(model.variant), ...model.listed],
+      }));
       const found = listed().map((id) => {
         const { variant } = discovered.get(id) ?? usual;
         return { id, local, discovered: true, supports: supportsOf(variant) };
@@ -55,7 +60,7 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
 }
 
 function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolean): Model {
-  const { id, name, remoteId = id } = own;
+  const { id, name, remoteId = id, supports: features = [] } = own;
   const {
     api = 'chat',
     maxTokensParam = 'max_tokens',
@@ -66,7 +71,7 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
     ...own,
   };
   return {
-    ...{ id, name, remoteId, discovered, api },
+    ...{ id, name, remoteId, discovered, api, listed: features },
     variant: { limitParam: maxTokensParam, replaysReasoning: replayReasoning, dropped: dropParams },
   };
 }

@@ -8,6 +8,8 @@ import {
 } from '../lib/provider/options.ts';
 
 export const apis = ['chat', 'responses'] as const;
+/** What nobody can know without the settings. */
+export const optionalFeatures = ['images'] as const;
 export const limitParams = ['max_tokens', 'max_completion_tokens'] as const;
 
 /** Set for the provider; a model may override each. */
@@ -30,6 +32,7 @@ export interface ModelOptions extends DialectOptions {
   readonly id: string;
   readonly remoteId?: string;
   readonly name?: string;
+  readonly supports?: readonly (typeof optionalFeatures)[number][];
 }
 
 const dialectProperties = {
@@ -82,6 +85,11 @@ export const optionsSchema: OptionsSchema = {
         properties: {
           ...modelProperties,
           ...dialectProperties,
+          supports: {
+            type: 'array',
+            items: { type: 'string', enum: optionalFeatures },
+            description: 'images: the model reads images in messages. Default: none.',
+          },
         },
       },
     },

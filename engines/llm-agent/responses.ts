@@ -6,6 +6,7 @@ import {
   type ChatCall,
   type FinishReason,
   type Message,
+  type MessagePart,
   type ToolChoice,
 } from '../contract/index.ts';
 import type { Delta, Round } from '../lib/agent/loop.ts';
@@ -13,7 +14,7 @@ import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts'
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
 import { toolChoiceOf } from './caller-tools.ts';
-import { argumentsOf, longestArguments, mostCalls, mostParts, readUsage } from './dialect.ts';
+import { argumentsOf, dataUrlOf, longestArguments, mostCalls, mostParts, readUsage } from './dialect.ts';
 import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
@@ -65,7 +66,8 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
 }
 
 /** A message, and an item of its own for each tool call. */
-function toItems({ role, content, toolCalls = [], toolCallId = '' }: Message): JsonObject[] {
+function toItems({ role, content, parts, toolCalls = [], toolCallId = '' }: Message): JsonObject[] {
+  if (parts) return [{ role, content: parts.map(toPart) }];
   if (role === 'tool') return [{ type: 'function_call_output', call_id: toolCallId, output: content }];
   if (role !== 'assistant' || toolCalls.length === 0) return [{ role, content }];
   return [
@@ -75,6 +77,11 @@ function toItems({ role, content, toolCalls = [], toolCallId = '' }: Message): J
       arguments: argumentsOf(json),
     })),
   ];
+}
+
+function toPart(part: MessagePart): JsonObject {
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  return { type: 'input_image', image_url: dataUrlOf(part), detail: part.detail ?? 'auto' };
 }
 
 const noParameters = { type: 'object', properties: {} } as const;

@@ -17,7 +17,7 @@ const maxPauses = 500;
 export const chat = defineSandbox('chat', createChat);
 
 function createChat(): ChatEngine {
-  const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json'] });
+  const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json', 'images'] });
   return {
     ...served,
     complete: (call, options) =>
@@ -38,7 +38,8 @@ interface Pace {
 
 function converse(call: ChatCall, pace: Pace): Conversation {
   const { messages, maxTokens = Infinity } = call;
-  const message = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  const last = messages.findLast(({ role }) => role === 'user');
+  const message = last?.content ?? '';
   const script = readScript(message);
   /** The model's input so far, for the token counts. */
   const input = messages.map(({ content }) => content);
@@ -50,7 +51,9 @@ function converse(call: ChatCall, pace: Pace): Conversation {
     const calls = isFirst ? callsFor(script, call) : [];
     const reasoning = isFirst ? wordsOf(script.reasoning) : [];
     const content =
-      calls.length > 0 ? [] : wordsOf(shapeAnswer([`You said: ${message}`, ...toolOutputs].join('\n'), call));
+      calls.length > 0
+        ? []
+        : wordsOf(shapeAnswer([`You said: ${message}`, ...imagesIn(last), ...toolOutputs].join('\n'), call));
     const thought = reasoning.slice(0, maxTokens);
     const spoken = content.slice(0, maxTokens - thought.length);
     const isCut = thought.length + spoken.length < reasoning.length + content.length;
@@ -107,6 +110,10 @@ function callerOutputs(messages: readonly Message[]): string[] {
     .map(({ toolCallId, content }) =>
       outputLine(calls.findLast(({ id }) => id === toolCallId)?.name ?? 'tool', content),
     );
+}
+
+function imagesIn({ parts = [] }: Pick<Message, 'parts'> = {}): string[] {
+  return parts.flatMap((part) => (part.type === 'image' ? [`You showed: ${part.mediaType}`] : []));
 }
 
 function outputLine(name: string, output: string): string {

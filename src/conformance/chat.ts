@@ -5,6 +5,8 @@ import {
   type CallerTool,
   type ChatCall,
   type ChatResult,
+  type ImagePart,
+  type Message,
   type Tool,
 } from '../../engines/contract/index.ts';
 import { createEventOrder } from '../chat/event-order.ts';
@@ -25,6 +27,15 @@ const noToolCall = 'the model called no tool; with --calls-tools this fails';
 const jsonRequest = [
   { role: 'user', content: 'Answer with a JSON object that has the key "greeting", whose value says hello.' },
 ] as const;
+
+/** One red pixel. */
+const image: ImagePart = {
+  ...{ type: 'image', mediaType: 'image/png' },
+  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+};
+const imageQuestion: readonly Message[] = [
+  { role: 'user', content: 'Say hello.', parts: [{ type: 'text', text: 'Say hello.' }, image] },
+];
 
 /** Fields that a model may refuse, but only as what they are. */
 const otherFields = [{ stop: ['no such text'] }, { seed: 1 }] as const;
@@ -117,6 +128,13 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
       return undefined;
     },
   ),
+
+  check('a model that supports images answers a message that has one', async (opened) => {
+    if (!(await featuresOf(opened.registry, 'chat')).includes('images')) return 'the model does not support images';
+    const events = await expectAccepted(listen(await complete(opened, { messages: imageQuestion })), 'an image');
+    expectThat(expectValidRun(events).content !== '', 'the answer is empty');
+    return undefined;
+  }),
 
   check('a model that supports json answers with JSON, and refuses only what it cannot do', async (opened) => {
     if (!(await featuresOf(opened.registry, 'chat')).includes('json')) return 'the model does not support json';

@@ -100,6 +100,7 @@ const featureNames: Readonly<Record<Feature, string>> = {
   instructions: 'instructions',
   tools: 'tools',
   json: 'fields of the provider',
+  images: 'images',
 };
 
 export function supports({ entry }: ServedModel, feature: Feature): boolean {

@@ -1,6 +1,7 @@
 /** Converts the messages of a chat completion to those of the engine contract. */
-import type { Message, ToolCall } from '../../engines/contract/index.ts';
+import type { Message, MessagePart, ToolCall } from '../../engines/contract/index.ts';
 import { invalid } from '../contract/problems.ts';
+import { contentOf, imageField, toImage, unsupportedPart } from './content-parts.ts';
 import { unsupportedParameter, UnsupportedValue } from './errors.ts';
 import type { Schemas } from './operations.ts';
 
@@ -13,6 +14,8 @@ export interface Conversation {
   readonly messages: readonly Message[];
   /** JSON Pointer of the first call of a tool, which only models with `tools` can take. */
   readonly toolField: string | undefined;
+  /** That of the first image, which only models with `images` can take. */
+  readonly imageField: string | undefined;
 }
 
 /** Throws for what an engine cannot be given, and for calls and answers of tools that do not match. */
@@ -22,7 +25,8 @@ export function toMessages(given: readonly GivenMessage[]): Conversation {
   checkLength(messages, '/messages');
   messages.forEach((message, index) => pairing.add(message, `/messages/${index}`));
   pairing.end();
-  return { messages, toolField: pairing.first };
+  const images = messages.flatMap((message, index) => imageField(message, `/messages/${index}/content`) ?? []);
+  return { messages, toolField: pairing.first, imageField: images[0] };
 }
 
 function toMessage(given: GivenMessage, at: string): Message {
@@ -40,6 +44,11 @@ function toMessage(given: GivenMessage, at: string): Message {
     case 'tool':
       if (given.tool_call_id == null) throw invalid('body', `${at}/tool_call_id`, 'is missing');
       return { role, content: textOf(content, at), toolCallId: given.tool_call_id };
+    case 'user':
+      return {
+        role,
+        ...(Array.isArray(content) ? contentOf(toParts(content, `${at}/content`)) : { content: textOf(content, at) }),
+      };
     default:
       return { role, content: textOf(content, at) };
   }
@@ -64,8 +73,16 @@ function textOf(content: GivenMessage['content'], at: string, types = isOfUser):
   return content.map((part, index) => partText(part, `${field}/${index}`, types)).join('\n');
 }
 
+function toParts(content: readonly Part[], field: string): MessagePart[] {
+  return content.map((part, index) => {
+    const at = `${field}/${index}`;
+    if (part.type === 'image_url') return toImage(part.image_url?.url, part.image_url?.detail, at);
+    return { type: 'text', text: partText(part, at, isOfUser) };
+  });
+}
+
 function partText({ type, text, refusal }: Part, field: string, types: ReadonlySet<string>): string {
-  if (!types.has(type)) throw new UnsupportedValue(field, `has the type "${type}"; only text is supported`);
+  if (!types.has(type)) throw unsupportedPart(type, field);
   const value = type === 'refusal' ? refusal : text;
   if (value === undefined) throw invalid('body', `${field}/${type}`, 'is missing');
   return value;

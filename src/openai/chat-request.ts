@@ -3,6 +3,7 @@ import { providerFields, type ChatCall } from '../../engines/contract/index.ts';
 import { requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
 import { legacy, toMessages } from './chat-messages.ts';
+import { requireImages } from './content-parts.ts';
 import { unsupportedParameter } from './errors.ts';
 import { toTools } from './chat-tools.ts';
 import type { Schemas } from './operations.ts';
@@ -20,7 +21,8 @@ export interface PlannedChat {
 /** Throws for what the model cannot do: only what changes neither form nor meaning of the answer may be ignored. */
 export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
   refuseUnsupported(body);
-  const { messages, toolField } = toMessages(body.messages);
+  const { messages, toolField, imageField } = toMessages(body.messages);
+  if (imageField) requireImages(model, imageField);
   const callerTools = toTools(body);
   if (callerTools.tools) requireSupport(model, 'tools', '/tools');
   if (toolField) requireSupport(model, 'tools', toolField);
@@ -43,8 +45,10 @@ export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
 // --------------------------------------------------------------------------------------------------- unsupported
 
 function refuseUnsupported(body: Request): void {
-  if (body.functions != null) throw legacy('/functions');
-  if (body.function_call != null) throw legacy('/function_call');
+  const isEmpty = Array.isArray(body.functions) && body.functions.length === 0;
+  if (body.functions != null && !isEmpty) throw legacy('/functions');
+  const isUsual = body.function_call === 'auto' || body.function_call === 'none';
+  if (body.function_call != null && !isUsual) throw legacy('/function_call');
   if (body.n != null && body.n !== 1) throw unsupportedParameter('/n', 'must be 1');
   for (const name of ['logprobs', 'top_logprobs', 'audio', 'web_search_options', 'prediction'] as const) {
     const value = body[name];

@@ -17,8 +17,9 @@ export const listings = {
   speech: 'listSpeechModels',
 } as const satisfies Record<Capability, OperationId>;
 
-export const listModels: Handler<'listModels', Services> = async (_request, services) => {
-  const data = await allModels(services);
+export const listModels: Handler<'listModels', Services> = async ({ query: { capability } }, services) => {
+  const all = await allModels(services);
+  const data = capability === undefined ? all : all.filter(({ capabilities: has }) => has.includes(capability));
   return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', data } });
 };
 
@@ -57,7 +58,8 @@ function toModel({ id, entry, instance }: ServedModel, capability: Capability): 
   // Clients take a server that names this owner for a llama.cpp server.
   const owner = instance === 'llamacpp' ? 'llama-cpp' : instance;
   const { name = id } = entry;
-  return { id, object: 'model', created: started, owned_by: owner, name, capabilities: [capability] };
+  const has = entry.supports?.includes('images') ? [capability, 'images' as const] : [capability];
+  return { id, object: 'model', created: started, owned_by: owner, name, capabilities: has };
 }
 
 function add(byId: Map<string, Model>, model: Model): void {

@@ -15,6 +15,18 @@ export function readOpenAIPath(path: string): string {
   if (/^\/v1\/v1(?:\/|$)/.test(clean)) {
     throw new ProblemError('not-found', 'Your base URL already ends in /v1; remove one of the two.');
   }
+  const hint = hintFor(clean);
+  if (hint !== undefined) throw new ProblemError('not-found', `${clean} is not offered: ${hint}.`);
   const id = /^\/v1\/models\/(.+\/.+)$/.exec(clean)?.[1];
   return id === undefined ? clean : `/v1/models/${id.replaceAll('/', '%2F')}`;
+}
+
+/** Paths of OpenAI's API that apps try here. */
+const elsewhere =
+  /^\/v1\/(embeddings|moderations|files|images|batches|assistants|threads|realtime|fine_tuning)(?:\/|$)/;
+
+function hintFor(path: string): string | undefined {
+  if (path === '/v1/completions') return 'use /v1/chat/completions';
+  if (/^\/v1\/responses\/./.test(path)) return 'responses are not stored; send the whole conversation to /v1/responses';
+  return elsewhere.test(path) ? 'use another service for it' : undefined;
 }

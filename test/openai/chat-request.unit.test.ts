@@ -137,6 +137,12 @@ function custom(): Partial<Message> {
   return { tool_calls: [{ id: 'a', type: 'custom', function: { name: '', arguments: '' } }] };
 }
 
+it('functions that are an empty list, and their usual call, count as absent', () => {
+  for (const function_call of ['auto', 'none', null]) {
+    expect(plan({ functions: [], function_call }).call.messages).toEqual([user]);
+  }
+});
+
 describe('fields', () => {
   it('become those of the call', () => {
     expect(plan({ temperature: 0, top_p: 0.5, max_tokens: 7 }).call).toEqual({
@@ -194,8 +200,8 @@ describe('fields', () => {
     ['modalities', ['text', 'audio']],
     ['web_search_options', {}],
     ['prediction', {}],
-    ['functions', []],
-    ['function_call', 'auto'],
+    ['functions', [{}]],
+    ['function_call', {}],
     ['tool_choice', 'required'],
   ])('are refused that nobody supports: %s', (name, value) => {
     expect(refusal({ [name]: value })).toEqual({ code: 'parameter-not-supported', pointer: `/${name}` });

@@ -27,6 +27,18 @@ it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses/r
   },
 );
 
+it.each([
+  ['/v1/completions', 'use /v1/chat/completions'],
+  ['/v1/embeddings', 'use another service for it'],
+  ['/v1/images/generations', 'use another service for it'],
+  ['/v1/files/file_1', 'use another service for it'],
+  ['/v1/responses/resp_1', 'send the whole conversation to /v1/responses'],
+])('%s is 404 and says what to do', async (path, hint) => {
+  const { status, error } = await send('POST', path);
+  expect(status).toBe(404);
+  expect(error).toMatchObject({ code: 'unknown_url', message: expect.stringContaining(hint) as string });
+});
+
 it('a doubled /v1 is 404 with a hint', async () => {
   const { status, error } = await send('GET', '/v1/v1/models');
   expect(status).toBe(404);

@@ -80,7 +80,7 @@ const ways: Readonly<Record<number, Way>> = {
 /** For the lists. */
 const listWays: Readonly<Record<number, Way>> = {
   200: (operation) => ask(service, operation),
-  400: (operation) => ask(service, operation, { path: `${operation.path}?model=talker` }),
+  400: (operation) => ask(service, operation, { path: `${operation.path}?model=talker&capability=none` }),
   404: (operation) => {
     const path = operation.id === 'retrieveModel' ? '/v1/models/nobody' : `${operation.path}?model=nobody`;
     return ask(service, operation, { path });

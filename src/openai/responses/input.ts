@@ -1,9 +1,10 @@
 /** Converts the input of a response to messages of the engine contract. */
-import type { Message, ToolCall } from '../../../engines/contract/index.ts';
+import type { Message, MessagePart, ToolCall } from '../../../engines/contract/index.ts';
 import { shorten } from '../../../lib/truncate.ts';
 import type { ItemStore } from '../../chat/item-store.ts';
 import { invalid } from '../../contract/problems.ts';
 import { checkLength, type Conversation } from '../chat-messages.ts';
+import { contentOf, imageField, toImage, unsupportedPart } from '../content-parts.ts';
 import { ItemNotFound, UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 import { namespacedName } from './tools.ts';
@@ -16,14 +17,14 @@ type Part = Schemas['InputPart'];
 export function toMessages({ instructions, input }: Input, items: ItemStore | undefined): Conversation {
   if (input == null || input.length === 0) throw invalid('body', '/input', 'must not be empty');
   const conversation = createConversation();
-  if (instructions != null && instructions !== '') conversation.say({ role: 'system', content: instructions });
-  if (typeof input === 'string') conversation.say({ role: 'user', content: input });
+  if (instructions != null && instructions !== '') conversation.say({ role: 'system', content: instructions }, '');
+  if (typeof input === 'string') conversation.say({ role: 'user', content: input }, '');
   else input.forEach((item, index) => add(conversation, item, { at: `/input/${index}`, items }));
   conversation.end();
-  const { messages, toolField } = conversation;
+  const { messages, toolField, imageField: image } = conversation;
   if (!messages.some(({ role }) => role !== 'system')) throw invalid('body', '/input', 'must have a message');
   checkLength(messages, '/input');
-  return { messages, toolField };
+  return { messages, toolField, imageField: image };
 }
 
 interface Place {
@@ -36,7 +37,7 @@ function add(conversation: ConversationBuilder, item: Item, { at, items }: Place
   const type = typeOf(item);
   switch (type) {
     case 'message':
-      return conversation.say({ role: roleOf(item, at), content: textOf(item.content, `${at}/content`, item.role) });
+      return conversation.say(toMessage(item, at), at);
     case 'function_call':
       return conversation.call(toCall(item, at), at);
     case 'function_call_output':
@@ -62,8 +63,21 @@ function refer(conversation: ConversationBuilder, id: string, { at, items }: Pla
     const rule = `"${shorten(id, 100)}" is not kept here; set store: false in your app, so that it sends whole items`;
     throw new ItemNotFound(`${at}/id`, rule);
   }
-  if (item.type === 'message') conversation.say({ role: 'assistant', content: item.text });
+  if (item.type === 'message') conversation.say({ role: 'assistant', content: item.text }, at);
   else conversation.call(item.call, at);
+}
+
+function toMessage(item: Item, at: string): Message {
+  const role = roleOf(item, at);
+  const field = `${at}/content`;
+  const { content } = item;
+  if (role !== 'user' || !Array.isArray(content)) return { role, content: textOf(content, field, item.role) };
+  return { role, ...contentOf(content.map((part, index) => toPart(part, `${field}/${index}`))) };
+}
+
+function toPart(part: Part, field: string): MessagePart {
+  if (part.type === 'input_image') return toImage(part.image_url, part.detail, field);
+  return { type: 'text', text: partText(part, field, 'user') };
 }
 
 const roles: Readonly<Record<string, Message['role']>> = {
@@ -110,7 +124,7 @@ function textOf(content: Item['content'], field: string, role: Item['role'] = 'a
 function partText({ type, text, refusal }: Part, field: string, role: Item['role']): string {
   const isRefusal = type === 'refusal' && role === 'assistant';
   if (!isRefusal && type !== 'input_text' && type !== 'output_text') {
-    throw new UnsupportedValue(field, `has the type "${type}"; only text is supported`);
+    throw unsupportedPart(type, field);
   }
   const value = isRefusal ? refusal : text;
   if (value == null) throw invalid('body', `${field}/${isRefusal ? type : 'text'}`, 'is missing');
@@ -131,6 +145,7 @@ interface OpenCall {
 function createConversation() {
   const messages: Message[] = [];
   let toolField: string | undefined;
+  let image: string | undefined;
   /** Calls without an output. */
   let open: OpenCall[] = [];
 
@@ -157,8 +172,12 @@ function createConversation() {
     get toolField() {
       return toolField;
     },
+    get imageField() {
+      return image;
+    },
     end,
-    say(message: Message): void {
+    say(message: Message, at: string): void {
+      image ??= imageField(message, `${at}/content`);
       if (message.role !== 'assistant' || open.length === 0) {
         end();
         messages.push(message);

@@ -4,6 +4,7 @@ import type { ItemStore } from '../../chat/item-store.ts';
 import { requireSupport, supports } from '../../engine-host/model-selection.ts';
 import type { ServedModel } from '../../engine-host/served-models.ts';
 import type { PlannedChat } from '../chat-request.ts';
+import { requireImages } from '../content-parts.ts';
 import { unsupportedParameter, UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 import { toMessages } from './input.ts';
@@ -16,7 +17,8 @@ export interface PlannedResponse extends PlannedChat, Pick<ResponseTools, 'inNam
 /** Throws for what the model cannot do: only what changes neither form nor meaning of the answer may be ignored. */
 export function toCall(body: Request, model: ServedModel<'chat'>, items: ItemStore | undefined): PlannedResponse {
   refuseUnsupported(body);
-  const { messages, toolField } = toMessages(body, items);
+  const { messages, toolField, imageField } = toMessages(body, items);
+  if (imageField) requireImages(model, imageField);
   const { inNamespace, ignored: droppedTools, ...callerTools } = toTools(body);
   if (callerTools.tools) requireSupport(model, 'tools', '/tools');
   if (toolField) requireSupport(model, 'tools', toolField);
