@@ -36,7 +36,7 @@ export const purposes: Readonly<Record<Capability, Purpose>> = {
 };
 
 export interface Offers {
-  /** What the settings name, or what is in progress or has failed. */
+  /** What the settings name. */
   readonly main: readonly Preparation[];
   /** Further models and voices. */
   readonly more: readonly Preparation[];
@@ -45,10 +45,11 @@ export interface Offers {
 /** Of what is not there yet. */
 export function offersFor(capability: Capability, all: readonly Preparation[]): Offers {
   const open = all.filter((one) => one.capability === capability && one.state !== 'ready');
-  const isMain = ({ configured, state }: Preparation) => configured || state !== 'missing';
-  const main = open.filter(isMain);
-  return { main, more: open.filter((one) => !isMain(one)) };
+  return { main: open.filter(({ configured }) => configured), more: open.filter(({ configured }) => !configured) };
 }
+
+/** In progress, or failed. */
+export const isActive = ({ state }: Preparation): boolean => state === 'preparing' || state === 'failed';
 
 export function sizeOf(bytes: number | null): string {
   if (bytes === null) return 'size not known';

@@ -30,7 +30,7 @@ export function watchPreparations(): void {
 /** Once: a machine that has everything is not asked again. */
 function refresh(): void {
   const isComplete = canTranscribe.value && canChat.value && canSpeak.value;
-  if (preparations.value && isComplete && !isAnyInProgress.value) return;
+  if (preparations.value && isComplete && !isAnyInProgress.value) return; // a reload asks again
   void refreshPreparations();
 }
 

@@ -1,9 +1,10 @@
 /** What is missing, and how to get it: a card for each, with a button where the page may start it, else a command. */
+import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
 import { adviceFor, type Capability } from '../choices.ts';
 import { key } from '../key.ts';
 import { chosen, listings } from '../listings.ts';
-import { capabilities, commandsLike, offersFor, purposes, sizeOf } from '../missing.ts';
+import { capabilities, commandsLike, isActive, offersFor, purposes, sizeOf, type Offers } from '../missing.ts';
 import { change, isAnyInProgress, preparationFailure, preparations } from '../preparations.ts';
 import { turns } from '../run.ts';
 import { Action } from './action.tsx';
@@ -14,9 +15,9 @@ import { Icon } from './icons.tsx';
 export function Setup() {
   const lists = listings.value;
   if (!lists) return null;
-  const missing = capabilities.filter((name) => isMissing(name));
+  const missing = capabilities.filter(isMissing);
   // Something better than what works is offered, but does not stay in the way.
-  const better = turns.value.length > 0 ? [] : capabilities.filter((name) => !isMissing(name) && hasOffer(name));
+  const better = turns.value.length > 0 ? [] : capabilities.filter(isBetter);
   if (missing.length === 0 && better.length === 0) return null;
   const isUpToKey = missing.length > 0 && missing.every((name) => lists[name].refusal !== undefined);
   return (
@@ -31,14 +32,21 @@ export function Setup() {
 }
 
 function isMissing(name: Capability): boolean {
-  const entry = chosen.value[name];
-  return entry?.available !== true && (adviceOf(name) !== undefined || hasOffer(name));
+  const { main, more } = offersOf(name);
+  const isThere = chosen.value[name]?.available === true;
+  return !isThere && (adviceOf(name) !== undefined || main.length > 0 || more.some(isActive));
 }
 
-function hasOffer(name: Capability): boolean {
+function isBetter(name: Capability): boolean {
+  const { main, more } = offersOf(name);
+  return chosen.value[name]?.available === true && (main.length > 0 || more.some(isActive));
+}
+
+function offersOf(name: Capability): Offers {
   const lists = listings.value;
-  if (lists?.[name].refusal !== undefined || lists?.probe?.code === 'disabled') return false;
-  return offersFor(name, preparations.value?.data ?? []).main.length > 0;
+  const isWithheld =
+    lists?.[name].refusal !== undefined || (name === 'transcription' && lists?.probe?.code === 'disabled');
+  return offersFor(name, isWithheld ? [] : (preparations.value?.data ?? []));
 }
 
 function adviceOf(name: Capability): string | undefined {
@@ -50,28 +58,36 @@ function adviceOf(name: Capability): string | undefined {
 function Card({ capability }: { readonly capability: Capability }) {
   const { title, betterTitle, text, otherwise } = purposes[capability];
   const entry = chosen.value[capability];
-  const { main, more } = hasOffer(capability) ? offersFor(capability, preparations.value?.data ?? []) : noOffers;
+  const { main, more } = offersOf(capability);
   return (
     <section class="card" aria-labelledby={`card-${capability}`}>
       <h3 id={`card-${capability}`}>{entry?.available ? betterTitle : title}</h3>
-      <p>{main.length > 0 ? text : adviceOf(capability)}</p>
+      <p>{main.length > 0 ? text : (adviceOf(capability) ?? text)}</p>
       {main.map((one) => (
         <Offer key={one.id} preparation={one} />
       ))}
-      {more.length > 0 && (
-        <details class="more">
-          <summary>{more.length} more</summary>
-          {more.map((one) => (
-            <Offer key={one.id} preparation={one} />
-          ))}
-        </details>
-      )}
+      {more.length > 0 && <More all={more} />}
       {main.length > 0 && !entry && <p class="small">{otherwise}</p>}
     </section>
   );
 }
 
-const noOffers = { main: [], more: [] };
+/** Stays open once something in it was begun: the focus may be there. */
+function More({ all }: { readonly all: readonly Preparation[] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      class="more"
+      open={isOpen || all.some(isActive)}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{all.length} more</summary>
+      {all.map((one) => (
+        <Offer key={one.id} preparation={one} />
+      ))}
+    </details>
+  );
+}
 
 function Offer({ preparation }: { readonly preparation: Preparation }) {
   const { id, title, bytes, licence, state, progress, reason, command } = preparation;
@@ -111,12 +127,12 @@ function Offer({ preparation }: { readonly preparation: Preparation }) {
 }
 
 /** One element for all states: it may have the focus. */
-function OfferButton({ preparation: { id, title, state } }: { readonly preparation: Preparation }) {
+function OfferButton({ preparation: { id, title, state, configured } }: { readonly preparation: Preparation }) {
   const isRunning = state === 'preparing';
   const label = isRunning ? 'Stop' : state === 'failed' ? 'Try again' : 'Prepare';
   return (
     <Action
-      class={isRunning ? 'outlined' : 'filled'}
+      class={isRunning || !configured ? 'outlined' : 'filled'}
       aria-label={`${label}: ${title}`}
       whyNot={
         !isRunning && isAnyInProgress.value ? 'One at a time: wait until the other is ready, or stop it.' : undefined

@@ -83,7 +83,7 @@ describeWith(programs, 'what is missing', () => {
     await expect.poll(() => page.button('Send').isEnabled(), patience).toBe(true);
   });
 
-  test('is stopped and started again; the others wait meanwhile, and say so', async () => {
+  test('is stopped, and another one begun; the others wait meanwhile, and say so', async () => {
     const { page } = await open();
     await page.button('Prepare: Brain 1').click();
     await page.page.getByText('2 more').click();
@@ -93,8 +93,10 @@ describeWith(programs, 'what is missing', () => {
     expect(await page.page.locator('img').count()).toBe(0);
     await stopButton(page).click();
     await textOf(card(page)).toContain('Stopped; what was downloaded is kept.');
-    await page.button('Prepare: Brain 1').click();
-    await stopButton(page).waitFor();
+    await page.button('Prepare: <img src=x>').press('Enter');
+    await page.hasFocus(page.button('Stop: <img src=x>'));
+    await page.page.keyboard.press('Enter');
+    await page.hasFocus(page.button('Prepare: <img src=x>'));
   });
 
   test('shows why it has failed, and is tried again', async () => {
