@@ -55,7 +55,7 @@ async function bundle(entry: string, define: Record<string, string> = {}): Promi
     jsx: 'automatic',
     jsxImportSource: 'preact',
     legalComments: 'none', // LICENSES.txt has them
-    define,
+    define: { process: 'undefined', ...define }, // openapi-fetch asks for Node.js
   });
   return Buffer.concat(outputFiles.map(({ contents }) => contents)); // one entry point, one file
 }

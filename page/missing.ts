@@ -25,13 +25,13 @@ export const purposes: Readonly<Record<Capability, Purpose>> = {
     title: 'To answer',
     betterTitle: 'To answer on this machine',
     text: 'Answers what you ask. The conversation stays on this machine.',
-    otherwise: 'Or start Ollama or llama.cpp on the machine of the service, or set OPENAI_API_KEY.',
+    otherwise: 'Or start Ollama or llama.cpp, or set OPENAI_API_KEY.',
   },
   speech: {
     title: 'To speak',
     betterTitle: 'To speak with a natural voice',
-    text: 'Reads aloud with a natural voice. The text stays on this machine.',
-    otherwise: 'Or install espeak-ng on the machine of the service, or set a provider’s key.',
+    text: 'Reads aloud. The text stays on this machine.',
+    otherwise: 'Or install espeak-ng, or set a provider’s key.',
   },
 };
 

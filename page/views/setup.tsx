@@ -134,9 +134,7 @@ function OfferButton({ preparation: { id, title, state, configured } }: { readon
     <Action
       class={isRunning || !configured ? 'outlined' : 'filled'}
       aria-label={`${label}: ${title}`}
-      whyNot={
-        !isRunning && isAnyInProgress.value ? 'One at a time: wait until the other is ready, or stop it.' : undefined
-      }
+      whyNot={!isRunning && isAnyInProgress.value ? 'One at a time: wait for the other one, or stop it.' : undefined}
       onClick={() => void change(id, isRunning ? 'stop' : 'start')}
     >
       {isRunning && <Icon name="stop" />}
@@ -151,7 +149,7 @@ function Hints() {
   return (
     <>
       {!startable && <p class="small">{reason}</p>}
-      <p class="small">Only looking? The sandbox answers with made-up text, without any model. In a terminal:</p>
+      <p class="small">Without any model, the sandbox answers with made-up text:</p>
       <Command text={sandbox} />
       <p class="small">
         “{doctor}” says what is missing.

@@ -88,7 +88,7 @@ describeWith(programs, 'what is missing', () => {
     await page.button('Prepare: Brain 1').click();
     await page.page.getByText('2 more').click();
     await page.button('Prepare: <img src=x>').click({ force: true }); // it says that it waits
-    await textOf(page.hint).toBe('One at a time: wait until the other is ready, or stop it.');
+    await textOf(page.hint).toBe('One at a time: wait for the other one, or stop it.');
     await textOf(card(page)).toMatch(/3.2 GB · MIT.*size not known · MIT/);
     expect(await page.page.locator('img').count()).toBe(0);
     await stopButton(page).click();

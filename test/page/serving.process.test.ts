@@ -29,7 +29,7 @@ describeWith(programs, 'the page', () => {
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size);
     if (process.env.PAGE_TIMES) console.log('bytes', bytes);
     expect(bytes).toBeGreaterThan(10_000);
-    expect(bytes).toBeLessThan(45_000);
+    expect(bytes).toBeLessThan(45 * 1_024);
   });
 
   test('comes once: the second visit asks whether it is still the same', async () => {
