@@ -1240,6 +1240,13 @@ export type components = {
              *     where the model has them.
              */
             timestamp_granularities?: string[];
+            /**
+             * @description 10 to 200: srt and vtt with lines of at most so many characters, made from the times of words. Needs a model with
+             *     timestamps of words. A longer word has a line of its own. Default with `max_line_count`: 42.
+             */
+            max_line_width?: string;
+            /** @description 1 to 10: lines of a cue; see `max_line_width`. Default with that: 2. */
+            max_line_count?: string;
             /** @description `true`: server-sent events with the transcript as it is made; for the formats json and text. Default: false. */
             stream?: string;
         };
@@ -1262,6 +1269,7 @@ export type components = {
              * @description Seconds.
              */
             end: number;
+            /** @description Begins with the space before it, if the language has one: the texts of all segments join to `text`. */
             text: string;
             tokens: number[];
             /** @enum {number} */

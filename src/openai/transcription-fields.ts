@@ -4,6 +4,7 @@ import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import type { FormFields } from '../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../contract/problems.ts';
+import type { CueShape } from '../transcription/cues.ts';
 import { unsupportedParameter } from './errors.ts';
 
 export const formatNames = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
@@ -20,6 +21,8 @@ export interface TranscriptionWish {
   /** Timestamps that the format needs. */
   readonly granularities: readonly TimestampKind[];
   readonly stream: boolean;
+  /** For srt and vtt; undefined: a cue for each segment. */
+  readonly shape: CueShape | undefined;
   /** Names of the fields that no model takes and that cannot change the answer. */
   readonly hints: readonly string[];
 }
@@ -42,6 +45,11 @@ export function readTranscriptionFields(fields: FormFields, { complete }: { comp
   if (complete && granularities && format !== 'verbose_json') {
     throw invalid('body', '/timestamp_granularities', 'needs the response_format verbose_json');
   }
+  const shape = readShape(fields);
+  if (complete && shape && format !== 'srt' && format !== 'vtt') {
+    const name = given(fields, 'max_line_width').length > 0 ? 'max_line_width' : 'max_line_count';
+    throw invalid('body', `/${name}`, 'needs the response_format srt or vtt');
+  }
   if (complete && stream && format !== 'json' && format !== 'text') {
     throw invalid('body', '/stream', `is not possible with the response_format ${format}`);
   }
@@ -51,8 +59,9 @@ export function readTranscriptionFields(fields: FormFields, { complete }: { comp
     prompt: text(fields, 'prompt'),
     temperature: readTemperature(text(fields, 'temperature')),
     format,
-    granularities: granularities ?? (format === 'json' || format === 'text' ? [] : ['segment']),
+    granularities: granularities ?? (format === 'json' || format === 'text' ? [] : [shape ? 'word' : 'segment']),
     stream,
+    shape,
     hints: hintNames.filter((name) => given(fields, name).length > 0),
   };
 }
@@ -76,6 +85,24 @@ function readFlag(fields: FormFields, name: string): boolean {
   if (/^(true|1)$/i.test(value)) return true;
   if (isFalse(value)) return false;
   throw invalid('body', `/${name}`, 'must be true or false');
+}
+
+/** The usual width of subtitles. */
+const usualShape: CueShape = { width: 42, lines: 2 };
+
+function readShape(fields: FormFields): CueShape | undefined {
+  const width = readCount(fields, 'max_line_width', 10, 200);
+  const lines = readCount(fields, 'max_line_count', 1, 10);
+  if (width === undefined && lines === undefined) return undefined;
+  return { width: width ?? usualShape.width, lines: lines ?? usualShape.lines };
+}
+
+function readCount(fields: FormFields, name: string, least: number, most: number): number | undefined {
+  const value = text(fields, name);
+  if (value === undefined) return undefined;
+  const count = /^\d{1,3}$/.test(value.trim()) ? Number(value) : NaN;
+  if (count >= least && count <= most) return count;
+  throw invalid('body', `/${name}`, `must be an integer from ${least} to ${most}`);
 }
 
 function readFormat(name = 'json'): Format {

@@ -10,6 +10,7 @@ import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import { answer, type Answer, type Handler } from './operations.ts';
+import { toCues } from '../transcription/cues.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { toDeltas } from './transcript-deltas.ts';
 import { readTranscriptionFields, type Format, type TranscriptionWish } from './transcription-fields.ts';
@@ -54,7 +55,8 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
     return answer({ status: 200, mediaType: 'text/event-stream', headers, body: toDeltas(events) });
   }
   const transcript = await transcribe(model, job, { signal }, services);
-  return answer({ status: 200, headers, ...formats[wish.format](transcript) });
+  const shaped = wish.shape ? { ...transcript, segments: toCues(transcript, wish.shape) } : transcript;
+  return answer({ status: 200, headers, ...formats[wish.format](shaped) });
 };
 
 function operationOf({ stream }: TranscriptionWish) {
@@ -84,9 +86,10 @@ type JobOptions = Omit<TranscriptionJob, 'recording'> & {
 /** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
 function toJob(
   model: ServedModel<'transcription'>,
-  { format, granularities, language, prompt, temperature, hints }: TranscriptionWish,
+  { format, granularities, language, prompt, temperature, shape, hints }: TranscriptionWish,
 ): JobOptions {
   if (format === 'srt' || format === 'vtt') requireSupport(model, 'segment', '/response_format');
+  if (shape) requireSupport(model, 'word', '/max_line_width');
   if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
   const hasSegments = supports(model, 'segment');
   const takesPrompt = prompt === undefined || supports(model, 'prompt');

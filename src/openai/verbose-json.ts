@@ -1,6 +1,7 @@
 /** Transcripts as OpenAI writes them: `json` and `verbose_json`. */
 import type { TimedText, Transcript } from '../../engines/contract/index.ts';
 import { languageName } from '../../lib/languages.ts';
+import { spacesBefore } from '../transcription/spaces.ts';
 import type { Schemas } from './operations.ts';
 
 export function toJson({ text, durationMs }: Transcript): Schemas['Transcription'] {
@@ -20,7 +21,7 @@ export function toVerboseJson({
     ...(language !== null && { language: languageName(language) }),
     ...(durationMs !== undefined && { duration: Math.round(durationMs) / 1000 }),
     text,
-    ...(segments && { segments: segments.map(toSegment) }),
+    ...(segments && { segments: toSegments(segments, text) }),
     ...(words && { words: words.map(toWord) }),
     ...usageOf(durationMs),
   };
@@ -34,8 +35,13 @@ function usageOf(durationMs: number | undefined): Pick<Schemas['Transcription'],
 /** Strict clients (AI SDK) reject a segment that lacks one of Whisper's inner values, which engines do not report. */
 const placeholders = { temperature: 0, avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
 
-function toSegment({ startMs, endMs, text }: TimedText, id: number): Schemas['TranscriptionSegment'] {
-  return { id, seek: 0, start: startMs / 1000, end: endMs / 1000, text, tokens: [], ...placeholders };
+/** With the spaces between them, so that they join to the text, as Whisper's do. */
+function toSegments(segments: readonly TimedText[], whole: string): Schemas['TranscriptionSegment'][] {
+  const spaces = spacesBefore(segments, whole);
+  return segments.map(({ startMs, endMs, text }, id) => {
+    const spaced = `${spaces[id] ?? ''}${text}`;
+    return { id, seek: 0, start: startMs / 1000, end: endMs / 1000, text: spaced, tokens: [], ...placeholders };
+  });
 }
 
 function toWord({ startMs, endMs, text }: TimedText): Schemas['TranscriptionWord'] {

@@ -1,7 +1,8 @@
 /** Subtitles from the segments of a transcript: SubRip and WebVTT. */
 import type { TimedText } from '../../engines/contract/index.ts';
+import type { Cue as ShapedCue } from './cues.ts';
 
-type Segments = readonly TimedText[];
+type Segments = readonly (TimedText & Partial<Pick<ShapedCue, 'lines'>>)[];
 
 /** "" for silence. */
 export function toSrt(segments: Segments): string {
@@ -23,9 +24,9 @@ interface Cue {
 
 /** A cue without text would look like the end of the cue before it. */
 function cuesOf(segments: Segments, escape: (text: string) => string): Cue[] {
-  return segments.flatMap(({ startMs, endMs, text }) => {
-    const line = escape(toLine(text));
-    return line === '' ? [] : [{ start: timestamp(startMs), end: timestamp(endMs), text: line }];
+  return segments.flatMap(({ startMs, endMs, text, lines = [text] }) => {
+    const shown = lines.map((line) => escape(toLine(line))).filter((line) => line !== '');
+    return shown.length === 0 ? [] : [{ start: timestamp(startMs), end: timestamp(endMs), text: shown.join('\n') }];
   });
 }
 

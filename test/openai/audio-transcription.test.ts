@@ -51,6 +51,20 @@ describe('with the sandbox', () => {
     expect(cues.at(-1)!.to).toBeLessThanOrEqual(2099);
   });
 
+  test('subtitles have lines of the asked width', async () => {
+    const srt = (await create({ response_format: 'srt', max_line_width: 12, max_line_count: 1 })) as unknown as string;
+    const cues = readSubtitles(srt);
+    expect(cues.map((cue) => cue.text).join(' ')).toBe(text);
+    for (const cue of cues) expect(cue.text.length).toBeLessThanOrEqual(12);
+    const two = (await create({ response_format: 'vtt', max_line_width: 12 })) as unknown as string;
+    expect(
+      readSubtitles(two)
+        .map((cue) => cue.text.replaceAll('\n', ' '))
+        .join(' '),
+    ).toBe(text);
+    expect(readSubtitles(two).length).toBeLessThan(cues.length);
+  });
+
   test('verbose_json has both granularities', async () => {
     const verbose = await sdkOf(sandbox.service).audio.transcriptions.create({
       ...{ file: speech(), model: 'whisper-1', response_format: 'verbose_json' },
@@ -59,7 +73,7 @@ describe('with the sandbox', () => {
     expect(verbose).toMatchObject({ task: 'transcribe', language: 'english', duration: 2.099, text });
     const { segments = [], words = [], usage } = verbose;
     expect(usage).toEqual({ type: 'duration', seconds: 3 });
-    expect(segments.map((segment) => segment.text).join(' ')).toBe(text);
+    expect(segments.map((segment) => segment.text).join('')).toBe(text);
     expect(words.map(({ word }) => word).join(' ')).toBe(text);
     for (const times of [segments, words]) {
       const starts = times.map(({ start }) => start);
@@ -298,6 +312,23 @@ describe('with engines that do less', () => {
         'timestamp_granularities',
         'unsupported_parameter',
       ],
+      [
+        'lines without words',
+        { model: 'no words', response_format: 'srt', max_line_width: 40 },
+        'max_line_width',
+        'unsupported_parameter',
+      ],
+      ['lines of json', { max_line_width: 40 }, 'max_line_width', 'invalid_request'],
+      ['cues of json', { max_line_count: 2 }, 'max_line_count', 'invalid_request'],
+      ['a line of 9 characters', { response_format: 'srt', max_line_width: 9 }, 'max_line_width', 'invalid_request'],
+      [
+        'a line of 201 characters',
+        { response_format: 'vtt', max_line_width: 201 },
+        'max_line_width',
+        'invalid_request',
+      ],
+      ['a cue of no line', { response_format: 'vtt', max_line_count: 0 }, 'max_line_count', 'invalid_request'],
+      ['a cue of 1e1 lines', { response_format: 'vtt', max_line_count: '1e1' }, 'max_line_count', 'invalid_request'],
       ['granularities with json', { timestamp_granularities: ['word'] }, 'timestamp_granularities', 'invalid_request'],
       [
         'an unknown granularity',

@@ -50,6 +50,15 @@ test('what is not known or was not asked for has no key', () => {
   expect(toJson({ text: '', language: null })).toEqual({ text: '' });
 });
 
+test.each([
+  ['en', ['One.', 'Two.', '“Three”.'], 'One. Two. “Three”.'],
+  ['ja', ['今日は', '良い天気'], '今日は良い天気'],
+])('the segments join to the text (%s)', (language, parts, text) => {
+  const segments = parts.map((part, index) => ({ startMs: index, endMs: index + 1, text: part }));
+  const spoken = toVerboseJson({ text, language, segments }).segments?.map((segment) => segment.text);
+  expect(spoken?.join('')).toBe(text);
+});
+
 test('segments are counted from 0', () => {
   const segments = [0, 1, 2].map((second) => ({ startMs: second * 1000, endMs: second * 1000 + 1, text: 'x' }));
   const ids = toVerboseJson({ text: 'x x x', language: null, segments }).segments?.map(({ id, start, end }) => [

@@ -1,0 +1,36 @@
+/** Cues of readable length from the times of words. */
+import type { TimedText, Transcript } from '../../engines/contract/index.ts';
+import { spacesBefore } from './spaces.ts';
+
+export interface CueShape {
+  /** Characters of a line. A longer word has a line of its own. */
+  readonly width: number;
+  /** Lines of a cue. */
+  readonly lines: number;
+}
+
+export interface Cue extends TimedText {
+  /** `text`, line by line. */
+  readonly lines: readonly string[];
+}
+
+/** A cue ends at such a pause between two words, and does not last longer. */
+const [pauseMs, longestMs] = [1_000, 7_000];
+
+/** Words fill lines, lines fill cues. */
+export function toCues({ text, words = [] }: Transcript, { width, lines: most }: CueShape): Cue[] {
+  const spaces = spacesBefore(words, text);
+  const cues: (Omit<Cue, 'text' | 'lines'> & { endMs: number; lines: string[] })[] = [];
+  for (const [index, { startMs, endMs, text: word }] of words.entries()) {
+    const cue = cues.at(-1);
+    const line = cue?.lines.at(-1);
+    const isNear = cue !== undefined && startMs - cue.endMs < pauseMs && endMs - cue.startMs <= longestMs;
+    const longer = `${line ?? ''}${spaces[index] ?? ''}${word}`;
+    if (isNear && Array.from(longer).length <= width) cue.lines.splice(-1, 1, longer);
+    else if (isNear && cue.lines.length < most) cue.lines.push(word);
+    else cues.push({ startMs, endMs, lines: [word] });
+    const last = cues.at(-1);
+    if (last) last.endMs = endMs;
+  }
+  return cues.map((cue) => ({ ...cue, text: cue.lines.join(' ') }));
+}

@@ -1,0 +1,17 @@
+/** The spaces between the parts of a transcript: languages such as Japanese, Chinese and Thai have none. */
+import type { TimedText } from '../../engines/contract/index.ts';
+
+/** Providers leave punctuation out of words: how far behind the last part the next one is looked for. */
+const reach = 32;
+
+/** For each part " " if one precedes it in the text, else "". Parts that the text does not have are taken for words. */
+export function spacesBefore(parts: readonly TimedText[], text: string): readonly string[] {
+  let at = 0;
+  return parts.map(({ text: part }) => {
+    const found = text.slice(at, at + part.length + reach).indexOf(part);
+    if (found < 0) return at === 0 ? '' : ' ';
+    const start = at + found;
+    at = start + part.length;
+    return start > 0 && /\s/.test(text.charAt(start - 1)) ? ' ' : '';
+  });
+}
