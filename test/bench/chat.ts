@@ -18,7 +18,9 @@ const concurrency = 32;
 const requestsPerRound = 2_000;
 const requestsAlone = 300;
 
-const body = JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: 'Say twenty words.' }] });
+const messages = [{ role: 'user', content: 'Say twenty words.' }];
+/** As a chat, and as a response. */
+const body = JSON.stringify({ model: 'fake', messages, input: messages, store: false });
 
 export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
   await using provider = await startChatProvider(tokens, 0);
@@ -30,6 +32,7 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
     direct: directly(provider),
     ours: through(service),
     door: through(service, '/v1/chat/completions'),
+    responses: through(service, '/v1/responses'),
     gateway,
     proxy,
   };
@@ -67,6 +70,13 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
       goal: '<= 1.1',
     },
     {
+      what: '  processor time of a response through that door, against the native chat',
+      measured: milliseconds(cost(crowd.responses)),
+      against: milliseconds(cost(crowd.ours)),
+      ratio: cost(crowd.responses) / cost(crowd.ours),
+      goal: '<= 1.1',
+    },
+    {
       what: '  processor time of a chat, against a bare node:http and undici proxy that reads the same events',
       measured: milliseconds(cost(crowd.ours)),
       against: milliseconds(cost(crowd.proxy)),
@@ -83,11 +93,14 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
   ];
 }
 
-type Contestants<T> = Record<'direct' | 'ours' | 'door' | 'gateway' | 'proxy', T>;
+type Contestants<T> = Record<'direct' | 'ours' | 'door' | 'responses' | 'gateway' | 'proxy', T>;
 
 function over<T>(servers: Contestants<ChatServer>, make: (server: ChatServer) => T): Contestants<T> {
-  const { direct, ours, door, gateway, proxy } = servers;
-  return { direct: make(direct), ours: make(ours), door: make(door), gateway: make(gateway), proxy: make(proxy) };
+  const { direct, ours, door, responses, gateway, proxy } = servers;
+  return {
+    ...{ direct: make(direct), ours: make(ours), door: make(door), responses: make(responses) },
+    ...{ gateway: make(gateway), proxy: make(proxy) },
+  };
 }
 
 export interface Run {

@@ -166,6 +166,9 @@ const given = (model: string | undefined) => (model === undefined ? {} : { model
 const chat =
   (more: object): DoorRequest['call'] =>
   (model) => ['POST', '/v1/chat/completions', json({ ...question, ...given(model), ...more })];
+const respond =
+  (more: object): DoorRequest['call'] =>
+  (model) => ['POST', '/v1/responses', json({ input: 'Hello', ...given(model), ...more })];
 const transcription =
   (more: Readonly<Record<string, string>>): DoorRequest['call'] =>
   (model) => ['POST', '/v1/audio/transcriptions', form({ ...given(model), ...more })];
@@ -187,6 +190,8 @@ const door: Readonly<Record<string, DoorRequest>> = {
   },
   createChatCompletion: { needs: ['createChat'], call: chat({}) },
   'createChatCompletion stream': { needs: ['streamChat'], call: chat({ stream: true }) },
+  createResponse: { needs: ['createChat'], call: respond({}) },
+  'createResponse stream': { needs: ['streamChat'], call: respond({ stream: true }) },
 };
 
 function knock([method, path, call = {}]: ReturnType<DoorRequest['call']>, name: string): Promise<Answer> {

@@ -37,7 +37,13 @@ export function readChunks(text: string, complain: (what: string) => Error): obj
   const events = text
     .split('\n\n')
     .filter((block) => block !== '' && !block.startsWith(':'))
-    .map((block) => /^data: ([^\r\n]+)$/.exec(block)?.[1] ?? '');
+    .map((block) => /^(?:event: response\.[a-z_.]+\n)?data: ([^\r\n]+)$/.exec(block)?.[1] ?? '');
+  // The events of a response say themselves which is the last.
+  if (/^event: response\./.test(text)) {
+    const whole = events.map((data) => JSON.parse(data) as { readonly type: string });
+    if (/^response\.(completed|incomplete|failed)$/.test(whole.at(-1)?.type ?? '')) return whole;
+    throw complain('its last event ends no response');
+  }
   const last = events.pop() ?? '';
   if (last !== '[DONE]' && !last.startsWith('{"error":')) throw complain('it ends with neither [DONE] nor an error');
   return events.map((data) => JSON.parse(data) as object);
