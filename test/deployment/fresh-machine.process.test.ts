@@ -478,14 +478,18 @@ describeAsRoot('a fresh machine without a network', () => {
 
 /** Below the data directory, but for the directories of running services. */
 async function filesOf({ dataDir }: ChildProcess): Promise<string[]> {
-  return (await readdir(dataDir, { recursive: true })).filter((path) => !path.startsWith('tmp')).toSorted();
+  return (await readdir(dataDir, { recursive: true })).filter((path) => !isNote.test(path)).toSorted();
 }
+
+/** Temporary files, receipts of downloads, and the marks of models in use. */
+const isNote = /^(tmp|downloads)(\/|$)|\.in-use-/;
 
 /** In the directory of a build that was interrupted. */
 const isOfBuild = (path: string): boolean => path.startsWith('whisper-build-');
 
 /** Of the lines of a progress bar, in their order. */
 function percentagesIn(terminal: string, step: string): number[] {
-  const lines = terminal.split('\n').filter((line) => line.startsWith(`${step} [`));
-  return lines.map((line) => Number(/(\d+) %$/.exec(line)?.[1]));
+  const lines = terminal.split('\n').filter((line) => /^( \[|: done in )/.test(line.slice(step.length)));
+  const own = lines.filter((line) => line.startsWith(step));
+  return own.map((line) => (line.endsWith('%') ? Number(/(\d+) %$/.exec(line)?.[1]) : 100));
 }
