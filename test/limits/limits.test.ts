@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { multipart, multipartType, recording } from '../api/support/forms.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { breakListings } from '../contract/support/defect.ts';
+import { keysFile } from '../keys/support/keys.ts';
 import { nativeContract, openaiContract } from '../../src/contract/document.ts';
 import { createApi, type Answer } from '../support/http.ts';
 import { streamReader } from '../support/open-stream.ts';
@@ -108,7 +109,10 @@ const limited = [nativeContract, openaiContract].flatMap((contract) =>
 describe('every operation with a key', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startLimited({ app: { requestsPerMinute: 1 } });
+    // Some are in no key by default.
+    const operations = [...nativeContract.operations.values()].map(({ operationId }) => operationId);
+    const app = { name: 'app', limits: { requestsPerMinute: 1 }, operations };
+    service = await startLimited({}, { files: { 'keys.json': keysFile(app) } });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

@@ -408,7 +408,7 @@ describe('a refusal', () => {
   afterAll(() => door[Symbol.asyncDispose]());
 
   const user = { role: 'user', content: 'Hi' };
-  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+  const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
 
   it.each<[object, string, string]>([
     [{ messages: [] }, 'messages', 'invalid_request'],
@@ -422,7 +422,7 @@ describe('a refusal', () => {
       'invalid_request',
     ],
     [
-      { messages: [user, user, { role: 'user', content: [{ type: 'text', text: 'a' }, image] }] },
+      { messages: [user, user, { role: 'user', content: [{ type: 'text', text: 'a' }, sound] }] },
       'messages[2].content[1]',
       'unsupported_value',
     ],
@@ -433,7 +433,7 @@ describe('a refusal', () => {
       'invalid_request',
     ],
     [{ functions: [{ name: 'a' }] }, 'functions', 'unsupported_parameter'],
-    [{ function_call: 'auto' }, 'function_call', 'unsupported_parameter'],
+    [{ function_call: { name: 'a' } }, 'function_call', 'unsupported_parameter'],
     [{ n: 2 }, 'n', 'unsupported_parameter'],
     [{ logprobs: true }, 'logprobs', 'unsupported_parameter'],
     [{ modalities: ['text', 'audio'] }, 'modalities', 'unsupported_parameter'],
