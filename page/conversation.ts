@@ -19,7 +19,9 @@ function store(): void {
 export function keepConversation(): void {
   restore(storedTurns(storage, key.peek()));
   effect(() => {
-    if (!isAnswering.value) void (turns.value, untracked(store));
+    // Read, so that each change of it counts; not while each word changes it.
+    const shown = isAnswering.value ? undefined : turns.value;
+    if (shown) untracked(store);
   });
   let owner = key.peek();
   effect(() => {

@@ -4,7 +4,7 @@ import { visible, type Terminal } from './terminal.ts';
 
 export interface Progress {
   /** A fraction, or null while the total is unknown; 1 ends the step. */
-  show(step: string, fraction: number | null): void;
+  readonly show: (step: string, fraction: number | null) => void;
   /** Steps that have begun and not ended. */
   unfinished(): string[];
   /** Clears the bars. */

@@ -10,6 +10,7 @@ const longestImage = Math.ceil((10 * 1024 * 1024) / 3) * 4;
 
 /** The first bytes of each type, in Latin-1. */
 const signatures: Readonly<Record<ImagePart['mediaType'], RegExp>> = {
+  // eslint-disable-next-line no-control-regex -- they are bytes
   'image/png': /^\x89PNG\r\n\x1a\n/,
   'image/jpeg': /^\xff\xd8\xff/,
   'image/webp': /^RIFF....WEBP/s,

@@ -38,7 +38,8 @@ function countFrames(bytes: Buffer, end: number, { frames, samples }: Counted): 
   for (let at = bytes.indexOf(0xff); at >= 0 && at < end; at = bytes.indexOf(0xff, at + 1)) {
     const frame = readFrame(bytes.subarray(at, at + headerBytes));
     // By its number: a header may also occur by chance within a frame.
-    if (frame === undefined || frame.number !== (frame.isVariable ? samples : frames)) continue;
+    const expected = frame?.isVariable ? samples : frames;
+    if (frame?.number !== expected) continue;
     frames += 1;
     samples += frame.samples;
   }

@@ -5,7 +5,11 @@ import { createProgress } from '../../src/bin/progress.ts';
 import { createTerminal } from '../../src/bin/terminal.ts';
 
 /** What is to be seen on a terminal of this width. A line that is too long wraps, and only its last row can be erased. */
-function openScreen({ columns = 60, isTTY = true, env = {} as NodeJS.ProcessEnv } = {}) {
+function openScreen({
+  columns = 60,
+  isTTY = true,
+  env = {},
+}: { columns?: number; isTTY?: boolean; env?: NodeJS.ProcessEnv } = {}) {
   let written = '';
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -16,12 +20,13 @@ function openScreen({ columns = 60, isTTY = true, env = {} as NodeJS.ProcessEnv 
   const terminal = createTerminal(Object.assign(stream, { isTTY, columns }) as unknown as NodeJS.WriteStream, env);
   const rows = () => {
     const shown = [''];
+    // eslint-disable-next-line no-control-regex -- as a terminal is sent it
     for (const part of written.split(/(\r\x1b\[2K|\n)/)) {
       if (part === '\n') shown.push('');
       else if (part === '\r\x1b[2K') shown[shown.length - 1] = '';
       else for (const char of part) {
         if (shown.at(-1)!.length === columns) shown.push('');
-        shown[shown.length - 1] += char;
+        shown.push(`${shown.pop()}${char}`);
       }
     }
     return shown;

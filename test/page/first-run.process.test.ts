@@ -47,7 +47,7 @@ describeWith(programs, 'the first minutes', () => {
     for (const button of disabled) {
       const reason = (await button.getAttribute('title'))!;
       expect(reason).toMatch(/“What to do next”|[Tt]ype/);
-      await page.hint.evaluate((hint: { textContent: string }) => void hint.textContent);
+      await page.hint.evaluate((hint: { textContent: string }) => hint.textContent);
       if (press === 'click') await button.click({ force: true });
       else await button.press(press);
       await textOf(page.hint).toBe(reason);
