@@ -48,6 +48,7 @@ const beyondSchema = [
   'format-not-supported',
   'clip-not-found',
   'transcription-not-found',
+  'preparation-not-found',
 ];
 
 function expectAccepted({ status, text, body }: Answer): void {

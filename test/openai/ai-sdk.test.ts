@@ -27,7 +27,7 @@ describe('transcribe', () => {
     expect(result).toMatchObject({ text: 'Guten Morgen, Welt.', language: 'de', durationInSeconds: 2.099 });
     expect(result.segments).toEqual([
       { text: 'Guten Morgen,', startSecond: 0, endSecond: 0.9 },
-      { text: 'Welt.', startSecond: 0.9, endSecond: 2 },
+      { text: ' Welt.', startSecond: 0.9, endSecond: 2 },
     ]);
     expect(calls(service).at(-1)).toEqual({ model: 'full', timestamps: ['segment'] });
   });

@@ -72,7 +72,7 @@ describe('a transcription', () => {
     const { segments = [], words: timed = [] } = await verbose(ofBack(), 'sandbox-transcribe');
     const ms = (seconds: number) => Math.round(seconds * 1000);
     expect(native).toMatchObject({
-      segments: segments.map(({ start, end, text }) => ({ start_ms: ms(start), end_ms: ms(end), text })),
+      segments: segments.map(({ start, end, text }) => ({ start_ms: ms(start), end_ms: ms(end), text: text.trim() })),
       words: timed.map(({ start, end, word }) => ({ start_ms: ms(start), end_ms: ms(end), text: word })),
     });
   });

@@ -175,7 +175,14 @@ describe('a client that disconnects', () => {
 test('the model list contains voices, availability and the default', async () => {
   const service = await startSpeechService({ env: { TTS_MODEL: 'duo' } });
   const { body } = await createApi(service.url).get('/api/v1/tts/models');
-  const common = { engine: 'speech', available: true, code: 'ready', reason: 'Ready.', supports: [] };
+  const common = {
+    engine: 'speech',
+    available: true,
+    code: 'ready',
+    reason: 'Ready.',
+    supports: [],
+    default_voice: null,
+  };
   const anna = { id: 'anna', name: 'Anna', language: 'de' };
   expect(body).toEqual({
     default: 'duo',
@@ -195,6 +202,7 @@ test('the model list contains voices, availability and the default', async () =>
         local: true,
         supports: [],
         voices: [],
+        default_voice: null,
         available: false,
         code: 'program-missing',
         reason: 'It has no voice.',

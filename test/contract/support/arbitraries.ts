@@ -46,6 +46,8 @@ export function validOf(reference: JsonSchema, style: Style): Arbitrary<unknown>
     case 'number':
     case 'integer':
       return validNumber(schema);
+    case 'boolean':
+      return fc.boolean();
     case 'null':
       return fc.constant(null);
     default:
@@ -126,6 +128,8 @@ export function breaksOf(reference: JsonSchema, style: Style): Break[] {
     case 'number':
     case 'integer':
       return [...own, ...breaksOfNumber(schema)];
+    case 'boolean':
+      return own;
     default:
       throw new Error(`no broken values for ${JSON.stringify(schema)}`);
   }

@@ -26,8 +26,8 @@ describe('a model is', () => {
       { id: 'j', name: 'Jonas', language: 'de' },
     ];
     expect(await list(tts)).toEqual([
-      { id: 'a', name: 'A', ...ready, voices },
-      { id: 'b', name: 'b', ...ready, voices: [] },
+      { id: 'a', name: 'A', ...ready, voices, default_voice: 'alloy' },
+      { id: 'b', name: 'b', ...ready, voices: [], default_voice: null },
     ]);
     expect(tts.provider.connections).toBe(0);
   });
