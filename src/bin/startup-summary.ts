@@ -42,9 +42,9 @@ const namesShown = 3;
 
 /** What works; else why not, with the command that changes it. */
 async function describeCapability(registry: Registry, capability: Capability, paint: Paint): Promise<string> {
-  const { instances, failures } = registry.of(capability);
   const { models } = await listModels(registry, capability);
   const entries = await Promise.all(models.map((model) => toEntry(model)));
+  const { instances, failures } = registry.of(capability); // with what they have just failed at
   const working = entries.filter(({ available }) => available).map(({ id }) => id);
   const isFailing = (instance: string) => failures.some((failure) => failure.instance === instance);
   const idle = entries.filter(({ available, engine }) => !available && !isFailing(engine));
