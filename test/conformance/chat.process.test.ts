@@ -19,7 +19,7 @@ const good = `
   const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2, reasoningTokens: 0 };
   export const parts = {
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'mind', local: true, supports: ['tools', 'json'] }],
+    models: async () => [{ id: 'mind', local: true, supports: ['tools', 'images', 'json'] }],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     refuse: ({ model }) => {
       if (model !== 'mind') throw new EngineError('unknown-model', 'There is no such model.');
@@ -180,6 +180,12 @@ const bad = {
     }`,
     'rejects the outputs': `heard: (messages) => { if (parts.heard(messages) !== undefined) throw new Error('no'); }`,
     'ignores the outputs': `heard: (messages) => (parts.heard(messages) === undefined ? undefined : 'Hello.')`,
+  },
+  'a model that supports images answers a message that has one': {
+    'refuses it': `refuse: (call) => {
+      parts.refuse(call);
+      if (call.messages.some(({ parts: pieces }) => pieces !== undefined)) throw new Error('no');
+    }`,
   },
   'a model that supports json answers with JSON, and refuses only what it cannot do': {
     'says hello': `greet: () => 'Hello.'`,
