@@ -82,7 +82,7 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
     });
     const { segments = [], words = [] } = verbose;
     expect(verbose).toMatchObject({ text, language: 'english' });
-    expect(segments.map(({ start, end, text }) => ({ from: start * 1000, to: end * 1000, text }))).toEqual(
+    expect(segments.map(({ start, end, text }) => ({ from: start * 1000, to: end * 1000, text: text.trim() }))).toEqual(
       readSubtitles(await subtitles('srt')),
     );
     expect(words.map(({ word }) => word).join(' ')).toBe(text);

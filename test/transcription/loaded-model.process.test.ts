@@ -171,7 +171,10 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
 
     test('that takes too long is ended at its deadline', async () => {
       const { service } = await start({}, { env: { TRANSCRIBE_TIMEOUT: '3' } });
-      expect(await transcribe(service, {}, longWav(2 * windows))).toMatchObject({ status: 504, code: 'engine-timeout' });
+      expect(await transcribe(service, {}, longWav(2 * windows))).toMatchObject({
+        status: 504,
+        code: 'engine-timeout',
+      });
       // A busy machine may need more than that for the model, too.
       await expect.poll(() => transcribe(service), { timeout: 40_000 }).toMatchObject({ status: 200, text });
       await expect.poll(() => service.leftovers()).toEqual([]);
