@@ -1,10 +1,11 @@
 /** Chat with a local model of true size, with random weights, against the bare library; needs it (CONTRIBUTING.md). */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { hasLibrary, runtime } from '../engines/llama-local/support.ts';
 import { spawnService } from '../support/child-service.ts';
 import { writeLargeChatModel } from '../support/large-chat-model.ts';
@@ -13,7 +14,8 @@ import { interleave, mean, processorMsOf } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { megabytes, milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
-const [maxTokens, contextSize] = [64, 2_048];
+const [maxTokens, contextSize] = [64, 4_608];
+const cancellations = 20;
 
 interface Answered {
   readonly processorMs: number;
@@ -64,6 +66,17 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
   bare.kill('SIGKILL');
   const rate = (all: readonly Answered[]) => mean(all.map(({ tokens, processorMs }) => (1_000 * tokens) / processorMs));
   const [ours, theirs] = [rate(results.ours), rate(results.bare)];
+  const chat = `${service.url}/api/v1/chat/stream`;
+  const cancelled = {
+    // Tokens are bytes here. No two begin alike: what has been read before is not read again.
+    prompt: await cancelAll((n) => ({
+      chat,
+      pid: host.pid,
+      afterMs: 200 + 90 * n,
+      content: `${n} `.repeat(1_400).slice(0, 4_000),
+    })),
+    answer: await cancelAll((n) => ({ chat, pid: host.pid, afterMs: 600 + 90 * n, content: 'Go on.' })),
+  };
   const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${host.pid}/status`, 'utf8')) ?? [];
   return [
     {
@@ -74,8 +87,57 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
       goal: '>= 0.95',
     },
     { what: '  the first answer, which loads the model', measured: milliseconds(loadMs), against: '', ratio: 1 },
+    ...Object.entries(cancelled).map(([where, all]) => ({
+      what: `  cancelled in the ${where}: until its program is idle, the longest of ${cancellations}`,
+      measured: milliseconds(Math.max(...all)),
+      against: '250 ms',
+      ratio: Math.max(...all) / 250,
+      goal: '<= 1',
+    })),
     { what: '  memory of its program', measured: megabytes(Number(kibibytes) * 1_024), against: '', ratio: 1 },
   ];
+}
+
+interface Cancellation {
+  readonly chat: string;
+  readonly pid: number;
+  readonly afterMs: number;
+  readonly content: string;
+}
+
+async function cancelAll(which: (n: number) => Cancellation): Promise<number[]> {
+  const all: number[] = [];
+  for (let n = 0; n < cancellations; n += 1) all.push(await cancel(which(n)));
+  return all;
+}
+
+/** Milliseconds from the disconnect to the last moment at which the program worked. */
+async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<number> {
+  const leaving = new AbortController();
+  const body = JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: 400 });
+  const headers = { 'content-type': 'application/json' };
+  const asking = fetch(chat, { method: 'POST', headers, body, signal: leaving.signal }).then((answer) => answer.text());
+  asking.catch(() => undefined);
+  await wait(afterMs);
+  leaving.abort();
+  const left = performance.now();
+  let [worked, last] = [workedMs(pid), left];
+  while (performance.now() < last + 300) {
+    await wait(2);
+    const now = workedMs(pid);
+    if (now > worked + 0.2) last = performance.now();
+    worked = now;
+  }
+  return last - left;
+}
+
+/** All threads of a process, to the nanosecond (proc(5), schedstat). */
+function workedMs(pid: number): number {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  const times = tasks.map((task) =>
+    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]),
+  );
+  return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
 }
 
 if (import.meta.main) await runBenchmarks([benchLocalChat]);
