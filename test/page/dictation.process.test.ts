@@ -149,7 +149,10 @@ describeWith(programs, 'a user who speaks', () => {
     await textOf(page.alert).toContain('The service does not answer');
     await textOf(page.alert).toContain('The recording is kept');
 
-    const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Save').click()]);
+    const [download] = await Promise.all([
+      page.page.waitForEvent('download'),
+      page.alert.getByRole('button', { name: 'Save' }).click(),
+    ]);
     expect(download.suggestedFilename()).toBe('recording.webm');
     const saved = await readFile(await download.path());
     expect(saved.subarray(0, 4).toString('hex')).toBe('1a45dfa3'); // EBML, of which WebM is made

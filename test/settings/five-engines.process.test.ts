@@ -121,8 +121,26 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
     const voices = ['anna', 'bob'].map((id) => ({ id, name: id, language: null }));
     expect((await get('/api/v1/tts/models')).body).toEqual({
       data: [
-        { id: 'singer', name: 'singer', engine: 'voice', local: false, ...ready, supports: speech, voices },
-        { id: 'whisperer', name: 'whisperer', engine: 'night', local: true, ...ready, supports: [], voices: low },
+        {
+          id: 'singer',
+          name: 'singer',
+          engine: 'voice',
+          local: false,
+          ...ready,
+          supports: speech,
+          voices,
+          default_voice: 'anna',
+        },
+        {
+          id: 'whisperer',
+          name: 'whisperer',
+          engine: 'night',
+          local: true,
+          ...ready,
+          supports: [],
+          voices: low,
+          default_voice: null,
+        },
       ],
       default: 'whisperer',
     });
