@@ -79,10 +79,11 @@ const bad = {
     'accepts any model': `refuse: (call) => parts.refuse({ ...call, model: 'mouth' })`,
     'throws an ordinary error': `refuse: ({ model }) => { if (model !== 'mouth') throw new Error('no such model'); }`,
   },
-  'listed voices have an id, a name, and a language or null': {
+  'listed voices have an id, a name, and a language or null; the default is one of them': {
     'names the language in English': models(`{ id: 'ann', name: 'Ann', language: 'english' }`),
     'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
     'omits the language': models(`{ id: 'ann', name: 'Ann' }`),
+    'has a default that it does not list': `models: async () => [{ ...(await parts.models())[0], defaultVoice: 'bob' }]`,
   },
   'text becomes audio, and longer text more audio': {
     'returns no audio': `audio: () => undefined`,

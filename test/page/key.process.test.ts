@@ -71,7 +71,7 @@ describeWith(programs, 'a service with keys', () => {
     const texts = withheld.map(
       ([what, operation]) => `${what}The API key may not use ${operation}; ask the operator for it.`,
     );
-    await textOf(page.page.getByRole('region', { name: 'What to do next' }).locator('dl > div')).toBe(texts.join('\n'));
+    await textOf(page.page.getByRole('region', { name: 'What to do next' }).locator('.card')).toBe(texts.join('\n'));
     expect(await page.page.getByText('npm run doctor').count()).toBe(0);
     if (operations.length === 1) return;
     await page.send('Good morning');

@@ -4,7 +4,7 @@ import { newAnswer, textOf, type Answer, type Turn } from '../../page/conversati
 import { toMarkdown } from '../../page/markdown-file.ts';
 import { maxStoredBytes, storedTurns, storeTurns, type ConversationStorage } from '../../page/stored-conversation.ts';
 
-/** Of a tab: refuses what is beyond its quota of characters. */
+/** The storage of a tab: refuses what is beyond its quota of characters. */
 function newStorage(quota = Infinity) {
   const items = new Map<string, string>();
   const storage: ConversationStorage = {

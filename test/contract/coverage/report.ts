@@ -119,8 +119,9 @@ function kindsOf(stream: Schema | undefined, schemas: Readonly<Record<string, Sc
         ...('usage' in properties ? ['usage'] : []),
       ]
     : [stream, ...anyOf].flatMap((schema) => valuesOf(open(schema).properties?.type));
-  // A stream without an event of its own for failures ends with an error, or with [DONE].
-  return kinds.some((kind) => kind.endsWith('.failed')) ? kinds : [...kinds, 'error', '[DONE]'];
+  if (kinds.some((kind) => kind.endsWith('.failed'))) return kinds;
+  // A stream without an event of its own for failures ends with an error, or with [DONE]; speech without it.
+  return [...kinds, 'error', ...(kinds.includes('speech.audio.done') ? [] : ['[DONE]'])];
 }
 
 /** Of every union with a discriminator: the values that it maps. */

@@ -20,7 +20,8 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID'],
   [/(\/clips\/|"audio":\{"id":")[\w-]{22}/g, '$1CLIP'],
   [/("duration_ms":)\d+(?=\}\n|\}$)/gm, '$1MS'],
-  [/("created":)\d+/g, '$1SECONDS'],
+  [/\b(resp|msg)_[0-9a-f]{32}\b/g, '$1_ID'],
+  [/("(?:created|created_at|completed_at)":)\d+/g, '$1SECONDS'],
 ];
 
 export function comparable(answer: string): string {

@@ -24,7 +24,7 @@ describe('without program and package', () => {
       console.log(JSON.stringify([await engine.models(), await engine.availability('espeak'), refusal.code, await engine.inspect()]));`);
     const reason = expect.stringMatching(/apt-get install espeak-ng.*npm install/) as string;
     expect(JSON.parse(await firstLine)).toEqual([
-      [{ id: 'espeak', name: 'eSpeak NG', local: true, supports: ['speed'], voices: [] }],
+      [{ id: 'espeak', name: 'eSpeak NG', local: true, supports: ['speed'], voices: [], defaultVoice: 'en' }],
       { available: false, code: 'program-missing', reason },
       'model-unavailable',
       [{ what: 'espeak-ng', ok: false, detail: reason, fix: 'apt-get install espeak-ng' }],
