@@ -14,7 +14,7 @@ export interface Answer {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
   readonly parts: readonly Part[];
   readonly result?: ChatResult;
-  /** Of an answer that was kept across a reload, which has no result. */
+  /** The model of an answer that was kept across a reload, which has no result. */
   readonly model?: string;
   readonly failure?: Failure;
 }

@@ -3,7 +3,7 @@ import { ParlanceError } from '../src/client/index.ts';
 
 export interface Failure {
   readonly text: string;
-  /** Of the table of errors; undefined for a failure of the page or of the network. */
+  /** A code of the table of errors; undefined for a failure of the page or of the network. */
   readonly code?: string;
   /** Identifies the request in the log of the service. */
   readonly requestId?: string;

@@ -42,7 +42,7 @@ export interface Offers {
   readonly more: readonly Preparation[];
 }
 
-/** Of what is not there yet. */
+/** What can be prepared for a capability and is not there yet. */
 export function offersFor(capability: Capability, all: readonly Preparation[]): Offers {
   const open = all.filter((one) => one.capability === capability && one.state !== 'ready');
   return { main: open.filter(({ configured }) => configured), more: open.filter(({ configured }) => !configured) };

@@ -28,7 +28,7 @@ interface Stored {
 
 const name = 'parlance-conversation';
 
-/** Of the text; browsers keep two bytes for a character. */
+/** Limit for the stored text; browsers keep two bytes for a character. */
 export const maxStoredBytes = 1_048_576;
 const bytesPerCharacter = 2;
 const maxTurns = 1_000;

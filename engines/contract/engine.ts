@@ -45,7 +45,7 @@ export interface Preparation {
   readonly title: string;
   /** Size of what is downloaded, or null if unknown. */
   readonly bytes: number | null;
-  /** What of it is not on the disk yet. Default: `bytes`. */
+  /** How much of it is not on the disk yet. Default: `bytes`. */
   readonly bytesLeft?: number;
   /** Licence of the download, such as `MIT` or `GPL-3.0`. */
   readonly licence: string;

@@ -16,7 +16,7 @@ export interface TranscribeJob {
   readonly host: Resident;
   readonly recording: Recording;
   readonly timestamps?: readonly TimestampKind[] | undefined;
-  /** Of the settings. */
+  /** The language in the settings. */
   readonly language: string | undefined;
   readonly marksWords: boolean;
 }

@@ -9,7 +9,7 @@ export interface CatalogueVoice {
   readonly model: CatalogueFile;
   /** The .onnx.json. */
   readonly config: CatalogueFile;
-  /** Of the recordings. */
+  /** Licence of the recordings. */
   readonly licence: string;
   /** How the voice is listed before it is there. Absent: it has several speakers, whose names are in its .onnx.json. */
   readonly name?: string;
@@ -54,7 +54,7 @@ export const findInCatalogue = (id: string): CatalogueVoice | undefined =>
 export const downloadedVoicePath = ({ dataDir }: Pick<EngineContext, 'dataDir'>, id: string): string =>
   join(dataDir, 'voices', `${id}.onnx`);
 
-/** Of the repository rhasspy/piper-voices. */
+/** A commit of the repository rhasspy/piper-voices. */
 const revision = 'c10ece1aade47bb51c153c893d14e5bf8e5b7117';
 
 /** Default base URL of the downloads. */

@@ -42,7 +42,7 @@ export async function openVoices({ voices = defaultVoices, voice, mirror }: Opti
       download ? [{ ...voiceDownload(id, download, file, mirror), isThere: async () => (await find()).ok }] : [],
     ),
     inspect,
-    /** Of the last two seconds: listings are asked for with every request. */
+    /** The voices, at most two seconds old: listings are asked for with every request. */
     recent: (): Promise<VoiceSet> => recent(),
     forget(): void {
       recent = cached(inspect, context.now);

@@ -9,7 +9,7 @@ import { rememberVoiceFile, type UsableVoice, type VoiceFile } from './voice-fil
 
 /** A voice of the settings. */
 export interface VoiceSource extends VoiceOptions {
-  /** Of the catalogue. */
+  /** Its entry in the catalogue, if it can be downloaded. */
   readonly download?: CatalogueVoice;
   readonly inspect: () => Promise<VoiceFile>;
 }

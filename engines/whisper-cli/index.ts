@@ -56,7 +56,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
   const byName = new Map(modelNames.map((name) => [name, models.find((model) => model.download === name) ?? pulledModel(name, context)])); // prettier-ignore
   const preparation = createPreparationTracker(context);
-  /** Of a model of the catalogue. */
+  /** The preparation of a model by its name in the catalogue: one at a time. */
   let pull: { readonly name: ModelName; readonly tracker: typeof preparation } | undefined;
   const isWanted = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
   const activity = isWanted ? openVoiceActivity({ runtime: undefined }, context) : undefined;

@@ -13,7 +13,7 @@ export const encodesOf = (ms: number): number => Math.max(1, Math.ceil((ms - ign
 
 interface Plan {
   readonly encodes: number;
-  /** Of all pieces. */
+  /** How long all pieces take. */
   readonly ms: number;
   /** The first part of the last piece. */
   readonly from: number;

@@ -27,7 +27,7 @@ const options = {
 type OptionName = keyof typeof options;
 
 interface Grammar {
-  /** Of the command, as in `parlance NAME`. */
+  /** The name of the command, as in `parlance NAME`. */
   readonly command: string;
   readonly takes: readonly OptionName[];
   /** How the other arguments are called in the usage; absent: there are none. */

@@ -21,7 +21,7 @@ export interface RegistryOptions extends InstanceOptions {
 }
 
 export interface WantedPreparations {
-  /** Of every engine that has it; absent: those that start unasked. */
+  /** The preparation with this id, in every engine that has it; absent: those that start unasked. */
   readonly id?: string | undefined;
   /** Without `id`: what is wanted besides those. */
   readonly also?: readonly string[];

@@ -11,7 +11,7 @@ export interface Announcement {
   readonly instances: Readonly<Record<string, Capacity>>;
   /** FLEET_ADDRESS; absent where the node is no front. */
   readonly address?: string | undefined;
-  /** Of a front: its tag, and those of earlier processes whose jobs it has. */
+  /** The tag of a front, and those of earlier processes whose jobs it has. */
   readonly tags?: readonly string[] | undefined;
 }
 

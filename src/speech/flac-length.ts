@@ -47,7 +47,7 @@ function countFrames(bytes: Buffer, end: number, { frames, samples }: Counted): 
 }
 
 interface Frame {
-  /** Of the frame, or of its first sample. */
+  /** The number of the frame or, with blocks of variable size, of its first sample. */
   readonly number: number;
   readonly isVariable: boolean;
   readonly samples: number;

@@ -29,7 +29,7 @@ export interface VoiceActivityDetector {
   reset(): void;
 }
 
-/** Of the package in `directory`. The library itself hides why its binary could not be loaded. */
+/** Loads the package in `directory`. The library itself hides why its binary could not be loaded. */
 export function loadLibrary(directory: string): Library {
   const require = createRequire(join(directory, 'package.json'));
   const system = process.platform === 'win32' ? 'win' : process.platform;
