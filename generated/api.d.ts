@@ -524,7 +524,7 @@ export type components = {
          * @description An optional feature of a model. New ones may be added: ignore unknown ones.
          * @enum {string}
          */
-        Feature: "prompt" | "temperature" | "segment" | "word" | "speed" | "instructions" | "tools" | "json" | "images";
+        Feature: "prompt" | "temperature" | "segment" | "word" | "keywords" | "translate" | "diarize" | "speed" | "instructions" | "tools" | "json" | "images";
         /**
          * @description Why generation ended: a normal end, the token limit (or the step limit), or the provider's content filter.
          * @enum {string}
@@ -979,6 +979,13 @@ export type components = {
              */
             language?: string;
             /**
+             * @description `translate`: the transcript is English, whatever is spoken; `language` of the result is still that of the speech. The
+             *     model must list `translate` in `supports`: otherwise the answer is 422 `parameter-not-supported`. Absent or empty:
+             *     `transcribe`.
+             * @enum {string}
+             */
+            task?: "transcribe" | "translate";
+            /**
              * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model must
              *     list it in `supports`: otherwise the answer is 422 `parameter-not-supported`, without waiting for the recording when
              *     this field and `model` come before `file`.
@@ -1052,6 +1059,13 @@ export type components = {
              *     detection is skipped.
              */
             language?: string;
+            /**
+             * @description `translate`: the transcript is English, whatever is spoken; `language` of the result is still that of the speech. The
+             *     model must list `translate` in `supports`: otherwise the answer is 422 `parameter-not-supported`. Absent or empty:
+             *     `transcribe`.
+             * @enum {string}
+             */
+            task?: "transcribe" | "translate";
             /**
              * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model must
              *     list it in `supports`: otherwise the answer is 422 `parameter-not-supported`, without waiting for the recording when

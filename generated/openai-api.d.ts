@@ -60,6 +60,26 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/audio/translations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Translate a recording into English
+         * @description Transcribes a recording in English, whatever language is spoken. The model must support `translate`.
+         */
+        post: operations["createTranslation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audio/voices": {
         parameters: {
             query?: never;
@@ -166,6 +186,8 @@ export type paths = {
 export type webhooks = Record<string, never>;
 export type components = {
     schemas: {
+        /** @description For the formats json, verbose_json and diarized_json. */
+        AnyTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"] | components["schemas"]["DiarizedTranscription"];
         /** @description All arguments of a call at once. */
         ArgumentsDeltaEvent: {
             /** @enum {string} */
@@ -483,6 +505,21 @@ export type components = {
             content_index: 0;
             part: components["schemas"]["OutputText"];
         };
+        /** @description Who says what, as a hosted provider reports it. */
+        DiarizedTranscription: {
+            /** @enum {string} */
+            task: "transcribe";
+            /**
+             * Format: double
+             * @description Seconds; 0 where not known.
+             */
+            duration: number;
+            /** @description One continuous string; "" for silence. */
+            text: string;
+            segments: components["schemas"]["SpeakerTurn"][];
+            /** @description Where the duration is known. */
+            usage?: components["schemas"]["TranscriptionUsage"];
+        };
         /** @description What went wrong, in OpenAI's shape. */
         ErrorDetails: {
             /** @description What happened in this case and how to fix it. Names the field to blame. */
@@ -522,7 +559,7 @@ export type components = {
             /** @description Answered by a `function_call_output` with this `call_id`. */
             call_id: string;
             name: string;
-            /** @description Of a tool in a namespace. */
+            /** @description The namespace of the tool, if it is in one. */
             namespace?: string;
             /** @description JSON, as the model wrote it: not validated. */
             arguments: string;
@@ -562,24 +599,24 @@ export type components = {
         InputItem: {
             /** @description `message` (the default), `function_call`, `function_call_output`, `reasoning` or `item_reference`. */
             type?: string | null;
-            /** @description Of a message: `system`, `developer` (means `system`), `user` or `assistant`. */
+            /** @description Who a message is from: `system`, `developer` (means `system`), `user` or `assistant`. */
             role?: string | null;
             /**
-             * @description Of a message. The texts of parts are joined by a line feed. Limit for all texts of a request together: 1000000
+             * @description The text of a message. Parts are joined by a line feed. Limit for all texts of a request together: 1000000
              *     characters (code points).
              */
             content?: string | components["schemas"]["InputPart"][] | null;
-            /** @description Of a reference: the id of a message or a call in an earlier response. */
+            /** @description What a reference means: the id of a message or a call in an earlier response. */
             id?: string | null;
-            /** @description Of a call, and of its output, which must follow before the next message: each call has one. */
+            /** @description Connects a call and its output. Each call has one output, before the next message. */
             call_id?: string | null;
-            /** @description Of a call. */
+            /** @description The name of the called tool. */
             name?: string | null;
-            /** @description Of a call whose tool is in a namespace. */
+            /** @description The namespace of the called tool, if it is in one. */
             namespace?: string | null;
-            /** @description Of a call: JSON, as the model wrote it. */
+            /** @description The arguments of a call: JSON, as the model wrote it. */
             arguments?: string | null;
-            /** @description Of an output. */
+            /** @description What a tool returned. */
             output?: string | components["schemas"]["InputPart"][] | null;
         };
         /** @description A piece of a message or of a tool's output. */
@@ -951,9 +988,9 @@ export type components = {
             status: "in_progress" | "completed" | "incomplete" | "failed";
             /** @enum {boolean} */
             background: false;
-            /** @description Of a failed response. */
+            /** @description Why the response failed. */
             error: components["schemas"]["ResponseError"] | null;
-            /** @description Of an incomplete response: the token limit (or the step limit), or the provider's content filter. */
+            /** @description Why the response is incomplete: the token limit (or the step limit), or the provider's content filter. */
             incomplete_details: {
                 /** @enum {string} */
                 reason: "max_output_tokens" | "content_filter";
@@ -1079,7 +1116,7 @@ export type components = {
             } | null;
             /** @description Without an effect. */
             strict?: boolean | null;
-            /** @description Of a namespace: the model sees them as `<namespace>__<name>`. */
+            /** @description The tools in a namespace. The model sees them as `<namespace>__<name>`. */
             tools?: components["schemas"]["NamespacedTool"][] | null;
         };
         /** @description Token usage, summed over all steps; zeros when the provider does not report it. */
@@ -1098,6 +1135,25 @@ export type components = {
             };
             /** Format: int64 */
             total_tokens: number;
+        };
+        /** @description What one speaker says without a break. */
+        SpeakerTurn: {
+            /** @enum {string} */
+            type: "transcript.text.segment";
+            id: string;
+            /** @description The same for all turns of a speaker. */
+            speaker: string;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            start: number;
+            /**
+             * Format: double
+             * @description Seconds.
+             */
+            end: number;
+            text: string;
         };
         /** @description More of the audio. */
         SpeechAudioDelta: {
@@ -1231,10 +1287,16 @@ export type components = {
             /** @description 0 to 1. Ignored by models without `temperature`. */
             temperature?: string;
             /**
-             * @description `srt` and `vtt` need a model with timestamps of segments. Default: json.
+             * @description `srt` and `vtt` need a model with timestamps of segments, `diarized_json` one that tells speakers apart. Default: json.
              * @enum {string}
              */
-            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json";
+            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json" | "diarized_json";
+            /**
+             * @description Words and names that may occur: at most 200 of 64 characters; those beyond 2,000 characters in all are dropped.
+             *     `hotwords`, with commas between them, means the same. Part of the prompt for models that have one and no `keywords`;
+             *     ignored by others.
+             */
+            keywords?: string[];
             /**
              * @description `word`, `segment` or both, for `verbose_json` alone. `word` needs a model with timestamps of words. Default: segment,
              *     where the model has them.
@@ -1304,10 +1366,28 @@ export type components = {
              */
             end: number;
         };
+        TranslationRequest: {
+            /**
+             * Format: binary
+             * @description The recording, 1 byte to 25 MB (26214400 bytes), in any language.
+             */
+            file: string;
+            /** @description As for a transcription, but the model must support `translate`. */
+            model?: string;
+            /** @description English words that may occur, or the English text before the recording. Ignored by models without `prompt`. */
+            prompt?: string;
+            /** @description 0 to 1. Ignored by models without `temperature`. */
+            temperature?: string;
+            /**
+             * @description Default: json.
+             * @enum {string}
+             */
+            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json";
+        };
         VerboseTranscription: {
             /** @enum {string} */
-            task: "transcribe";
-            /** @description The lower-case English name of the detected language, where the model reports it. */
+            task: "transcribe" | "translate";
+            /** @description The lower-case English name of the language of `text`, where the model reports it. */
             language?: string;
             /**
              * Format: double
@@ -1944,7 +2024,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlainOrVerboseTranscription"];
+                    "application/json": components["schemas"]["AnyTranscription"];
                     "text/plain": string;
                     "text/vtt": string;
                     "text/event-stream": components["schemas"]["TranscriptionEvent"];
@@ -1967,6 +2047,371 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": "language",
                      *         "code": "language_not_supported"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body did not arrive within 300 s.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "request_timeout"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body or the recording is too large. */
+            413: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body is larger than the limit of this operation.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "body_too_large"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected content type text/plain.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unsupported_media_type"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider failed or is unreachable. */
+            502: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider failed.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_error"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Temporarily or by configuration unavailable. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, where known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The provider or the engine timed out. */
+            504: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The provider did not respond within 300 s.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "provider_timeout"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createTranslation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["TranslationRequest"];
+            };
+        };
+        responses: {
+            /** @description The English transcript in the requested format. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                     *     else requests) in `w` seconds. Absent where there are none.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    RateLimit?: string;
+                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Those that are left of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    "X-Parlance-Model": string;
+                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    "X-Parlance-Ignored"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlainOrVerboseTranscription"];
+                    "text/plain": string;
+                    "text/vtt": string;
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "messages must NOT have fewer than 1 items",
+                     *         "type": "invalid_request_error",
+                     *         "param": "messages",
+                     *         "code": "invalid_request"
                      *       }
                      *     }
                      */

@@ -11,6 +11,12 @@ export const features = [
   'segment',
   /** Transcription: `Transcript.words`. */
   'word',
+  /** Transcription: `TranscriptionCall.keywords`. */
+  'keywords',
+  /** Transcription: `TranscriptionCall.translate`. */
+  'translate',
+  /** Transcription: `TranscriptionCall.diarize`. */
+  'diarize',
   /** Speech: `SpeechCall.speed`. */
   'speed',
   /** Speech: `SpeechCall.instructions`. */

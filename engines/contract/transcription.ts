@@ -24,6 +24,12 @@ export interface TimedText {
   readonly text: string;
 }
 
+/** What one speaker says without a break. */
+export interface SpeakerTurn extends TimedText {
+  /** The same for all turns of a speaker, such as `A`. */
+  readonly speaker: string;
+}
+
 export interface Transcript {
   /** One continuous string. "" means silence, which is a success. */
   readonly text: string;
@@ -37,6 +43,8 @@ export interface Transcript {
    */
   readonly segments?: readonly TimedText[];
   readonly words?: readonly TimedText[];
+  /** If the call asked for them; [] for silence. In order of `startMs`. */
+  readonly turns?: readonly SpeakerTurn[];
 }
 
 export interface TranscriptionCall {
@@ -50,6 +58,12 @@ export interface TranscriptionCall {
   readonly temperature?: number;
   /** Only for entries that support `segment` and `word`. Absent: no timestamps. */
   readonly timestamps?: readonly TimestampKind[];
+  /** Words and names that may occur, at most 200 of 64 characters, without line breaks. Only for entries that support `keywords`. */
+  readonly keywords?: readonly string[];
+  /** Write the transcript in English. Only for entries that support `translate`. */
+  readonly translate?: true;
+  /** Report who says what. Only for entries that support `diarize`. */
+  readonly diarize?: true;
 }
 
 /**

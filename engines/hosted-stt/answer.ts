@@ -1,10 +1,10 @@
 /** Parses transcription responses, whose fields differ between providers. */
-import { EngineError, type TimestampKind } from '../contract/index.ts';
+import { EngineError } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
-import { noTimes, readTimes, toOneLine, type Times } from './times.ts';
+import { noTimes, readTimes, toOneLine, type AskedTimes, type Times } from './times.ts';
 
 export interface ProviderTranscript {
   readonly text: string;
@@ -19,7 +19,7 @@ export interface ProviderTranscript {
 /** Throws `provider-bad-response`, or `provider-error` if the body is an error in spite of its status. */
 export function readAnswer(
   body: string,
-  timestamps: readonly TimestampKind[],
+  asked: AskedTimes,
   { redact, outline }: Pick<Provider, 'redact' | 'outline'>,
 ): ProviderTranscript {
   const answer = parseObject(body.replace(/^\ufeff/, ''));
@@ -32,7 +32,7 @@ export function readAnswer(
     throw new EngineError('provider-error', 'The provider failed.', { cause });
   }
   const text = toOneLine(answer.text);
-  const times = text === '' ? noTimes(timestamps) : readTimes(answer, timestamps);
+  const times = text === '' ? noTimes(asked) : readTimes(answer, asked);
   if (times === undefined) {
     const why = `its fields: ${redact(Object.keys(answer).join(', '))}`;
     throw badResponse('The response of the provider lacks valid timestamps.', why);

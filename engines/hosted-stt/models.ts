@@ -1,7 +1,7 @@
 import { EngineError, type Feature, type TranscriptionCall } from '../contract/index.ts';
 import type { ModelOptions } from './options.ts';
 
-export type ResponseFormat = 'json' | 'verbose_json';
+export type ResponseFormat = 'json' | 'verbose_json' | 'diarized_json';
 
 export interface Model {
   readonly id: string;

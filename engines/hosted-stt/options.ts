@@ -4,7 +4,15 @@ import { idOrMapping, modelProperties, providerProperties, type ProviderOptions 
 export const responseFormats = ['auto', 'json', 'verbose_json'] as const;
 
 /** Optional features of a model. */
-export const modelFeatures = ['prompt', 'temperature', 'segment', 'word'] as const satisfies readonly Feature[];
+export const modelFeatures = [
+  'prompt',
+  'temperature',
+  'segment',
+  'word',
+  'keywords',
+  'translate',
+  'diarize',
+] as const satisfies readonly Feature[];
 
 export interface Options extends ProviderOptions {
   readonly models: readonly (string | ModelOptions)[];
@@ -63,9 +71,10 @@ export const optionsSchema: OptionsSchema = {
             type: 'array',
             items: { type: 'string', enum: modelFeatures },
             description:
-              'What requests may use: a prompt, a temperature, and the times of segments and words, which need ' +
-              'verbose_json. Default: prompt and temperature; segment and word too if the id contains "whisper". List ' +
-              "them for other models that return times, such as another Parlance's over /v1.",
+              'What requests may use: a prompt, a temperature, the times of segments and words (verbose_json), keywords ' +
+              '(keywords[]), translate (the endpoint /audio/translations) and diarize (diarized_json). Default: prompt ' +
+              'and temperature; segment and word too if the id contains "whisper". List what other models have, such ' +
+              "as another Parlance's over /v1.",
           },
         },
       },

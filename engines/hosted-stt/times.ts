@@ -1,26 +1,33 @@
-/** Reads the times of segments and words, which are seconds in the answers of providers. */
-import type { TimedText, TimestampKind, Transcript } from '../contract/index.ts';
+/** Reads the times of segments, words and speakers' turns, which are seconds in the answers of providers. */
+import type { SpeakerTurn, TimedText, Transcript, TranscriptionCall } from '../contract/index.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
-export type Times = Pick<Transcript, 'segments' | 'words'>;
+export type Times = Pick<Transcript, 'segments' | 'words' | 'turns'>;
+export type AskedTimes = Pick<TranscriptionCall, 'timestamps' | 'diarize'>;
 
 /** Longer than any recording; LocalAI has sent nanoseconds. */
 const maxSeconds = 86_400;
 
 /** Undefined if any of the times that were asked for is missing or invalid. */
-export function readTimes(answer: JsonObject, timestamps: readonly TimestampKind[]): Times | undefined {
-  const segments = timestamps.includes('segment') ? readAll(answer.segments) : [];
-  const words = timestamps.includes('word') ? readAll(answer.words ?? wordsInSegments(answer.segments)) : [];
-  return segments && words && only(timestamps, { segments, words });
+export function readTimes(answer: JsonObject, asked: AskedTimes): Times | undefined {
+  const { timestamps = [], diarize } = asked;
+  const segments = timestamps.includes('segment') ? readAll(answer.segments, readOne) : [];
+  const words = timestamps.includes('word') ? readAll(answer.words ?? wordsInSegments(answer.segments), readOne) : [];
+  const turns = diarize ? readAll(answer.segments, readTurn) : [];
+  return segments && words && turns && only(asked, { segments, words, turns });
 }
 
 /** For silence. */
-export function noTimes(timestamps: readonly TimestampKind[]): Times {
-  return only(timestamps, { segments: [], words: [] });
+export function noTimes(asked: AskedTimes): Times {
+  return only(asked, { segments: [], words: [], turns: [] });
 }
 
-function only(timestamps: readonly TimestampKind[], { segments, words }: Required<Times>): Times {
-  return { ...(timestamps.includes('segment') && { segments }), ...(timestamps.includes('word') && { words }) };
+function only({ timestamps = [], diarize }: AskedTimes, { segments, words, turns }: Required<Times>): Times {
+  return {
+    ...(timestamps.includes('segment') && { segments }),
+    ...(timestamps.includes('word') && { words }),
+    ...(diarize && { turns }),
+  };
 }
 
 /** Where the server of whisper.cpp puts them. */
@@ -29,9 +36,9 @@ function wordsInSegments(segments: unknown): unknown {
 }
 
 /** Undefined for an invalid or empty list: a transcript with text has times. */
-function readAll(list: unknown): TimedText[] | undefined {
+function readAll<T extends TimedText>(list: unknown, readPart: (part: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(list)) return undefined;
-  const read = list.map(readOne);
+  const read = list.map(readPart);
   if (!read.every((part) => part !== undefined)) return undefined;
   const spoken = read.filter(({ text }) => text !== '');
   return spoken.length === 0 ? undefined : spoken;
@@ -46,6 +53,12 @@ function readOne(part: unknown): TimedText | undefined {
   return { startMs, endMs, text: toOneLine(text) };
 }
 
+function readTurn(part: unknown): SpeakerTurn | undefined {
+  const time = readOne(part);
+  const speaker = isObject(part) ? part.speaker : undefined;
+  return time && typeof speaker === 'string' && speaker !== '' ? { ...time, speaker: toOneLine(speaker) } : undefined;
+}
+
 /** vLLM sends numbers as strings. */
 function toMs(seconds: unknown): number | undefined {
   const isText = typeof seconds === 'string' && seconds.trim() !== '';
@@ -54,14 +67,15 @@ function toMs(seconds: unknown): number | undefined {
 }
 
 /** In order of their starts, and within the recording. */
-export function withinDuration({ segments, words }: Times, durationMs = Infinity): Times {
+export function withinDuration({ segments, words, turns }: Times, durationMs = Infinity): Times {
   return {
     ...(segments && { segments: place(segments, durationMs) }),
     ...(words && { words: place(words, durationMs) }),
+    ...(turns && { turns: place(turns, durationMs) }),
   };
 }
 
-function place(parts: readonly TimedText[], durationMs: number): TimedText[] {
+function place<T extends TimedText>(parts: readonly T[], durationMs: number): T[] {
   let startMs = 0;
   return parts.map((part) => {
     startMs = Math.min(Math.max(part.startMs, startMs), durationMs);

@@ -71,7 +71,8 @@ async function requestWithFallback(
   endpoint: Endpoint,
   signal: AbortSignal,
 ): Promise<ProviderTranscript> {
-  const { timestamps = [] } = call;
+  const { timestamps = [], diarize } = call;
+  if (diarize) return await requestTurns(call, model, endpoint, signal);
   let format = model.format();
   let refusal: FormatRefused | undefined;
   for (;;) {
@@ -91,18 +92,34 @@ async function requestWithFallback(
   }
 }
 
+/** Of this format there is no plainer one. */
+async function requestTurns(
+  call: TranscriptionCall,
+  model: Model,
+  endpoint: Endpoint,
+  signal: AbortSignal,
+): Promise<ProviderTranscript> {
+  try {
+    return await request(call, { model, format: 'diarized_json' }, endpoint, signal);
+  } catch (error) {
+    if (!(error instanceof FormatRefused)) throw error;
+    const message = `The model ${model.id} does not tell speakers apart.`;
+    throw new EngineError('format-not-supported', message, { cause: error });
+  }
+}
+
 async function request(
   call: TranscriptionCall,
   { model, format }: { readonly model: Model; readonly format: ResponseFormat },
   { provider, path }: Endpoint,
   signal: AbortSignal,
 ): Promise<ProviderTranscript> {
-  const { recording, timestamps = [] } = call;
+  const { recording, timestamps = [], translate } = call;
   const form = createForm(fieldsOf(call, model.remoteId, format), recording);
   const answer = await provider.send(
     {
       method: 'POST',
-      path,
+      path: translate ? translationsPath : path,
       model: model.id,
       headers: { 'content-type': form.contentType },
       body: form.body,
@@ -110,18 +127,25 @@ async function request(
     },
     signal,
   );
-  return readAnswer(await readText(answer, maxAnswerBytes, signal), timestamps, provider);
+  return readAnswer(await readText(answer, maxAnswerBytes, signal), call, provider);
 }
 
+const translationsPath = '/audio/translations';
+
 function fieldsOf(call: TranscriptionCall, remoteId: string, format: ResponseFormat): Field[] {
-  const { language, prompt, temperature, timestamps = [] } = call;
-  const optional = { language, prompt, temperature };
+  const { language, prompt, temperature, timestamps = [], keywords = [], translate, diarize } = call;
+  // A translation knows neither; its verbose_json has the times of segments.
+  const optional = { language: translate ? undefined : language, prompt, temperature };
+  const kinds = translate ? [] : timestamps;
   return [
     ['model', remoteId],
     ['response_format', format],
     ...Object.entries(optional).flatMap(([name, value]): Field[] =>
       value === undefined ? [] : [[name, String(value)]],
     ),
-    ...timestamps.map((kind): Field => ['timestamp_granularities[]', kind]),
+    ...kinds.map((kind): Field => ['timestamp_granularities[]', kind]),
+    ...keywords.map((keyword): Field => ['keywords[]', keyword]),
+    // OpenAI's model wants it for recordings of more than 30 s.
+    ...(diarize ? [['chunking_strategy', 'auto'] as const] : []),
   ];
 }

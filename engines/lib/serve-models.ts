@@ -39,12 +39,15 @@ export function fixedModels<M extends { readonly id: string }>(
 /** As `fixedModels`, and models that are served by their ids alone as long as their files are there. */
 export function withPulled<
   M extends { readonly id: string; readonly inspect: () => Promise<{ readonly ok: boolean }> },
->(models: readonly M[], pulled: readonly M[], toEntry: (model: M) => ModelEntry): ModelSource<M> {
+>(models: readonly M[], pulled: readonly M[], toEntry: (model: M) => ModelEntry | Promise<ModelEntry>): ModelSource<M> {
   async function ifThere(model: M): Promise<ModelEntry[]> {
-    return (await model.inspect()).ok ? [{ ...toEntry(model), byNameOnly: true }] : [];
+    return (await model.inspect()).ok ? [{ ...(await toEntry(model)), byNameOnly: true }] : [];
   }
   return {
-    entries: async () => [...models.map(toEntry), ...(await Promise.all(pulled.map(ifThere))).flat()],
+    entries: async () => {
+      const there = await Promise.all(pulled.map(ifThere));
+      return [...(await Promise.all(models.map(toEntry))), ...there.flat()];
+    },
     find: (id) => [...models, ...pulled].find((model) => model.id === id),
   };
 }

@@ -1,6 +1,7 @@
 /**
  * Decodes the recording like any local engine, and returns a fixed sentence, or "" for silence. Its segments and words
- * share the duration in proportion to their length. The prompt and the temperature change nothing.
+ * share the duration in proportion to their length. A translation is the English sentence. The prompt, keywords and the
+ * temperature change nothing.
  */
 import { createReadStream } from 'node:fs';
 import {
@@ -17,7 +18,7 @@ import { readWav } from '../../lib/wav-reader.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 
-const supports = ['prompt', 'temperature', 'segment', 'word'] as const;
+const supports = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate'] as const;
 
 /** How long the slow model takes; it reports one segment after another. */
 const slowMs = 3_000;
@@ -43,9 +44,9 @@ function createListener(context: EngineContext): TranscriptionEngine {
         options.onProgress?.(durationMs, durationMs);
         return { text: '', language: null, durationMs, ...timesOf([], durationMs, call) };
       }
-      const { segments, code } = spoken;
+      const { segments } = call.translate ? languageFor('en') : spoken;
       await report(placeTexts(segments, durationMs), { ...options, durationMs, totalMs });
-      return { text: segments.join(' '), language: code, durationMs, ...timesOf(segments, durationMs, call) };
+      return { text: segments.join(' '), language: spoken.code, durationMs, ...timesOf(segments, durationMs, call) };
     },
   };
 }

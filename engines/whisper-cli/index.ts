@@ -67,7 +67,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   const pulled = options.pulled === true ? [...byName.values()].filter((model) => !models.includes(model)) : [];
   const { modelOf, ...served } = serveModels(
-    withPulled(models, pulled, (model) => ({ ...entryOf(model, true), supports: featuresOf(model) })),
+    withPulled(models, pulled, async (model) => ({ ...entryOf(model, true), supports: await featuresOf(model) })),
     availability,
   );
 
@@ -151,16 +151,13 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         throw new EngineError('model-unavailable', (await availability(model)).reason);
       const whisperLanguage = languageFor(language ?? model.language, file.multilingual, id);
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
-      const { recording, prompt, temperature, timestamps } = call;
+      const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;
       const detector = model.vad === undefined ? activity : undefined;
       const job = {
         ...files,
         detector,
         language: whisperLanguage,
-        recording,
-        prompt,
-        temperature,
-        timestamps,
+        ...{ recording, prompt, keywords, temperature, timestamps, translate },
         fitContext,
       };
       return queue.run(async ({ threads = fewThreads }) => {

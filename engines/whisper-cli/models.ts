@@ -28,8 +28,14 @@ export function toModel(options: ModelOptions, dataDir: string): Model {
 }
 
 /** With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). */
-export function featuresOf({ vad }: Pick<ModelOptions, 'vad'>): readonly Feature[] {
-  return ['prompt', 'temperature', 'segment', ...(vad === undefined ? (['word'] as const) : [])];
+export async function featuresOf({ vad, download, inspect }: Model): Promise<readonly Feature[]> {
+  const file = await inspect();
+  const isMultilingual = file.ok ? file.multilingual : download?.endsWith('.en') !== true;
+  return [
+    ...(['prompt', 'temperature', 'segment', 'keywords'] as const),
+    ...(vad === undefined ? (['word'] as const) : []),
+    ...(isMultilingual ? (['translate'] as const) : []),
+  ];
 }
 
 /** A look at a model file is worth milliseconds; it is taken again only when the file has changed. */

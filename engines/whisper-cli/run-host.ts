@@ -16,13 +16,14 @@ export async function runHost(host: Resident, call: WhisperCall, { signal, onRaw
     },
   });
   if (!isObject(done) || typeof done.language !== 'string') throw unexpected();
+  if (call.translate && done.translated !== true) throw unexpected(); // a program of an earlier release
   return toHeard({ result: { language: done.language }, transcription }, call.wanted);
 }
 
 function questionOf({ wavPath, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
-  const { audioContext = 0 } = call;
+  const { carriesPrompt, translate, audioContext = 0 } = call;
   const words = wanted.timestamps.includes('word');
-  return { wav: wavPath, language, threads, words, prompt, temperature, audioContext };
+  return { wav: wavPath, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
 }
 
 function unexpected(): EngineError {

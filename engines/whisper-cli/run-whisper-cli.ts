@@ -40,7 +40,7 @@ export async function runWhisperCli(
 }
 
 function argumentsOf(
-  { vadFile, prompt = '', temperature, audioContext, ...call }: WhisperCall,
+  { vadFile, prompt = '', carriesPrompt, translate, temperature, audioContext, ...call }: WhisperCall,
   output: string,
 ): string[] {
   const vad = vadFile === undefined ? [] : ['--vad', '-vm', vadFile];
@@ -50,8 +50,8 @@ function argumentsOf(
   const json = call.wanted.timestamps.includes('word') ? '-ojf' : '-oj';
   return [
     ...['-np', '-m', call.modelFile, '-l', call.language, '-t', String(call.threads), ...vad, ...sampling, ...context],
-    ...[json, '-of', output, '-f', call.wavPath],
+    ...[json, '-of', output, '-f', call.wavPath, ...(translate ? ['-tr'] : [])],
     // Last: the usage, which whisper-cli prints for an unknown option, repeats what it has read so far.
-    ...(prompt === '' ? [] : ['--prompt', prompt]),
+    ...(prompt === '' ? [] : [...(carriesPrompt ? ['--carry-initial-prompt'] : []), '--prompt', prompt]),
   ];
 }

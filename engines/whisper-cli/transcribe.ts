@@ -16,7 +16,7 @@ import { clamp, createTimeline, type RawSegment } from './segments.ts';
 import { transcribeSpeech, type Hear, type Sound } from './speech.ts';
 import type { WhisperCall } from './whisper-call.ts';
 
-export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioContext' | 'wanted'> {
+export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioContext' | 'wanted' | 'carriesPrompt'> {
   /** Finds the speech in the decoded recording; undefined: all of it is transcribed. */
   readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
   /** Called when the recording is decoded: the loaded model that is free then, if any. */
@@ -24,6 +24,7 @@ export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioConte
   /** Whether the encoder gets no more context than the recording needs. */
   readonly fitContext: boolean;
   readonly recording: Recording;
+  readonly keywords?: readonly string[] | undefined;
   readonly timestamps?: readonly TimestampKind[] | undefined;
 }
 
@@ -53,13 +54,24 @@ const silence = (durationMs: number, timestamps: readonly TimestampKind[] = []):
 /** By a loaded model, or by whisper-cli. */
 async function hearSound(
   { wavPath, durationMs }: Sound,
-  { free, fitContext, prompt, timestamps = [], ...job }: Omit<TranscribeJob, 'recording' | 'detector'>,
+  {
+    free,
+    fitContext,
+    prompt = '',
+    keywords = [],
+    timestamps = [],
+    ...job
+  }: Omit<TranscribeJob, 'recording' | 'detector'>,
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
 ): Promise<Heard> {
   const wanted = { durationMs, timestamps };
   const audioContext = fitContext ? contextFor(durationMs) : undefined;
-  const call = { ...job, prompt: prompt && shorten(prompt), wavPath, wanted, audioContext };
+  const call = {
+    ...{ ...job, wavPath, wanted, audioContext },
+    prompt: shorten([prompt, keywords.join(', ')].filter((text) => text !== '').join(' ')),
+    carriesPrompt: keywords.length > 0,
+  };
   const report = createReporter(durationMs, callbacks);
   const options = { signal, onRaw: report?.first };
   const host = free();

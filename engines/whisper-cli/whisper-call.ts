@@ -13,6 +13,9 @@ export interface WhisperCall {
   readonly language: string;
   readonly threads: number;
   readonly prompt?: string | undefined;
+  /** Whether every window of 30 s gets the prompt, not the first one alone. */
+  readonly carriesPrompt: boolean;
+  readonly translate: boolean;
   readonly temperature?: number | undefined;
   /** 50 a second of sound; undefined: that of 30 s. */
   readonly audioContext: number | undefined;

@@ -10,6 +10,7 @@ export type Transcription = Schemas['Transcription'];
 export type TranscriptFormat = Schemas['TranscriptFormat'];
 export type TranscriptionJob = Schemas['TranscriptionJob'];
 export type TimedText = Schemas['TimedText'];
+export type Task = NonNullable<Schemas['TranscriptionRequest']['task']>;
 export type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 export type ModelEntry = Schemas['ModelEntry'];

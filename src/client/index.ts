@@ -12,6 +12,7 @@ import type {
   SpeechClip,
   SpeechModelList,
   SpeechRequest,
+  Task,
   Timestamps,
   TranscriptFormat,
   Transcription,
@@ -54,6 +55,7 @@ export interface TranscribeOptions extends CallOptions {
   readonly language?: string;
   /** `segment` adds `segments` to the result, `word` adds `segments` and `words`. Default: `none`. */
   readonly timestamps?: Timestamps;
+  readonly task?: Task;
   /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
   /** How much of the upload was sent, 0 to 1. Called on web pages only, and not if the client has its own `fetch`. */
@@ -281,9 +283,9 @@ function requestOf(headers: Readonly<Record<string, string>>, signal: AbortSigna
 /** The fields precede the file, so that the service can refuse them before it has read the file. */
 async function formOf(
   recording: RecordingSource,
-  { model, language, timestamps, fileName }: TranscribeOptions,
+  { model, language, timestamps, task, fileName }: TranscribeOptions,
 ): Promise<Form> {
-  return encodeForm({ model, language, timestamps }, await toFilePart(recording, fileName));
+  return encodeForm({ model, language, timestamps, task }, await toFilePart(recording, fileName));
 }
 
 function uploadOf(

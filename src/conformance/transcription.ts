@@ -38,7 +38,12 @@ export interface SubjectRecording extends Recording, AsyncDisposable {
 const toleranceMs = 250;
 
 /** A prompt may look like an option of a program. */
-const sampleHints = { prompt: '-- Parlance,\nyes, no', temperature: 0.2 } as const;
+const sampleHints = {
+  prompt: '-- Parlance,\nyes, no',
+  temperature: 0.2,
+  keywords: ['-- Parlance', 'yes'],
+  translate: true,
+} as const;
 
 const listOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
 
@@ -80,9 +85,9 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
     const hints = Object.entries(sampleHints).filter(([name]) => supported.some((feature) => feature === name));
     for (const [name, value] of hints) {
       await using recording = await opened.record('words');
-      await expectAccepted(transcribe(opened, recording, { [name]: value }), `a ${name}, which the model supports,`);
+      await expectAccepted(transcribe(opened, recording, { [name]: value }), `${name}, which the model supports,`);
     }
-    return hints.length === 0 ? 'the model supports neither a prompt nor a temperature' : undefined;
+    return hints.length === 0 ? `the model supports none of ${Object.keys(sampleHints).join(', ')}` : undefined;
   }),
 
   check('supported timestamps spell the text, in order and within the recording', async (opened) => {

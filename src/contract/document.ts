@@ -114,11 +114,11 @@ export const nativeContract = openContract('openapi.json', {
   namesAllViolations: true,
 });
 
-/** Under /v1. Tools are JSON Schemas; apps send whole documents and histories; SDKs send a dozen form fields. */
+/** Under /v1. Tools are JSON Schemas; apps send whole documents and histories; SDKs send a dozen form fields, and keywords. */
 export const openaiContract = openContract('openapi-compat.json', {
   json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },
   form: {
-    fields: 24,
+    fields: 224,
     fieldSize: 8192,
     // As OpenAI's SDKs write an array, and the one object that they send (`chunking_strategy[type]`).
     names: {

@@ -2,7 +2,7 @@ import { ProblemError } from '../contract/problems.ts';
 import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { chooseTranscriptionModel } from '../transcription/run.ts';
-import { timestampKindsOf } from '../transcription/wire.ts';
+import { wantedFeatures } from '../transcription/wire.ts';
 import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
 import { requireTranscription } from './transcription.ts';
@@ -16,10 +16,10 @@ export async function requireJobs(services: Services): Promise<void> {
 export const createTranscriptionJob: Handler<'createTranscriptionJob', Services> = async (request, services) => {
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
-  const { file, model: named, language = null, timestamps = 'none' } = body;
-  const { id: model } = await chooseTranscriptionModel(services, named, timestampKindsOf[timestamps]);
+  const { file, model: named, language = null, timestamps = 'none', task = 'transcribe' } = body;
+  const { id: model } = await chooseTranscriptionModel(services, named, wantedFeatures({ timestamps, task }));
   const pace = services.sandbox ? (preferenceOf(headers.Prefer, 'pace') ?? null) : null;
-  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, pace }, signal);
+  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, pace }, signal);
   return answer({
     status: 202,
     mediaType: 'application/json',

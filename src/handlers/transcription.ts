@@ -5,9 +5,9 @@ import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, requireModel } from '../keys/permissions.ts';
-import { chooseTranscriptionModel, requireTimestamps, transcribe, warmUp } from '../transcription/run.ts';
+import { chooseTranscriptionModel, requireFeatures, transcribe, warmUp } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
-import { timestampKindsOf, toTranscription } from '../transcription/wire.ts';
+import { wantedFeatures, isTimestamps, toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
 
 const disabled: Availability = {
@@ -27,7 +27,7 @@ export function requireTranscription({ transcribeEnabled }: Services): void {
  * may follow, it is expected to be the default.
  */
 export async function checkRecordingFields(fields: FormFields, { registry }: Services): Promise<void> {
-  const { timestamps, model: named } = fields;
+  const { timestamps, task, model: named } = fields;
   if (typeof named !== 'string') {
     const usual = await defaultModel(registry, 'transcription');
     if (usual) warmUp(usual);
@@ -38,17 +38,23 @@ export async function checkRecordingFields(fields: FormFields, { registry }: Ser
   requireModel(named, ids, '/model');
   const model = models.find(({ id }) => id === named);
   if (!model) return;
-  if (timestamps === 'segment' || timestamps === 'word') requireTimestamps(model, timestampKindsOf[timestamps]);
+  requireFeatures(
+    model,
+    wantedFeatures({
+      ...(isTimestamps(timestamps) && { timestamps }),
+      ...(task === 'translate' && { task }),
+    }),
+  );
   warmUp(model);
 }
 
 type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTranscription'>;
 
 async function prepare({ body }: TranscriptionRequest, services: Services) {
-  const { file: recording, model: named, language, timestamps: wanted = 'none' } = body;
-  const timestamps = timestampKindsOf[wanted];
-  const model = await chooseTranscriptionModel(services, named, timestamps);
-  return { model, job: { recording, language, timestamps } };
+  const { file: recording, model: named, language } = body;
+  const wanted = wantedFeatures(body);
+  const model = await chooseTranscriptionModel(services, named, wanted);
+  return { model, job: { recording, language, ...wanted } };
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (request, services) => {

@@ -8,6 +8,7 @@ export const recordVersion = 1;
 
 export type JobStatus = Schemas['TranscriptionJobStatus'];
 export type Timestamps = NonNullable<Schemas['TranscriptionJobRequest']['timestamps']>;
+export type Task = NonNullable<Schemas['TranscriptionJobRequest']['task']>;
 
 export interface JobRecord {
   readonly version: typeof recordVersion;
@@ -22,6 +23,8 @@ export interface JobRecord {
   /** As the request names it. */
   readonly language: string | null;
   readonly timestamps: Timestamps;
+  /** Absent in records of earlier releases: `transcribe`. */
+  readonly task?: Task;
   readonly container: Container;
   /** Size of the recording. */
   readonly bytes: number;
@@ -68,6 +71,7 @@ export function parseRecord(text: string, id: string): JobRecord {
     ['durationMs', 'endedAt', 'pace'].every((name) => record[name] === null || isTime(record[name])) &&
     isOneOf(record.status, ['queued', 'running', 'completed', 'failed']) &&
     isOneOf(record.timestamps, ['none', 'segment', 'word']) &&
+    isOneOf(record.task ?? 'transcribe', ['transcribe', 'translate']) &&
     isOneOf(record.container, Object.keys(mediaTypes)) &&
     (record.problem === null || isObject(record.problem));
   if (!isWhole) throw new RecordError('the record lacks a field or has a wrong one');

@@ -15,7 +15,7 @@ import { followJob, notFound, type Following, type TranscriptionEvent } from './
 import { JobFolder } from './folder.ts';
 import { Job, type JobView } from './job.ts';
 import { takeLock, type OwnerLock } from './owner-lock.ts';
-import { recordVersion, type JobRecord, type JobStatus, type Timestamps } from './record.ts';
+import { recordVersion, type JobRecord, type JobStatus, type Task, type Timestamps } from './record.ts';
 
 export interface JobStoreOptions {
   /** DATA_DIR/jobs. */
@@ -66,6 +66,7 @@ export interface NewJob {
   readonly model: string;
   readonly language: string | null;
   readonly timestamps: Timestamps;
+  readonly task: Task;
   readonly pace: number | null;
 }
 

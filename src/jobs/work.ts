@@ -11,7 +11,7 @@ import { supports } from '../engine-host/model-selection.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
-import { timestampKindsOf } from '../transcription/wire.ts';
+import { wantedFeatures } from '../transcription/wire.ts';
 import { msOf, type Job } from './job.ts';
 import { madeUpParts } from './made-up.ts';
 import { endOfPart, partBytes, samplesIn, writePart, type Cutting } from './parts.ts';
@@ -90,8 +90,8 @@ async function transcribePart(
 ): Promise<Part> {
   await options.requireBudget();
   const { record } = job;
-  const asked = timestampKindsOf[record.timestamps];
-  const model = await chooseTranscriptionModel(options, record.model, asked);
+  const { timestamps: asked, translate } = wantedFeatures(record);
+  const model = await chooseTranscriptionModel(options, record.model, { timestamps: asked, translate });
   const timestamps: readonly TimestampKind[] = supports(model, 'segment')
     ? [...new Set([...asked, 'segment' as const])]
     : [];
@@ -109,7 +109,7 @@ async function transcribePart(
   const endMs = msOf(end - start);
   const transcript = await transcribe(
     model,
-    { recording, language, timestamps, durationMs: endMs },
+    { recording, language, timestamps, translate, durationMs: endMs },
     listener,
     options,
   ).finally(() => {

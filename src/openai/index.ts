@@ -7,6 +7,7 @@ import type { OperationTable } from './operations.ts';
 import { createResponse } from './responses/handler.ts';
 import { createSpeech } from './speech.ts';
 import { checkRecordingFields, createTranscription } from './transcription.ts';
+import { checkTranslationFields, createTranslation } from './translation.ts';
 
 /** Where an operation has several permissions, the body of the request decides which one it needs. */
 export const openaiOperations: OperationTable<Services> = {
@@ -20,6 +21,13 @@ export const openaiOperations: OperationTable<Services> = {
     budget: 'audio',
     beforeBody: requireTranscription,
     beforeFile: checkRecordingFields,
+  },
+  createTranslation: {
+    handle: createTranslation,
+    permissions: ['createTranscription'],
+    budget: 'audio',
+    beforeBody: requireTranscription,
+    beforeFile: checkTranslationFields,
   },
   createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },
   createChatCompletion: { handle: createChatCompletion, permissions: ['createChat', 'streamChat'], budget: 'tokens' },

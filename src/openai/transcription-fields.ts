@@ -1,4 +1,4 @@
-/** The fields of a transcription form, as apps send them. */
+/** The fields of a form with a recording, as apps send them. */
 import type { TimestampKind } from '../../engines/contract/index.ts';
 import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
@@ -7,14 +7,19 @@ import { inBody, invalid, ProblemError } from '../contract/problems.ts';
 import type { CueShape } from '../transcription/cues.ts';
 import { unsupportedParameter } from './errors.ts';
 
-export const formatNames = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
-export type Format = (typeof formatNames)[number];
+const plainFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
+const formats = [...plainFormats, 'diarized_json'] as const;
+export type PlainFormat = (typeof plainFormats)[number];
+export type Format = (typeof formats)[number];
+export type Task = 'transcribe' | 'translate';
 
 export interface TranscriptionWish {
+  readonly task: Task;
   readonly model: string | undefined;
   /** ISO 639-1. */
   readonly language: string | undefined;
   readonly prompt: string | undefined;
+  readonly keywords: readonly string[];
   /** 0 to 1. */
   readonly temperature: number | undefined;
   readonly format: Format;
@@ -23,11 +28,11 @@ export interface TranscriptionWish {
   readonly stream: boolean;
   /** For srt and vtt; undefined: a cue for each segment. */
   readonly shape: CueShape | undefined;
-  /** Names of the fields that no model takes and that cannot change the answer. */
+  /** Names of the fields without an effect, whatever the model, that cannot change the answer. */
   readonly hints: readonly string[];
 }
 
-const hintNames = ['chunking_strategy', 'languages', 'keywords', 'hotwords', 'vad_filter', 'without_timestamps'];
+const hintNames = ['chunking_strategy', 'languages', 'vad_filter', 'without_timestamps'];
 
 /** They would change the answer. */
 const refusedNames = ['include', 'known_speaker_names', 'known_speaker_references', 'diarize'];
@@ -39,7 +44,7 @@ const refusedNames = ['include', 'known_speaker_names', 'known_speaker_reference
 export function readTranscriptionFields(fields: FormFields, { complete }: { complete: boolean }): TranscriptionWish {
   for (const name of refusedNames)
     if (given(fields, name).some((value) => !isFalse(value))) throw unsupportedParameter(`/${name}`);
-  const format = readFormat(text(fields, 'response_format'));
+  const format = readFormat(formats, text(fields, 'response_format'));
   const granularities = readGranularities(given(fields, 'timestamp_granularities'));
   const stream = readFlag(fields, 'stream');
   if (complete && granularities && format !== 'verbose_json') {
@@ -53,17 +58,54 @@ export function readTranscriptionFields(fields: FormFields, { complete }: { comp
   if (complete && stream && format !== 'json' && format !== 'text') {
     throw invalid('body', '/stream', `is not possible with the response_format ${format}`);
   }
+  const { keywords, dropped } = readKeywords(fields);
   return {
+    task: 'transcribe',
     model: text(fields, 'model'),
     language: readLanguage(text(fields, 'language')),
     prompt: text(fields, 'prompt'),
+    keywords,
     temperature: readTemperature(text(fields, 'temperature')),
     format,
-    granularities: granularities ?? (format === 'json' || format === 'text' ? [] : [shape ? 'word' : 'segment']),
+    granularities: granularities ?? (timedFormats.has(format) ? [shape ? 'word' : 'segment'] : []),
     stream,
     shape,
-    hints: hintNames.filter((name) => given(fields, name).length > 0),
+    hints: [...hintNames.filter((name) => given(fields, name).length > 0), ...(dropped ? ['keywords'] : [])],
   };
+}
+
+/** Words of a translation have no times: they are not the words that were said. */
+const notForTranslations = ['language', 'stream', 'timestamp_granularities', 'max_line_width', 'max_line_count'];
+
+export type TranslationWish = TranscriptionWish & { readonly format: PlainFormat };
+
+/** As `readTranscriptionFields`. */
+export function readTranslationFields(fields: FormFields, { complete }: { complete: boolean }): TranslationWish {
+  for (const name of notForTranslations) if (given(fields, name).length > 0) throw unsupportedParameter(`/${name}`);
+  const format = readFormat(plainFormats, text(fields, 'response_format'));
+  return { ...readTranscriptionFields(fields, { complete }), format, task: 'translate' };
+}
+
+const timedFormats: ReadonlySet<Format> = new Set(['srt', 'vtt', 'verbose_json']);
+
+const mostKeywords = 200;
+const longestKeyword = 64;
+/** Characters of all keywords: about as much as Whisper takes (224 tokens). */
+const keywordRoom = 2_000;
+
+/** `keywords` is OpenAI's, one for each field; `hotwords` is that of faster-whisper, with commas between them. */
+function readKeywords(fields: FormFields): { readonly keywords: readonly string[]; readonly dropped: boolean } {
+  const hotwords = given(fields, 'hotwords').flatMap((value) => value.split(','));
+  const all = [...given(fields, 'keywords'), ...hotwords]
+    .map((word) => word.replaceAll(/\s+/g, ' ').trim())
+    .filter((word) => word !== '');
+  if (all.length > mostKeywords || all.some((word) => Array.from(word).length > longestKeyword)) {
+    const rule = `must be at most ${mostKeywords} keywords of at most ${longestKeyword} characters`;
+    throw invalid('body', given(fields, 'keywords').length > 0 ? '/keywords' : '/hotwords', rule);
+  }
+  let room = keywordRoom;
+  const keywords = all.filter((word) => (room -= word.length) >= 0);
+  return { keywords, dropped: keywords.length < all.length };
 }
 
 /** The values of a field that may be repeated. */
@@ -105,10 +147,10 @@ function readCount(fields: FormFields, name: string, least: number, most: number
   throw invalid('body', `/${name}`, `must be an integer from ${least} to ${most}`);
 }
 
-function readFormat(name = 'json'): Format {
-  const format = formatNames.find((known) => known === name);
+function readFormat<F extends Format>(known: readonly F[], name = 'json'): F {
+  const format = known.find((one) => one === name);
   if (format) return format;
-  throw invalid('body', '/response_format', `must be one of ${formatNames.join(', ')}`);
+  throw invalid('body', '/response_format', `must be one of ${known.join(', ')}`);
 }
 
 function readGranularities(values: readonly string[]): readonly TimestampKind[] | undefined {

@@ -1,20 +1,18 @@
 /** POST /v1/audio/transcriptions: the form as apps send it, the formats, the stream. */
-import type { Transcript } from '../../engines/contract/index.ts';
 import type { FormFields } from '../contract/operations.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
-import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
+import { defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { transcribe, warmUp, type TranscriptionJob } from '../transcription/run.ts';
+import { transcribe, warmUp } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
-import { answer, type Answer, type Handler } from './operations.ts';
+import { answer, type Handler } from './operations.ts';
 import { toCues } from '../transcription/cues.ts';
-import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { toDeltas } from './transcript-deltas.ts';
-import { readTranscriptionFields, type Format, type TranscriptionWish } from './transcription-fields.ts';
-import { toJson, toVerboseJson } from './verbose-json.ts';
+import { toFormat } from './transcript-formats.ts';
+import { readTranscriptionFields, type TranscriptionWish } from './transcription-fields.ts';
+import { toJob } from './transcription-job.ts';
 
 /**
  * Checks the fields that precede the recording, before it is stored. Throws for a wrong value, and for a named model that
@@ -23,6 +21,11 @@ import { toJson, toVerboseJson } from './verbose-json.ts';
 export async function checkRecordingFields(fields: FormFields, services: Services): Promise<void> {
   const wish = readTranscriptionFields(fields, { complete: false });
   if (fields.stream !== undefined) requireOperation(operationOf(wish));
+  await expectRecording(wish, services);
+}
+
+/** Throws for a named model that lacks a feature, and lets the model that is to hear the recording get ready. */
+export async function expectRecording(wish: TranscriptionWish, services: Services): Promise<void> {
   const model = await expectedModel(services, wish.model);
   if (model === undefined) return;
   if (wish.model !== undefined) toJob(model, wish);
@@ -56,50 +59,9 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   }
   const transcript = await transcribe(model, job, { signal }, services);
   const shaped = wish.shape ? { ...transcript, segments: toCues(transcript, wish.shape) } : transcript;
-  return answer({ status: 200, headers, ...formats[wish.format](shaped) });
+  return answer({ status: 200, headers, ...toFormat(wish.format, shaped) });
 };
 
 function operationOf({ stream }: TranscriptionWish) {
   return stream ? 'streamTranscription' : 'createTranscription';
-}
-
-type TranscriptAnswer = Answer<'createTranscription'> & { readonly status: 200 };
-type Formatted = { [A in TranscriptAnswer as A['mediaType']]: Pick<A, 'mediaType' | 'body'> }[Exclude<
-  TranscriptAnswer['mediaType'],
-  'text/event-stream'
->];
-
-const formats: Readonly<Record<Format, (transcript: Transcript) => Formatted>> = {
-  json: (transcript) => ({ mediaType: 'application/json', body: toJson(transcript) }),
-  verbose_json: (transcript) => ({ mediaType: 'application/json', body: toVerboseJson(transcript) }),
-  // Not JSON: SDKs parse by the media type alone.
-  text: ({ text }) => ({ mediaType: 'text/plain', body: text }),
-  srt: ({ segments = [] }) => ({ mediaType: 'text/plain', body: toSrt(segments) }),
-  vtt: ({ segments = [] }) => ({ mediaType: 'text/vtt', body: toVtt(segments) }),
-};
-
-type JobOptions = Omit<TranscriptionJob, 'recording'> & {
-  /** Fields without an effect. */
-  readonly ignored: readonly string[];
-};
-
-/** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
-function toJob(
-  model: ServedModel<'transcription'>,
-  { format, granularities, language, prompt, temperature, shape, hints }: TranscriptionWish,
-): JobOptions {
-  if (format === 'srt' || format === 'vtt') requireSupport(model, 'segment', '/response_format');
-  if (shape) requireSupport(model, 'word', '/max_line_width');
-  if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
-  const hasSegments = supports(model, 'segment');
-  const takesPrompt = prompt === undefined || supports(model, 'prompt');
-  // 0 is the default, and the AI SDK always sends it.
-  const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
-  return {
-    language,
-    timestamps: granularities.filter((kind) => kind === 'word' || hasSegments),
-    ...(takesPrompt && { prompt }),
-    ...(supports(model, 'temperature') && { temperature }),
-    ignored: [...(takesPrompt ? [] : ['prompt']), ...(takesTemperature ? [] : ['temperature']), ...hints],
-  };
 }

@@ -22,6 +22,9 @@ export interface TranscriptionJob {
   readonly prompt?: string | undefined;
   readonly temperature?: number | undefined;
   readonly timestamps?: readonly TimestampKind[];
+  readonly keywords?: readonly string[];
+  readonly translate?: true | undefined;
+  readonly diarize?: true | undefined;
   /** Length of the recording, if it is known before the engine reports it. */
   readonly durationMs?: number;
 }
@@ -35,22 +38,32 @@ export interface TranscriptionServices {
 
 /**
  * The model that a request names, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
- * `parameter-not-supported` if the model lacks one of the timestamps.
+ * `parameter-not-supported` if the model lacks one of the features.
  */
 export async function chooseTranscriptionModel(
   { registry }: TranscriptionServices,
   named: string | undefined,
-  timestamps: readonly TimestampKind[] = [],
+  features: TranscriptionFeatures = {},
 ): Promise<ServedModel<'transcription'>> {
   const model = await chooseModel(registry, 'transcription', named);
-  requireTimestamps(model, timestamps);
+  requireFeatures(model, features);
   await requireAvailable(model);
   return model;
 }
 
+/** What a request asks for that not every model has. */
+export interface TranscriptionFeatures {
+  readonly timestamps?: readonly TimestampKind[];
+  readonly translate?: true | undefined;
+}
+
 /** Throws `parameter-not-supported`. */
-export function requireTimestamps(model: ServedModel<'transcription'>, timestamps: readonly TimestampKind[]): void {
+export function requireFeatures(
+  model: ServedModel<'transcription'>,
+  { timestamps = [], translate }: TranscriptionFeatures,
+): void {
   for (const kind of timestamps) requireSupport(model, kind, '/timestamps');
+  if (translate) requireSupport(model, 'translate', '/task');
 }
 
 /** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits the timestamps. */
@@ -64,7 +77,7 @@ export async function transcribe(
   try {
     const transcript = await callEngine(model, job, record.watch(options), transcribeTimeout);
     record.see({ durationMs: job.durationMs, ...transcript });
-    const asked = withTimestamps(transcript, job.timestamps ?? []);
+    const asked = withTimes(transcript, job);
     record.complete();
     return asked;
   } catch (error) {
@@ -80,7 +93,16 @@ export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void
 
 async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
-  { recording, language, prompt, temperature, timestamps = [], durationMs = 0 }: TranscriptionJob,
+  {
+    recording,
+    language,
+    prompt,
+    temperature,
+    timestamps = [],
+    keywords = [],
+    durationMs = 0,
+    ...job
+  }: TranscriptionJob,
   { signal, ...callbacks }: TranscriptionOptions,
   setting: number | 'auto',
 ): Promise<Transcript> {
@@ -101,6 +123,9 @@ async function callEngine(
     ...(prompt !== undefined && { prompt }),
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
+    ...(keywords.length > 0 && { keywords }),
+    ...(job.translate && { translate: job.translate }),
+    ...(job.diarize && { diarize: job.diarize }),
   };
   return await engine.transcribe(call, { ...callbacks, onProgress, signal: timeout.signal });
 }
@@ -115,14 +140,20 @@ export function timeoutMs(setting: number | 'auto', soundMs: number): number {
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
 
-/** Exactly the timestamps that were asked for; [] for silence. */
-function withTimestamps({ segments, words, ...plain }: Transcript, kinds: readonly TimestampKind[]): Transcript {
-  const given = { segments, words };
-  const asked = kinds.map((kind) => {
-    const name = fieldOf[kind];
+/** Exactly the times that were asked for; [] for silence. */
+function withTimes(
+  { segments, words, turns, ...plain }: Transcript,
+  { timestamps = [], diarize }: Pick<TranscriptionJob, 'timestamps' | 'diarize'>,
+): Transcript {
+  const given = { segments, words, turns };
+  const wanted = [
+    ...timestamps.map((kind) => [kind, fieldOf[kind]] as const),
+    ...(diarize ? [['diarize', 'turns'] as const] : []),
+  ];
+  const asked = wanted.map(([feature, name]) => {
     const times = given[name] ?? (plain.text === '' ? [] : undefined);
     if (times) return [name, times] as const;
-    throw violation(`the entry supports "${kind}", but its transcript has no ${name}`);
+    throw violation(`the entry supports "${feature}", but its transcript has no ${name}`);
   });
   return { ...plain, ...Object.fromEntries(asked) };
 }

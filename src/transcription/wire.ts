@@ -1,6 +1,7 @@
 /** Transcripts in the API: fields in snake_case, whole milliseconds. */
 import type { TimedText, TimestampKind, Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
+import type { TranscriptionFeatures } from './run.ts';
 
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
@@ -11,6 +12,17 @@ export const timestampKindsOf: Readonly<Record<Timestamps, readonly TimestampKin
   segment: ['segment'],
   word: ['segment', 'word'],
 };
+
+export function isTimestamps(value: unknown): value is Timestamps {
+  return typeof value === 'string' && Object.hasOwn(timestampKindsOf, value);
+}
+
+type Wanted = Pick<Schemas['TranscriptionRequest'], 'timestamps' | 'task'>;
+
+/** What the fields of a request ask of its model. */
+export function wantedFeatures({ timestamps = 'none', task }: Wanted): Required<TranscriptionFeatures> {
+  return { timestamps: timestampKindsOf[timestamps], translate: task === 'translate' ? true : undefined };
+}
 
 /** `model`: the id as requests name it. */
 export function toTranscription(

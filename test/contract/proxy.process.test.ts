@@ -48,6 +48,7 @@ const byId = (wanted: string) => operations.find(({ id }) => id === wanted)!;
 const talkative = () => ask(byId('createChat'), requestOf('talkative', byId('createChat')));
 
 const needsClip = /^(get|delete)SpeechClip$/;
+const needsPreparation = /^(start|stop)Preparation$/;
 const needsJob = /^(get|delete|stream)TranscriptionJob/;
 const statuses: Readonly<Record<string, number>> = {
   createSpeechClip: 201,
@@ -59,11 +60,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 describe.each(operations)('$id', (operation) => {
   test('succeeds', async () => {
-    const { status } = await (needsClip.test(operation.id)
-      ? hear()
-      : needsJob.test(operation.id)
-        ? ofJob()
-        : ask(operation));
+    const { status } = await succeed();
     const expected = statuses[operation.id] ?? 200;
     expect(status).toBe(expected);
   });
@@ -78,6 +75,12 @@ describe.each(operations)('$id', (operation) => {
       expect(await ask(operation)).toMatchObject({ status: 500 });
     }
   });
+
+  function succeed(): Promise<Answer> {
+    if (needsClip.test(operation.id)) return hear();
+    if (needsJob.test(operation.id)) return ofJob();
+    return ask(operation, needsPreparation.test(operation.id) ? { path: { id: 'installed' } } : undefined);
+  }
 
   async function hear(): Promise<Answer> {
     const { headers } = await talkative();

@@ -45,7 +45,7 @@ describe('a form', () => {
     expect(lastCall()).toEqual({
       model: 'full',
       language: 'de',
-      prompt: 'Names: Ada.',
+      prompt: 'Names: Ada. Ada, Grace',
       temperature: 0,
       timestamps: ['segment', 'word'],
     });
@@ -85,8 +85,8 @@ describe('a form', () => {
 
 describe('a limit', () => {
   it.each([
-    ['24 fields', Array.from({ length: 24 }, (_, i) => `field${i}`), 200],
-    ['25 fields', Array.from({ length: 25 }, (_, i) => `field${i}`), 400],
+    ['224 fields', Array.from({ length: 224 }, (_, i) => `field${i}`), 200],
+    ['225 fields', Array.from({ length: 225 }, (_, i) => `field${i}`), 400],
   ])('of fields: %s', async (_what, names, status) => {
     const answer = await sendForm(service, [recording, ...names.flatMap((name) => fields([name, 'x']))]);
     expect(answer.status).toBe(status);

@@ -7,7 +7,17 @@ import { spokenWords } from '../../src/conformance/recordings.ts';
 import { serveSandbox } from '../sandbox/support.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { readSubtitles } from '../support/subtitles.ts';
-import { calls, fields, file, scriptedTranscription, sdkOf, sendForm, speech } from './support/audio.ts';
+import {
+  calls,
+  errorOf,
+  fields,
+  file,
+  scriptedTranscription,
+  sdkOf,
+  sendForm,
+  speech,
+  type Pair,
+} from './support/audio.ts';
 
 const text = 'The sandbox has heard a recording.';
 interface StreamEvent {
@@ -226,9 +236,58 @@ describe('with engines that do less', () => {
     const { status, headers } = await sendForm(service, [...form, ...more, file()]);
     expect(status).toBe(200);
     expect(headers.get('x-parlance-ignored')).toBe(
-      'prompt, temperature, chunking_strategy, languages, keywords, hotwords, vad_filter, without_timestamps',
+      'prompt, keywords, temperature, chunking_strategy, languages, vad_filter, without_timestamps',
     );
     expect(lastCall()).toEqual({ model: 'plain', language: 'de' });
+  });
+
+  const keywordsOf = async (model: string, ...more: readonly Pair[]) => {
+    const { status, headers } = await sendForm(service, [...fields(['model', model], ...more), file()]);
+    expect(status).toBe(200);
+    return { ...lastCall(), ignored: headers.get('x-parlance-ignored') };
+  };
+
+  test('keywords and hotwords mean the same', async () => {
+    const words = [['keywords[]', 'Ada Lovelace'], ['keywords[]', 'Grace\nHopper'], ['hotwords', 'Parlance, Whisper,']] as const; // prettier-ignore
+    const keywords = ['Ada Lovelace', 'Grace Hopper', 'Parlance', 'Whisper'];
+    expect(await keywordsOf('keywords', ...words)).toEqual({ model: 'keywords', keywords, ignored: null });
+    expect(await keywordsOf('prompts', ['prompt', 'A talk.'], ...words)).toEqual({
+      ...{ model: 'prompts', ignored: null },
+      prompt: `A talk. ${keywords.join(', ')}`,
+    });
+  });
+
+  test('keywords beyond 2,000 characters are dropped, and named', async () => {
+    const many = Array.from({ length: 40 }, (_, i) => ['keywords[]', String(i).padEnd(64, 'x')] as const);
+    const { keywords, ignored } = await keywordsOf('keywords', ...many);
+    expect({ count: keywords?.length, ignored }).toEqual({ count: 31, ignored: 'keywords' });
+  });
+
+  test.each([
+    ['201 keywords', Array.from({ length: 201 }, () => ['keywords', 'x'] as const), 'keywords'],
+    ['a keyword of 65 characters', [['keywords[]', 'x'.repeat(65)] as const], 'keywords'],
+    ['hotwords without commas', [['hotwords', 'x'.repeat(8_000)] as const], 'hotwords'],
+  ])('%s are refused', async (_what, words, param) => {
+    const answer = await sendForm(service, [...fields(['model', 'keywords'], ...words), file()]);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'invalid_request', param });
+  });
+
+  test('diarized_json says who says what, where the model does', async () => {
+    const form = fields(['response_format', 'diarized_json'], ['chunking_strategy', 'auto']);
+    const { body } = await sendForm(service, [...form, ...fields(['model', 'speakers']), file()]);
+    expect(body).toEqual({
+      ...{ task: 'transcribe', duration: 2.099, text: 'Guten Morgen, Welt.' },
+      segments: [
+        { type: 'transcript.text.segment', id: 'seg_0', speaker: 'A', start: 0, end: 0.9, text: 'Guten Morgen,' },
+        { type: 'transcript.text.segment', id: 'seg_1', speaker: 'B', start: 0.9, end: 2, text: 'Welt.' },
+      ],
+      usage: { type: 'duration', seconds: 3 },
+    });
+    expect(lastCall()).toEqual({ model: 'speakers', diarize: true });
+    const refused = await sendForm(service, [...form, ...fields(['model', 'full']), file()]);
+    expect(refused.status).toBe(400);
+    expect(errorOf(refused)).toMatchObject({ param: 'response_format', code: 'unsupported_parameter' });
   });
 
   test('a temperature of 0 is the default of every model', async () => {
@@ -303,7 +362,7 @@ describe('with engines that do less', () => {
   describe('refused before the work', () => {
     const verbose = { response_format: 'verbose_json' };
     test.each([
-      ['an unknown format', { response_format: 'diarized_json' }, 'response_format', 'invalid_request'],
+      ['an unknown format', { response_format: 'pdf' }, 'response_format', 'invalid_request'],
       ['srt without segments', { model: 'plain', response_format: 'srt' }, 'response_format', 'unsupported_parameter'],
       ['vtt without segments', { model: 'plain', response_format: 'vtt' }, 'response_format', 'unsupported_parameter'],
       [

@@ -7,6 +7,7 @@ import { chromium, type Browser, type BrowserContextOptions, type Locator, type 
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { startLocalService } from '../support/local-service.ts';
 import { requireProgram } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import type { LogLine, TestService, TestServiceOptions } from '../support/service.ts';
 import type { Observed } from './observer.ts';
 import { takeTab } from './tabs.ts';
@@ -216,8 +217,9 @@ export class UserPage {
 
   async upload(name: string, recording: Uint8Array): Promise<void> {
     await this.ready();
-    const buffer = Buffer.from(recording);
-    await this.page.locator('input[type=file]').setInputFiles({ name, mimeType: 'audio/wav', buffer });
+    const path = join(await temporaryDirectory(), name); // Chromium reads a file faster than a message of its size
+    await writeFile(path, recording);
+    await this.page.locator('input[type=file]').setInputFiles(path);
   }
 
   async hasFocus(locator: Locator): Promise<void> {

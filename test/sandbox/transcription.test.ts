@@ -67,7 +67,7 @@ describe('the sandbox', () => {
     const recording = { path, bytes: content.length, container: 'wav', mediaType: 'audio/wav' } as const;
     const [model] = await sandbox.service.service.registry.models('transcription');
     const { engine, engineId, entry } = model!;
-    expect(entry.supports).toEqual(['prompt', 'temperature', 'segment', 'word']);
+    expect(entry.supports).toEqual(['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate']);
     const events: unknown[] = [];
     const call = { recording, model: engineId, timestamps: ['segment', 'word'], prompt: 'a', temperature: 1 } as const;
     const { segments, words } = await engine.transcribe(call, {

@@ -79,7 +79,7 @@ async function start({ baseUrl }: RawProvider, whisper: string) {
 }
 
 const ready = { available: true, code: 'ready', reason: 'Ready.' };
-const times = ['prompt', 'temperature', 'segment', 'word'];
+const times = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate'];
 const chat = ['tools', 'json'];
 const speech = ['speed', 'instructions'];
 /** The first bytes of an mp3: no sound follows, none is wanted. */

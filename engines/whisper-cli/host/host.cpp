@@ -1,8 +1,9 @@
 // Keeps a whisper model loaded and transcribes one recording at a time. JSON lines (engines/contract/resident.ts):
-//   stdin   {"id":1,"wav":PATH,"language":"auto","threads":2,"words":false,"prompt":"","temperature":0,"audioContext":0}
+//   stdin   {"id":1,"wav":PATH,"language":"auto","threads":2,"words":false,"prompt":"",
+//            "carriesPrompt":false,"translate":false,"temperature":0,"audioContext":0}
 //           {"cancel":1}
 //   stdout  {"ready":true}, then for each id {"id":1,"segment":{...}} as soon as it is known, and one of
-//           {"id":1,"done":{"language":"en"}}, {"id":1,"error":"..."}
+//           {"id":1,"done":{"language":"en","translated":false}}, {"id":1,"error":"..."}
 // Ends when stdin closes, and with 5 for a line that is no question. The search is whisper-cli's: beam 5, best of 5.
 #include "ggml-backend.h"
 #include "json.hpp"
@@ -124,6 +125,8 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     params.n_threads = question.value("threads", 1);
     params.token_timestamps = job.words;
     params.initial_prompt = prompt.c_str();
+    params.carry_initial_prompt = question.value("carriesPrompt", false);
+    params.translate = question.value("translate", false);
     params.temperature = question.value("temperature", 0.0f);
     params.audio_ctx = question.value("audioContext", 0);
     params.new_segment_callback = on_segments;
@@ -136,7 +139,8 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     const int status = whisper_full_with_state(context, state.get(), params, samples.data(), static_cast<int>(samples.size()));
     if (job.cancelled) return {{"error", "cancelled"}};
     if (status != 0) return {{"error", "whisper_full: " + std::to_string(status)}};
-    return {{"done", {{"language", whisper_lang_str(whisper_full_lang_id_from_state(state.get()))}}}};
+    const char * spoken = whisper_lang_str(whisper_full_lang_id_from_state(state.get()));
+    return {{"done", {{"language", spoken}, {"translated", params.translate}}}};
 }
 
 json transcribe_or_fail(whisper_context * context, const json & question, Job & job) {

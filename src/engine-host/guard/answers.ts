@@ -13,6 +13,7 @@ import {
   type Finding,
   type ModelEntry,
   type Preparation,
+  type SpeakerTurn,
   type TimedText,
   type Transcript,
   type Voice,
@@ -155,7 +156,7 @@ export function checkAvailability(value: unknown): Availability {
 }
 
 export function checkTranscript(value: unknown): Transcript {
-  const { text, language, durationMs, segments, words } = objectOf(value, 'the transcript');
+  const { text, language, durationMs, segments, words, turns } = objectOf(value, 'the transcript');
   mustBeText(text, 'the text of the transcript');
   must(language === null || isText(language), 'the language of the transcript is neither a string nor null');
   must(durationMs === undefined || isAmount(durationMs), 'the durationMs of the transcript is not a number >= 0');
@@ -165,7 +166,18 @@ export function checkTranscript(value: unknown): Transcript {
     ...(durationMs !== undefined && { durationMs }),
     ...(segments !== undefined && { segments: checkTimes(segments, durationMs) }),
     ...(words !== undefined && { words: checkTimes(words, durationMs) }),
+    ...(turns !== undefined && { turns: checkTurns(turns, durationMs) }),
   };
+}
+
+function checkTurns(value: unknown, durationMs: number | undefined): readonly SpeakerTurn[] {
+  must(Array.isArray(value) && value.length <= mostTimes, 'the turns of the transcript are not an array');
+  const turns = (value as readonly unknown[]).map((item) => ({ ...objectOf(item, 'a turn of the transcript') }));
+  return checkTimes(turns, durationMs).map((time, index) => {
+    const speaker = turns[index]?.speaker;
+    must(isText(speaker) && speaker !== '', 'a turn of the transcript has no speaker');
+    return { ...time, speaker };
+  });
 }
 
 const mostTimes = 1_000_000;

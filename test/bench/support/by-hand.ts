@@ -58,7 +58,15 @@ async function flagsOfWhisper(
       return Promise.reject(new Error('nothing is run here'));
     },
   };
-  const job = { program: 'whisper-cli', modelFile, vadFile: undefined, language: 'en', threads, fitContext: false };
+  const job = {
+    program: 'whisper-cli',
+    modelFile,
+    vadFile: undefined,
+    language: 'en',
+    threads,
+    fitContext: false,
+    translate: false,
+  };
   const call = { signal: new AbortController().signal };
   await transcribe({ ...job, free: () => undefined, recording: {} as Recording }, context as EngineContext, call).catch(
     () => undefined,

@@ -63,6 +63,27 @@ describe('the provider is sent', () => {
     expect(temperature?.content.toString()).toBe('0');
   });
 
+  test('keywords, a field for each', async () => {
+    const { provider, transcribe } = await openModel(answers(200, whisper), '{ id: a, supports: [keywords] }');
+    await transcribe({ keywords: ['Ada', 'Grace Hopper'] });
+    const body = (await provider.calls[0]!.body).toString('latin1');
+    expect(body.match(/name="keywords\[\]"\r\n\r\n.*/g)).toEqual([
+      'name="keywords[]"\r\n\r\nAda',
+      'name="keywords[]"\r\n\r\nGrace Hopper',
+    ]);
+  });
+
+  test('a recording to translate at an address of its own, and no language', async () => {
+    const { provider, transcribe } = await openModel(
+      answers(200, whisper),
+      '{ id: a, supports: [translate, segment] }',
+    );
+    const { segments } = await transcribe({ translate: true, language: 'de', ...segmentsOnly });
+    expect(segments).toHaveLength(2);
+    expect(provider.calls[0]?.path).toBe('/v1/audio/translations');
+    expect(Object.keys(await readForm(provider.calls[0]!))).toEqual(['model', 'response_format', 'file']);
+  });
+
   test('a field for each kind of timestamp, with verbose_json', async () => {
     const { provider, transcribe } = await openModel(answers(200, whisper));
     await transcribe(both);
@@ -227,5 +248,39 @@ describe('a model supports', () => {
   ])('what its settings and its name say: %s', async (model, expected) => {
     const { supports } = await openModel(answers(200, fineAnswer), model);
     expect(await supports()).toEqual(expected);
+  });
+});
+
+describe('who says what', () => {
+  const diarized = {
+    ...{ task: 'transcribe', duration: 4.2, text: 'Guten Tag. Und nun?' },
+    segments: [
+      { type: 'transcript.text.segment', id: 'seg_0', start: 0, end: 1.2, speaker: 'agent', text: ' Guten Tag.' },
+      { type: 'transcript.text.segment', id: 'seg_1', start: 1.2, end: 4.3, speaker: 'A', text: 'Und nun?' },
+    ],
+  };
+  const model = '{ id: gpt-4o-transcribe-diarize, supports: [diarize] }';
+  const refusal = { error: { param: 'response_format', message: 'response_format diarized_json is not compatible' } };
+
+  test('is what the provider says', async () => {
+    const { provider, transcribe } = await openModel(answers(200, diarized), model);
+    expect(await transcribe({ diarize: true })).toEqual({
+      ...{ text: 'Guten Tag. Und nun?', language: null, durationMs: 4200 },
+      turns: [
+        { startMs: 0, endMs: 1200, text: 'Guten Tag.', speaker: 'agent' },
+        { startMs: 1200, endMs: 4200, text: 'Und nun?', speaker: 'A' },
+      ],
+    });
+    const { response_format: format, chunking_strategy: chunking } = await readForm(provider.calls[0]!);
+    expect([String(format?.content), String(chunking?.content)]).toEqual(['diarized_json', 'auto']);
+  });
+
+  test.each([
+    ['no turns', answers(200, { text: 'Guten Tag.' }), 'provider-bad-response'],
+    ['a turn without a speaker', answers(200, { text: 'x', segments: whisper.segments }), 'provider-bad-response'],
+    ['a refusal', answers(400, refusal), 'format-not-supported'],
+  ] as const)('is never made up: %s', async (_what, behaviour, code) => {
+    const { transcribe } = await openModel(behaviour, model);
+    await expect(transcribe({ diarize: true })).rejects.toMatchObject({ code });
   });
 });

@@ -168,6 +168,14 @@ describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': p
       expect(await transcribe(path('two.wav'), { temperature })).toMatchObject({ text: 'alpha bravo über kilo golf' });
     });
 
+    test('takes keywords, and translates', async () => {
+      const { transcribe } = await openModel(program, { options });
+      // The tone model knows words alone: it says the same whatever its task is.
+      const heard = { text: 'alpha bravo über kilo golf' };
+      expect(await transcribe(path('two.wav'), { keywords: ['alpha', 'golf'] })).toMatchObject(heard);
+      expect(await transcribe(path('two.wav'), { translate: true })).toMatchObject(heard);
+    });
+
     test('detects the language, or takes that of the call', async () => {
       const { transcribe } = await openModel(program, { options });
       const heard = await Promise.all(
@@ -227,7 +235,7 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
     const { heard } = await talk(lines, 2, async (answer) => {
       if (isDeepStrictEqual(answer, busy)) await writeFile(path('pipe.wav'), await readFile(path('alpha.wav')));
     });
-    expect(heard).toEqual([busy, { id: 1, done: { language: 'de' } }]);
+    expect(heard).toEqual([busy, { id: 1, done: { language: 'de', translated: false } }]);
   });
 
   test.each(['no JSON', '[]', '{"id":"one"}', '"half a \\ud800"'])(
@@ -275,6 +283,17 @@ describe('the arguments of whisper-cli', () => {
     expect(args[args.indexOf('--prompt') + 1]).toBe(`${'a'.repeat(999)} ${'😀'.repeat(1000)}`);
   });
 
+  test('contain keywords in the prompt, for every window', async () => {
+    const args = await argumentsFor({ prompt: 'A talk.', keywords: ['Ada', '-np'] });
+    expect(args.slice(-3)).toEqual(['--carry-initial-prompt', '--prompt', 'A talk. Ada, -np']);
+    expect((await argumentsFor({ keywords: ['Ada'] })).at(-1)).toBe('Ada');
+    expect(await argumentsFor({ prompt: 'A talk.' })).not.toContain('--carry-initial-prompt');
+  });
+
+  test('ask for a translation', async () => {
+    expect(await argumentsFor({ translate: true })).toContain('-tr');
+  });
+
   test.each([0, 0.35, 1])('contain the temperature %d', async (temperature) => {
     const args = await argumentsFor({ temperature });
     expect(args[args.indexOf('-tp') + 1]).toBe(String(temperature));
@@ -304,9 +323,17 @@ test('a failure of whisper-cli is explained without the text of the recording', 
 });
 
 describe('a model of whisper-cli', () => {
+  const hints = ['prompt', 'temperature'];
+
   test('supports the times of words only without VAD', async () => {
-    expect((await openModel(standIn)).supports).toEqual(['prompt', 'temperature', 'segment', 'word']);
+    expect((await openModel(standIn)).supports).toEqual([...hints, 'segment', 'word', 'keywords', 'translate']);
     const { supports } = await openModel(standIn, { vad: path('silero.bin') });
-    expect(supports).toEqual(['prompt', 'temperature', 'segment']);
+    expect(supports).toEqual([...hints, 'segment', 'keywords', 'translate']);
+  });
+
+  test('translates only if it knows more than English', async () => {
+    await writeToneModel(path('english.bin'), { englishOnly: true });
+    const { supports } = await openModel(standIn, { file: path('english.bin') });
+    expect(supports).toEqual([...hints, 'segment', 'word', 'keywords']);
   });
 });

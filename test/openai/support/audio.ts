@@ -10,6 +10,7 @@ import type { TestService, TestServiceOptions } from '../../support/service.ts';
 export const words = readFileSync(spokenWords);
 
 export const transcriptions = '/v1/audio/transcriptions';
+export const translations = '/v1/audio/translations';
 
 /** As its users create it; without retries, so that a failure shows. */
 export function sdkOf({ url }: Pick<TestService, 'url'>, options: object = {}): OpenAI {
@@ -27,8 +28,10 @@ export const file = (filename = 'audio.wav', type = 'application/octet-stream'):
   type,
 });
 
+export type Pair = readonly [name: string, value: string];
+
 /** Text fields in order; a name may occur several times. */
-export const fields = (...pairs: readonly (readonly [string, string])[]): FormField[] =>
+export const fields = (...pairs: readonly Pair[]): FormField[] =>
   pairs.map(([name, value]) => ({ name, value }));
 
 /** A form whose fields are sent in this order. */
@@ -36,8 +39,9 @@ export function sendForm(
   { url }: Pick<TestService, 'url'>,
   parts: readonly FormField[],
   headers: Readonly<Record<string, string>> = {},
+  path = transcriptions,
 ): Promise<Answer> {
-  return createApi(url).send('POST', transcriptions, {
+  return createApi(url).send('POST', path, {
     headers: { ...multipartType, ...headers },
     body: multipart(...parts),
   });
@@ -73,12 +77,19 @@ export default {
       { id: 'plain', local: true },
       { id: 'no words', local: true, supports: ['segment'] },
       { id: 'prompts', local: true, supports: ['prompt'] },
+      { id: 'keywords', local: true, supports: ['prompt', 'keywords'] },
+      { id: 'translator', local: true, supports: ['prompt', 'segment', 'translate'] },
+      { id: 'speakers', local: true, supports: ['diarize'] },
     ],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     async transcribe({ recording, ...call }, { signal, onSegment }) {
       context.log.info({ call, bytes: recording.bytes }, 'transcribe');
       signal.addEventListener('abort', () => context.log.info({}, 'ended'));
-      const { model, prompt = '', timestamps = [] } = call;
+      const { model, prompt = '', timestamps = [], translate, diarize } = call;
+      if (translate) {
+        const segments = [{ startMs: 0, endMs: 2000, text: 'Good morning, world.' }];
+        return { text: 'Good morning, world.', language: 'de', durationMs: 2099, ...(timestamps.length > 0 && { segments }) };
+      }
       const segments = [
         { startMs: 0, endMs: 900, text: 'Guten Morgen,' },
         { startMs: 900, endMs: 2000, text: 'Welt.' },
@@ -94,6 +105,7 @@ export default {
         durationMs: 2099,
         ...(timestamps.includes('segment') && { segments }),
         ...(timestamps.includes('word') && { words }),
+        ...(diarize && { turns: segments.map((segment, i) => ({ ...segment, speaker: 'AB'[i] })) }),
       };
     },
   }),
@@ -111,6 +123,9 @@ export interface LoggedCall {
   readonly prompt?: string;
   readonly temperature?: number;
   readonly timestamps?: readonly string[];
+  readonly keywords?: readonly string[];
+  readonly translate?: true;
+  readonly diarize?: true;
 }
 
 /** What the engine was asked for. */

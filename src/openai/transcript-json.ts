@@ -1,30 +1,38 @@
-/** Transcripts as OpenAI writes them: `json` and `verbose_json`. */
+/** Transcripts as OpenAI writes them: `json`, `verbose_json` and `diarized_json`. */
 import type { TimedText, Transcript } from '../../engines/contract/index.ts';
 import { languageName } from '../../lib/languages.ts';
 import { spacesBefore } from '../transcription/spaces.ts';
 import type { Schemas } from './operations.ts';
+import type { Task } from './transcription-fields.ts';
 
 export function toJson({ text, durationMs }: Transcript): Schemas['Transcription'] {
   return { text, ...usageOf(durationMs) };
 }
 
 /** With the segments and words that the transcript has. */
-export function toVerboseJson({
-  text,
-  language,
-  durationMs,
-  segments,
-  words,
-}: Transcript): Schemas['VerboseTranscription'] {
+export function toVerboseJson(
+  { text, language, durationMs, segments, words }: Transcript,
+  task: Task = 'transcribe',
+): Schemas['VerboseTranscription'] {
+  const written = task === 'translate' && text !== '' ? 'en' : language;
   return {
-    task: 'transcribe',
-    ...(language !== null && { language: languageName(language) }),
+    task,
+    ...(written !== null && { language: languageName(written) }),
     ...(durationMs !== undefined && { duration: Math.round(durationMs) / 1000 }),
     text,
     ...(segments && { segments: toSegments(segments, text) }),
     ...(words && { words: words.map(toWord) }),
     ...usageOf(durationMs),
   };
+}
+
+/** `turns`: as the provider reports them. */
+export function toDiarizedJson({ text, durationMs = 0, turns = [] }: Transcript): Schemas['DiarizedTranscription'] {
+  const segments = turns.map(({ startMs, endMs, text, speaker }, index) => ({
+    ...{ type: 'transcript.text.segment' as const, id: `seg_${index}` },
+    ...{ start: startMs / 1000, end: endMs / 1000, text, speaker },
+  }));
+  return { task: 'transcribe', duration: Math.round(durationMs) / 1000, text, segments, ...usageOf(durationMs) };
 }
 
 /** Whole seconds, rounded up, as OpenAI counts them. */

@@ -1,6 +1,6 @@
 /** The JSON forms of a transcript. */
 import { expect, test } from 'vitest';
-import { toJson, toVerboseJson } from '../../src/openai/verbose-json.ts';
+import { toDiarizedJson, toJson, toVerboseJson } from '../../src/openai/transcript-json.ts';
 
 const transcript = {
   text: 'Guten Morgen.',
@@ -48,6 +48,29 @@ test("verbose_json has OpenAI's keys, with seconds and the English name of the l
 test('what is not known or was not asked for has no key', () => {
   expect(toVerboseJson({ text: '', language: null })).toEqual({ task: 'transcribe', text: '' });
   expect(toJson({ text: '', language: null })).toEqual({ text: '' });
+});
+
+test('a translation is English', () => {
+  const { task, language } = toVerboseJson({ ...transcript, text: 'Good morning.' }, 'translate');
+  expect({ task, language }).toEqual({ task: 'translate', language: 'english' });
+  expect(toVerboseJson({ text: '', language: null }, 'translate')).toEqual({ task: 'translate', text: '' });
+});
+
+test('diarized_json says who says what', () => {
+  const turns = [
+    { speaker: 'A', startMs: 0, endMs: 1200, text: 'Guten' },
+    { speaker: 'B', startMs: 1300, endMs: 2250, text: 'Morgen.' },
+  ];
+  expect(toDiarizedJson({ text: 'Guten Morgen.', language: null, durationMs: 2250, turns })).toEqual({
+    task: 'transcribe',
+    duration: 2.25,
+    text: 'Guten Morgen.',
+    segments: [
+      { type: 'transcript.text.segment', id: 'seg_0', speaker: 'A', start: 0, end: 1.2, text: 'Guten' },
+      { type: 'transcript.text.segment', id: 'seg_1', speaker: 'B', start: 1.3, end: 2.25, text: 'Morgen.' },
+    ],
+    usage: { type: 'duration', seconds: 3 },
+  });
 });
 
 test.each([

@@ -1,0 +1,51 @@
+/** What a form asks of a model, as far as the model can do it. */
+import { requireSupport, supports } from '../engine-host/model-selection.ts';
+import type { ServedModel } from '../engine-host/served-models.ts';
+import type { TranscriptionJob } from '../transcription/run.ts';
+import type { TranscriptionWish } from './transcription-fields.ts';
+
+export type JobOptions = Omit<TranscriptionJob, 'recording'> & {
+  /** Fields without an effect. */
+  readonly ignored: readonly string[];
+};
+
+/** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
+export function toJob(model: ServedModel<'transcription'>, wish: TranscriptionWish): JobOptions {
+  requireFeatures(model, wish);
+  const { task, format, granularities, language, temperature } = wish;
+  const hasSegments = supports(model, 'segment');
+  // 0 is the default, and the AI SDK always sends it.
+  const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
+  const { ignored, ...hints } = hintsFor(model, wish);
+  return {
+    language,
+    timestamps: granularities.filter((kind) => kind === 'word' || hasSegments),
+    ...hints,
+    ...(supports(model, 'temperature') && { temperature }),
+    ...(task === 'translate' && { translate: true }),
+    ...(format === 'diarized_json' && { diarize: true }),
+    ignored: [...ignored, ...(takesTemperature ? [] : ['temperature']), ...wish.hints],
+  };
+}
+
+function requireFeatures(
+  model: ServedModel<'transcription'>,
+  { task, format, granularities, shape }: TranscriptionWish,
+) {
+  if (task === 'translate') requireSupport(model, 'translate', '/model');
+  if (format === 'srt' || format === 'vtt') requireSupport(model, 'segment', '/response_format');
+  if (format === 'diarized_json') requireSupport(model, 'diarize', '/response_format');
+  if (shape) requireSupport(model, 'word', '/max_line_width');
+  if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
+}
+
+/** A model that has a prompt only gets the keywords in it, at its end: of a long one, the end counts. */
+function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: TranscriptionWish) {
+  const takesPrompt = supports(model, 'prompt');
+  const own = takesPrompt ? prompt : undefined;
+  const ignored = prompt === own ? [] : ['prompt'];
+  if (keywords.length === 0) return { ignored, prompt: own };
+  if (supports(model, 'keywords')) return { ignored, prompt: own, keywords };
+  if (!takesPrompt) return { ignored: [...ignored, 'keywords'] };
+  return { ignored, prompt: [...(own === undefined ? [] : [own]), keywords.join(', ')].join(' ') };
+}
