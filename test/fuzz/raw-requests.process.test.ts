@@ -195,6 +195,19 @@ async function seedRequests(): Promise<SeedRequest[]> {
     post('/api/v1/tts', { text: 'yes', format: 'wav', model: 'sandbox-speech', voice_id: 'en' }),
     multipart('/api/v1/transcribe', { model: 'sandbox-transcribe', language: 'en' }, wav),
     multipart('/api/v1/transcribe', {}, wav.subarray(0, 1_000)),
+    post('/v1/chat/completions', { messages, tools: [], stream: true, stop: ['x'], response_format: { type: 'text' } }),
+    post('/v1/responses', { input: 'Hi', instructions: 'Be brief.', stream: true, max_output_tokens: 20, store: false }),
+    post('/v1/responses', {
+      input: [
+        { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+        { type: 'function_call', call_id: 'a', name: 'look', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'a', output: 'seen' },
+      ],
+      tools: [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }],
+      text: { format: { type: 'json_schema', name: 'x', schema: {} } },
+    }),
+    post('/v1/audio/speech', { input: 'yes', voice: 'alloy', response_format: 'pcm', stream_format: 'sse' }),
+    multipart('/v1/audio/translations', { model: 'whisper-1', 'keywords[]': 'Ada', response_format: 'srt' }, wav),
   ];
 
   function multipart(target: string, fields: Readonly<Record<string, string>>, file: Buffer): SeedRequest {

@@ -170,8 +170,8 @@ const respond =
   (more: object): DoorRequest['call'] =>
   (model) => ['POST', '/v1/responses', json({ input: 'Hello', ...given(model), ...more })];
 const transcription =
-  (more: Readonly<Record<string, string>>): DoorRequest['call'] =>
-  (model) => ['POST', '/v1/audio/transcriptions', form({ ...given(model), ...more })];
+  (more: Readonly<Record<string, string>>, path = '/v1/audio/transcriptions'): DoorRequest['call'] =>
+  (model) => ['POST', path, form({ ...given(model), ...more })];
 
 /** By operation, and what makes it another one of the native contract. */
 const door: Readonly<Record<string, DoorRequest>> = {
@@ -184,6 +184,7 @@ const door: Readonly<Record<string, DoorRequest>> = {
   },
   createTranscription: { needs: ['createTranscription'], call: transcription({}) },
   'createTranscription stream': { needs: ['streamTranscription'], call: transcription({ stream: 'true' }) },
+  createTranslation: { needs: ['createTranscription'], call: transcription({}, '/v1/audio/translations') },
   createSpeech: {
     needs: ['createSpeech'],
     call: (model) => ['POST', '/v1/audio/speech', json({ input: 'Hello', voice: 'alloy', ...given(model) })],

@@ -22,6 +22,10 @@ const operations: Readonly<Record<string, (model: string) => Promise<Answer>>> =
     const body = multipart(recording, { name: 'model', value: model });
     return api().send('POST', '/v1/audio/transcriptions', { headers: multipartType, body });
   },
+  translation: (model) => {
+    const body = multipart(recording, { name: 'model', value: model });
+    return api().send('POST', '/v1/audio/translations', { headers: multipartType, body });
+  },
   speech: (model) => api().post('/v1/audio/speech', { model, input: 'Hello' }),
   chat: (model) => api().post('/v1/chat/completions', { model, messages }),
   response: (model) => api().post('/v1/responses', { model, input: messages }),

@@ -16,7 +16,7 @@ it.each(['/v1/models', '/v1//models', '/v1/models/', '//v1/models'])('GET %s lis
   expect(await send('GET', path)).toMatchObject({ status: 200, body: { object: 'list' } });
 });
 
-it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses/resp_1', '/v1/audio/translations'])(
+it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses/resp_1', '/v1/audio/translation'])(
   'GET and POST %s are 404',
   async (path) => {
     for (const method of ['GET', 'POST']) {

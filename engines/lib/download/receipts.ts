@@ -44,7 +44,7 @@ async function factsOf(path: string) {
     const { size: bytes, mtimeMs } = await stat(path);
     return { path, bytes, mtimeMs };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;
     throw error;
   }
 }

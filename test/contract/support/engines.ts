@@ -23,7 +23,7 @@ function failWhereAsked(model) {
 }
 
 function define(capability, more, verb) {
-  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word'] }));
+  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word', 'translate'] }));
   const create = () => ({
     models: async () => models,
     availability: async () => ready,

@@ -9,7 +9,8 @@ const ids = ['house', 'off', 'mine', 'hosted'];
 const voices = (id) => [{ id: 'voice-of-' + id, name: id, language: 'en' }];
 
 function define(capability, verb) {
-  const models = ids.map((id) => ({ id, local: id !== 'hosted', ...(capability === 'speech' && { voices: voices(id) }) }));
+  const more = { speech: (id) => ({ voices: voices(id) }), transcription: () => ({ supports: ['translate'] }), chat: () => ({}) };
+  const models = ids.map((id) => ({ id, local: id !== 'hosted', ...more[capability](id) }));
   const availability = async (id) =>
     id === 'off' ? { available: false, code: 'key-missing', reason: 'Off.' } : { available: true, code: 'ready', reason: 'Ready.' };
   const create = () => ({ models: async () => models, availability, ...verb });
