@@ -45,8 +45,8 @@ export function withPulled<
   }
   return {
     entries: async () => {
-      const there = await Promise.all(pulled.map(ifThere));
-      return [...(await Promise.all(models.map(toEntry))), ...there.flat()];
+      const given = await Promise.all(models.map(async (model) => toEntry(model)));
+      return [...given, ...(await Promise.all(pulled.map(ifThere))).flat()];
     },
     find: (id) => [...models, ...pulled].find((model) => model.id === id),
   };

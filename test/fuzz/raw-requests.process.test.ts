@@ -196,7 +196,13 @@ async function seedRequests(): Promise<SeedRequest[]> {
     multipart('/api/v1/transcribe', { model: 'sandbox-transcribe', language: 'en' }, wav),
     multipart('/api/v1/transcribe', {}, wav.subarray(0, 1_000)),
     post('/v1/chat/completions', { messages, tools: [], stream: true, stop: ['x'], response_format: { type: 'text' } }),
-    post('/v1/responses', { input: 'Hi', instructions: 'Be brief.', stream: true, max_output_tokens: 20, store: false }),
+    post('/v1/responses', {
+      input: 'Hi',
+      instructions: 'Be brief.',
+      stream: true,
+      max_output_tokens: 20,
+      store: false,
+    }),
     post('/v1/responses', {
       input: [
         { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },

@@ -90,7 +90,7 @@ function scriptOf(list: readonly { readonly kind: string; readonly delta: string
     } else if (kind === 'fail') script.push({ fail: 'provider-error' });
     else {
       const into = kind === 'content' ? texts : thoughts;
-      into[step] += delta;
+      into[step] = `${into[step] ?? ''}${delta}`;
       script.push(kind === 'content' ? content(step, delta) : reasoning(step, delta));
     }
   }
@@ -103,7 +103,10 @@ it('events of the engine in any order become a stream that a client can follow',
     fc.asyncProperty(events, async (list) => {
       const input = JSON.stringify(scriptOf(list));
       const response = await postResponse(door.service, { model: 'scripted', input, stream: true });
-      if (response.status !== 200) return void (await response.text());
+      if (response.status !== 200) {
+        await response.text();
+        return;
+      }
       const { events: seen } = await readEvents(response);
       expect(seen.map(({ sequence_number: n }) => n)).toEqual(seen.map((_, index) => index));
       const types = seen.map((event) => event.type.replace('response.', ''));

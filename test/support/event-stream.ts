@@ -39,7 +39,7 @@ export function readChunks(text: string, complain: (what: string) => Error): obj
     .filter((block) => block !== '' && !block.startsWith(':'))
     .map((block) => /^(?:event: response\.[a-z_.]+\n)?data: ([^\r\n]+)$/.exec(block)?.[1] ?? '');
   // The events of a response say themselves which is the last.
-  if (/^event: response\./.test(text)) {
+  if (text.startsWith('event: response.')) {
     const whole = events.map((data) => JSON.parse(data) as { readonly type: string });
     if (/^response\.(completed|incomplete|failed)$/.test(whole.at(-1)?.type ?? '')) return whole;
     throw complain('its last event ends no response');

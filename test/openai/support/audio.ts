@@ -31,8 +31,7 @@ export const file = (filename = 'audio.wav', type = 'application/octet-stream'):
 export type Pair = readonly [name: string, value: string];
 
 /** Text fields in order; a name may occur several times. */
-export const fields = (...pairs: readonly Pair[]): FormField[] =>
-  pairs.map(([name, value]) => ({ name, value }));
+export const fields = (...pairs: readonly Pair[]): FormField[] => pairs.map(([name, value]) => ({ name, value }));
 
 /** A form whose fields are sent in this order. */
 export function sendForm(
