@@ -32,8 +32,9 @@ export async function featuresOf({ vad, download, inspect }: Model): Promise<rea
   const file = await inspect();
   const isMultilingual = file.ok ? file.multilingual : download?.endsWith('.en') !== true;
   return [
-    ...(['prompt', 'temperature', 'segment', 'keywords'] as const),
+    ...(['prompt', 'temperature', 'segment'] as const),
     ...(vad === undefined ? (['word'] as const) : []),
+    'keywords',
     ...(isMultilingual ? (['translate'] as const) : []),
   ];
 }

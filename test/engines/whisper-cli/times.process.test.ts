@@ -170,9 +170,9 @@ describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': p
 
     test('takes keywords, and translates', async () => {
       const { transcribe } = await openModel(program, { options });
-      // The tone model knows words alone: it says the same whatever its task is.
+      // The tone model says the same whatever its task is. Of a prompt, each space would cost it a word.
       const heard = { text: 'alpha bravo über kilo golf' };
-      expect(await transcribe(path('two.wav'), { keywords: ['alpha', 'golf'] })).toMatchObject(heard);
+      expect(await transcribe(path('two.wav'), { keywords: ['Ada'] })).toMatchObject(heard);
       expect(await transcribe(path('two.wav'), { translate: true })).toMatchObject(heard);
     });
 
