@@ -7,7 +7,8 @@
  * - to stdout: `{"ready":true}` once it is loaded; then for each question any number of `{"id":1,...}`, and at the end
  *   `{"id":1,"done":...}` or `{"id":1,"error":"why, for the log"}`.
  *
- * It must end when its stdin closes. Its working directory is `/`.
+ * It must end when its stdin closes. It may end instead of confirming a cancellation, if nobody else waits for it: that is no
+ * crash. Its working directory is `/`.
  */
 export interface ResidentProgram {
   /** Unique in the instance, such as the id of the model. For metrics and the log. */

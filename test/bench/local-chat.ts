@@ -31,9 +31,9 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
   await using service = await spawnService({ env, config: JSON.stringify({ engines: { mind } }) });
   const hostOf = () =>
     processes().find(({ parent, commandLine }) => parent === service.pid && commandLine.includes(file));
-  const ask = async (content: string) => {
+  const ask = async (content: string, most = maxTokens) => {
     const headers = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: maxTokens });
+    const body = JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: most });
     const answer = await fetch(`${service.url}/api/v1/chat`, { method: 'POST', headers, body });
     const { usage } = (await answer.json()) as { usage: { completion_tokens: number } };
     return usage.completion_tokens;
@@ -66,18 +66,21 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
   bare.kill('SIGKILL');
   const rate = (all: readonly Answered[]) => mean(all.map(({ tokens, processorMs }) => (1_000 * tokens) / processorMs));
   const [ours, theirs] = [rate(results.ours), rate(results.bare)];
+  const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${host.pid}/status`, 'utf8')) ?? [];
   const chat = `${service.url}/api/v1/chat/stream`;
+  const cancelAll = async (which: (n: number) => Omit<Cancellation, 'chat' | 'pid'>) => {
+    const all: number[] = [];
+    for (let n = 0; n < cancellations; n += 1) {
+      await ask('Hello', 1); // a program that was killed is loaded again
+      all.push(await cancel({ chat, pid: hostOf()?.pid ?? 0, ...which(n) }));
+    }
+    return all;
+  };
   const cancelled = {
     // Tokens are bytes here. No two begin alike: what has been read before is not read again.
-    prompt: await cancelAll((n) => ({
-      chat,
-      pid: host.pid,
-      afterMs: 200 + 90 * n,
-      content: `${n} `.repeat(1_400).slice(0, 4_000),
-    })),
-    answer: await cancelAll((n) => ({ chat, pid: host.pid, afterMs: 600 + 90 * n, content: 'Go on.' })),
+    prompt: await cancelAll((n) => ({ afterMs: 200 + 90 * n, content: `${n} `.repeat(1_400).slice(0, 4_000) })),
+    answer: await cancelAll((n) => ({ afterMs: 600 + 90 * n, content: 'Go on.' })),
   };
-  const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${host.pid}/status`, 'utf8')) ?? [];
   return [
     {
       what: 'a local chat (Qwen3 0.6B’s shape), tokens for a second of processor, a prompt of 200 tokens read (mean)',
@@ -105,12 +108,6 @@ interface Cancellation {
   readonly content: string;
 }
 
-async function cancelAll(which: (n: number) => Cancellation): Promise<number[]> {
-  const all: number[] = [];
-  for (let n = 0; n < cancellations; n += 1) all.push(await cancel(which(n)));
-  return all;
-}
-
 /** Milliseconds from the disconnect to the last moment at which the program worked. */
 async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<number> {
   const leaving = new AbortController();
@@ -125,19 +122,22 @@ async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<nu
   while (performance.now() < last + 300) {
     await wait(2);
     const now = workedMs(pid);
+    if (now === 0 && worked > 0) last = performance.now();
     if (now > worked + 0.2) last = performance.now();
     worked = now;
   }
   return last - left;
 }
 
-/** All threads of a process, to the nanosecond (proc(5), schedstat). */
+/** All threads of a process, to the nanosecond (proc(5), schedstat); 0: it has ended. */
 function workedMs(pid: number): number {
-  const tasks = readdirSync(`/proc/${pid}/task`);
-  const times = tasks.map((task) =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]),
-  );
-  return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`);
+    const times = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]);
+    return times.reduce((sum, ns) => sum + Number(ns), 0) / 1e6;
+  } catch {
+    return 0;
+  }
 }
 
 if (import.meta.main) await runBenchmarks([benchLocalChat]);

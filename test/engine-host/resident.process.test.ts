@@ -18,7 +18,10 @@ const host = `
   if (!modes.includes('silent')) say({ ready: true });
   createInterface({ input: process.stdin }).on('close', () => process.exit(0)).on('line', (line) => {
     const { id, cancel, does, ...rest } = JSON.parse(line);
-    if (cancel !== undefined) { if (!modes.includes('deaf')) say({ id: cancel, error: 'cancelled' }); }
+    if (cancel !== undefined) {
+      if (modes.includes('rash')) process.kill(process.pid, 'SIGKILL');
+      else if (!modes.includes('deaf')) say({ id: cancel, error: 'cancelled' });
+    }
     else if (does === 'echo') { say({ id, part: 1 }); say({ id, part: 2 }); say({ id, done: rest }); }
     else if (does === 'fail') say({ id, error: 'no such file /secret' });
     else if (does === 'crash') process.exit(3);
@@ -219,6 +222,27 @@ describe('a resident program', () => {
       await expect.poll(() => isAlive(pid)).toBe(false);
       expect(all.facts()).toMatchObject([{ crashes: 0, loads: 2 }]);
       expect(logged).not.toContain('a loaded model has crashed');
+    });
+
+    test('may be answered by its end, if it serves nobody else: that is no crash', async () => {
+      const { all, open, logged } = residents();
+      const { resident } = open({ modes: ['rash'] });
+      const leave = async () => {
+        const controller = new AbortController();
+        const call = hang(resident, controller.signal);
+        await call.working;
+        controller.abort(new Error('left'));
+        return call.done;
+      };
+      for (let n = 0; n < 3; n++) await expect(leave()).rejects.toThrow('left');
+      expect(await ask(resident, 'echo')).toEqual({});
+      expect(all.facts()).toMatchObject([{ crashes: 0, loads: 4 }]);
+      const other = hang(resident, never);
+      await other.working;
+      await expect(leave()).rejects.toThrow('left');
+      await expect(other.done).rejects.toMatchObject({ code: 'engine-failed' });
+      expect(all.facts()).toMatchObject([{ crashes: 1 }]);
+      expect(logged).toContain('a loaded model has crashed');
     });
 
     test('is not waited for while it loads, and is loaded all the same', async () => {

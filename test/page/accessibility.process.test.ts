@@ -219,6 +219,16 @@ describeWith(programs, 'the page', () => {
     await checkEverywhere(page);
   });
 
+  test('has no fault that axe finds, moves nothing and fits everywhere: the cards of a fresh machine', async () => {
+    const fresh = await startPageService({
+      config: 'engines: { espeak: { use: espeak }, voice: { use: sherpa-voice }, mind: { use: llama-local } }',
+    });
+    const page = await openPage(browser(), fresh, { context: { reducedMotion: 'reduce' } });
+    await page.page.getByRole('region', { name: 'To answer' }).getByText('more').click();
+    await page.page.getByRole('region', { name: 'To speak with a natural voice' }).waitFor();
+    await checkEverywhere(page);
+  });
+
   test('shows its buttons and its questions in forced colours', async () => {
     const page = await open({ forcedColors: 'active' });
     await page.send('Good morning');

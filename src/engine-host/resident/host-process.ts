@@ -17,6 +17,8 @@ interface Asked {
   readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
   readonly resolve: (done: unknown) => void;
   readonly reject: (error: unknown) => void;
+  /** Whether its caller has gone. */
+  readonly isCancelled: () => boolean;
 }
 
 export type HostProcess = ReturnType<typeof startHost>;
@@ -58,8 +60,10 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     failure ??= new Error(`${name} ended (${signal ?? `exit code ${String(code)}`}): ${stderr().trim().slice(-2_000)}`);
     const error = EngineError.is(failure) ? failure : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure }); // prettier-ignore
     ready.reject(error);
-    for (const { reject } of asked.values()) reject(error);
-    onEnd(isWanted && child.pid !== undefined ? failure : undefined);
+    const questions = [...asked.values()];
+    const isWaitedFor = questions.length === 0 || questions.some(({ isCancelled }) => !isCancelled());
+    for (const { reject } of questions) reject(error);
+    onEnd(isWanted && isWaitedFor && child.pid !== undefined ? failure : undefined);
   });
 
   function settleLoading(): void {
@@ -123,6 +127,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
       asked.set(id, {
         resolve,
         reject,
+        isCancelled: () => stopped !== undefined,
         onMessage(message) {
           if (stopped) return;
           try {
