@@ -120,7 +120,7 @@ async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<nu
   const left = performance.now();
   let [worked, last] = [workedMs(pid), left];
   while (performance.now() < last + 300) {
-    await wait(2);
+    await wait(10); // a look costs the cores that the program needs for its last token
     const now = workedMs(pid);
     if (now === 0 && worked > 0) last = performance.now();
     if (now > worked + 0.2) last = performance.now();
