@@ -66,21 +66,17 @@ function Card({ capability }: { readonly capability: Capability }) {
       {main.map((one) => (
         <Offer key={one.id} preparation={one} />
       ))}
-      {more.length > 0 && <More all={more} />}
+      {more.length > 0 && <More all={more} isAtWork={more.some(isActive) && !main.some(isActive)} />}
       {main.length > 0 && !entry && <p class="small">{otherwise}</p>}
     </section>
   );
 }
 
 /** Stays open once something in it was begun: the focus may be there. */
-function More({ all }: { readonly all: readonly Preparation[] }) {
+function More({ all, isAtWork }: { readonly all: readonly Preparation[]; readonly isAtWork: boolean }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details
-      class="more"
-      open={isOpen || all.some(isActive)}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
+    <details class="more" open={isOpen || isAtWork} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{all.length} more</summary>
       {all.map((one) => (
         <Offer key={one.id} preparation={one} />
