@@ -44,6 +44,7 @@ export function readChunks(text: string, complain: (what: string) => Error): obj
     if (/^response\.(completed|incomplete|failed)$/.test(whole.at(-1)?.type ?? '')) return whole;
     throw complain('its last event ends no response');
   }
+  if (events.at(-1)?.includes('"type":"speech.audio.done"')) return events.map((data) => JSON.parse(data) as object);
   const last = events.pop() ?? '';
   if (last !== '[DONE]' && !last.startsWith('{"error":')) throw complain('it ends with neither [DONE] nor an error');
   return events.map((data) => JSON.parse(data) as object);
