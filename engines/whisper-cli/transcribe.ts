@@ -8,6 +8,7 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
+import { promptWithKeywords } from '../../lib/keywords.ts';
 import type { VoiceActivity } from '../lib/voice-activity/index.ts';
 import { runHost } from './run-host.ts';
 import { runWhisperCli } from './run-whisper-cli.ts';
@@ -54,14 +55,7 @@ const silence = (durationMs: number, timestamps: readonly TimestampKind[] = []):
 /** By a loaded model, or by whisper-cli. */
 async function hearSound(
   { wavPath, durationMs }: Sound,
-  {
-    free,
-    fitContext,
-    prompt = '',
-    keywords = [],
-    timestamps = [],
-    ...job
-  }: Omit<TranscribeJob, 'recording' | 'detector'>,
+  { free, fitContext, prompt, keywords = [], timestamps = [], ...job }: Omit<TranscribeJob, 'recording' | 'detector'>,
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
 ): Promise<Heard> {
@@ -69,7 +63,7 @@ async function hearSound(
   const audioContext = fitContext ? contextFor(durationMs) : undefined;
   const call = {
     ...{ ...job, wavPath, wanted, audioContext },
-    prompt: shorten([prompt, keywords.join(', ')].filter((text) => text !== '').join(' ')),
+    prompt: shorten(promptWithKeywords(prompt, keywords)),
     carriesPrompt: keywords.length > 0,
   };
   const report = createReporter(durationMs, callbacks);

@@ -90,10 +90,10 @@ async function transcribePart(
 ): Promise<Part> {
   await options.requireBudget();
   const { record } = job;
-  const { timestamps: asked, translate } = wantedFeatures(record);
-  const model = await chooseTranscriptionModel(options, record.model, { timestamps: asked, translate });
+  const asked = wantedFeatures(record);
+  const model = await chooseTranscriptionModel(options, record.model, asked);
   const timestamps: readonly TimestampKind[] = supports(model, 'segment')
-    ? [...new Set([...asked, 'segment' as const])]
+    ? [...new Set([...asked.timestamps, 'segment' as const])]
     : [];
   await using directory = await options.workspace.accountedDirectory('job');
   const path = join(directory.path, 'part.wav');
@@ -109,7 +109,7 @@ async function transcribePart(
   const endMs = msOf(end - start);
   const transcript = await transcribe(
     model,
-    { recording, language, timestamps, translate, durationMs: endMs },
+    { recording, language, ...asked, timestamps, durationMs: endMs },
     listener,
     options,
   ).finally(() => {

@@ -1,16 +1,41 @@
 /** What a form asks of a model, as far as the model can do it. */
-import { requireSupport, supports } from '../engine-host/model-selection.ts';
+import { promptWithKeywords } from '../../lib/keywords.ts';
+import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
 import type { ServedModel } from '../engine-host/served-models.ts';
-import type { TranscriptionJob } from '../transcription/run.ts';
+import type { Services } from '../handlers/dependencies.ts';
+import { warmUp, type TranscriptionJob } from '../transcription/run.ts';
+import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import type { TranscriptionWish } from './transcription-fields.ts';
 
-export type JobOptions = Omit<TranscriptionJob, 'recording'> & {
+/** Throws for a named model that lacks a feature, and lets the model that is to hear the recording get ready. */
+export async function expectRecording(wish: TranscriptionWish, services: Services): Promise<void> {
+  const model = await expectedModel(services, wish.model);
+  if (model === undefined) return;
+  if (wish.model !== undefined) toJob(model, wish);
+  warmUp(model);
+}
+
+/** A model that is not named yet may follow the recording. */
+function expectedModel(services: Services, named: string | undefined) {
+  if (named === undefined) return defaultModel(services.registry, 'transcription');
+  return resolveModel(services, 'transcription', named);
+}
+
+/** The model that a form means, what it is asked, and the headers that name what it does. */
+export async function openJob(wish: TranscriptionWish, services: Services) {
+  const model = await resolveModel(services, 'transcription', wish.model);
+  const { ignored, ...options } = toJob(model, wish);
+  await requireAvailable(model);
+  return { model, options, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } };
+}
+
+type JobOptions = Omit<TranscriptionJob, 'recording'> & {
   /** Fields without an effect. */
   readonly ignored: readonly string[];
 };
 
 /** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
-export function toJob(model: ServedModel<'transcription'>, wish: TranscriptionWish): JobOptions {
+function toJob(model: ServedModel<'transcription'>, wish: TranscriptionWish): JobOptions {
   requireFeatures(model, wish);
   const { task, format, granularities, language, temperature } = wish;
   const hasSegments = supports(model, 'segment');
@@ -39,7 +64,7 @@ function requireFeatures(
   if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
 }
 
-/** A model that has a prompt only gets the keywords in it, at its end: of a long one, the end counts. */
+/** A model that has a prompt only gets the keywords in it. */
 function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: TranscriptionWish) {
   const takesPrompt = supports(model, 'prompt');
   const own = takesPrompt ? prompt : undefined;
@@ -47,5 +72,5 @@ function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: Tra
   if (keywords.length === 0) return { ignored, prompt: own };
   if (supports(model, 'keywords')) return { ignored, prompt: own, keywords };
   if (!takesPrompt) return { ignored: [...ignored, 'keywords'] };
-  return { ignored, prompt: [...(own === undefined ? [] : [own]), keywords.join(', ')].join(' ') };
+  return { ignored, prompt: promptWithKeywords(own, keywords) };
 }

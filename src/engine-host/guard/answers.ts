@@ -166,25 +166,23 @@ export function checkTranscript(value: unknown): Transcript {
     ...(durationMs !== undefined && { durationMs }),
     ...(segments !== undefined && { segments: checkTimes(segments, durationMs) }),
     ...(words !== undefined && { words: checkTimes(words, durationMs) }),
-    ...(turns !== undefined && { turns: checkTurns(turns, durationMs) }),
+    ...(turns !== undefined && { turns: checkParts(turns, durationMs, checkTurn) }),
   };
-}
-
-function checkTurns(value: unknown, durationMs: number | undefined): readonly SpeakerTurn[] {
-  must(Array.isArray(value) && value.length <= mostTimes, 'the turns of the transcript are not an array');
-  const turns = (value as readonly unknown[]).map((item) => ({ ...objectOf(item, 'a turn of the transcript') }));
-  return checkTimes(turns, durationMs).map((time, index) => {
-    const speaker = turns[index]?.speaker;
-    must(isText(speaker) && speaker !== '', 'a turn of the transcript has no speaker');
-    return { ...time, speaker };
-  });
 }
 
 const mostTimes = 1_000_000;
 
 export function checkTimes(value: unknown, durationMs: number | undefined): readonly TimedText[] {
+  return checkParts(value, durationMs, checkTime);
+}
+
+function checkParts<T extends TimedText>(
+  value: unknown,
+  durationMs: number | undefined,
+  checkPart: (item: unknown, durationMs?: number) => T,
+): readonly T[] {
   must(Array.isArray(value) && value.length <= mostTimes, 'the times of the transcript are not an array');
-  const times = (value as readonly unknown[]).map((item) => checkTime(item, durationMs));
+  const times = (value as readonly unknown[]).map((item) => checkPart(item, durationMs));
   const isOrdered = times.every(({ startMs }, index) => startMs >= (times[index - 1]?.startMs ?? 0));
   must(isOrdered, 'the times of the transcript are not in order');
   const characters = times.reduce((sum, { text }) => sum + text.length, 0);
@@ -200,6 +198,13 @@ export function checkTime(value: unknown, durationMs = Infinity): TimedText {
   const [start, end] = [startMs as number, endMs as number];
   must(start >= 0 && start <= end && end <= Math.ceil(durationMs), 'a part of the transcript lies outside of it');
   return { startMs: start, endMs: end, text };
+}
+
+function checkTurn(value: unknown, durationMs?: number): SpeakerTurn {
+  const turn = { ...objectOf(value, 'a turn of the transcript') };
+  const { speaker } = turn;
+  must(isText(speaker) && speaker !== '', 'a turn of the transcript has no speaker');
+  return { ...checkTime(turn, durationMs), speaker };
 }
 
 export function isAmount(value: unknown): value is number {
