@@ -1376,6 +1376,8 @@ export type components = {
             model?: string;
             /** @description English words that may occur, or the English text before the recording. Ignored by models without `prompt`. */
             prompt?: string;
+            /** @description As for a transcription. */
+            keywords?: string[];
             /** @description 0 to 1. Ignored by models without `temperature`. */
             temperature?: string;
             /**

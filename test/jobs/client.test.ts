@@ -28,6 +28,19 @@ describe('transcriptions', () => {
     expect(await failureOf(transcriptions.wait(id))).toMatchObject({ code: 'transcription-not-found' });
   });
 
+  test('are translated, each part of them', async () => {
+    const asked: unknown[] = [];
+    using _hook = hookEngine(({ translate }) => void asked.push(translate));
+    await using service = await startTestService({ ...wordEngine, env });
+    const { transcriptions } = createClient({ baseUrl: service.url });
+    const { id } = await transcriptions.create(speechOf(12), { model: 'words', task: 'translate' });
+    await transcriptions.wait(id);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(new Set(asked)).toEqual(new Set([true]));
+    const refused = transcriptions.create(speechOf(1), { model: 'plain', task: 'translate' });
+    expect(await failureOf(refused)).toMatchObject({ status: 422, code: 'parameter-not-supported' });
+  });
+
   test('that fail reject the wait with their problem', async () => {
     await using service = await startTestService({ ...wordEngine, env });
     const { transcriptions } = createClient({ baseUrl: service.url });

@@ -21,6 +21,7 @@ export interface Heard {
   /** Number of the first word; undefined for silence. */
   readonly first: number | undefined;
   readonly language: string | undefined;
+  readonly translate: true | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +43,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const models = [
-  { id: 'words', local: true, supports: ['segment', 'word'] },
+  { id: 'words', local: true, supports: ['segment', 'word', 'translate'] },
   { id: 'plain', local: true },
   { id: 'slow', local: true, supports: ['segment', 'word'] },
 ];
@@ -59,8 +60,8 @@ export default {
       availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
       transcribe: (call, options) => queue.run(async () => {
         const heard = wordsIn((await readFile(call.recording.path)).subarray(44));
-        const { language } = call;
-        await globalThis['${hookName}']?.({ first: heard[0]?.n, language, signal: options.signal });
+        const { language, translate } = call;
+        await globalThis['${hookName}']?.({ first: heard[0]?.n, language, translate, signal: options.signal });
         if (call.model === 'slow') await wait(Number(context.env.JOBS_TEST_MS ?? 50), undefined, { signal: options.signal });
         const times = heard.map(({ n, startMs }) => ({ startMs, endMs: startMs + 100, text: 'w' + n }));
         return {
