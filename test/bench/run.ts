@@ -9,7 +9,9 @@ import { benchLoaded } from './loaded.ts';
 import { benchLocalChat } from './local-chat.ts';
 import { benchMemory } from './memory.ts';
 import { benchMetrics } from './metrics.ts';
+import { benchPage } from './page.ts';
 import { benchSpeech } from './speech.ts';
+import { benchStart } from './start.ts';
 import { benchStreams } from './streams.ts';
 import { runBenchmarks } from './support/table.ts';
 import { benchTranscribe } from './transcribe.ts';
@@ -17,6 +19,8 @@ import { benchVoice } from './voice.ts';
 import { benchVoiceActivity } from './voice-activity.ts';
 
 const benchmarks = {
+  start: benchStart,
+  page: benchPage,
   transcribe: benchTranscribe,
   loaded: benchLoaded,
   load: benchLoad,

@@ -8,7 +8,8 @@ import { waitedMs } from '../support/stopwatch.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { patience, programs, requestsOf, sharedPage, textOf, type UserPage } from './support.ts';
 
-const limitsMs = { stop: 250, firstSound: 300, usable: 300 } as const;
+/** What is no cancellation has ten times of what `npm run bench -- page speech` measures. */
+const limitsMs = { stop: 250, firstSound: 3_000, usable: 3_000 } as const;
 const speech = toneWav({ words: ['alpha', 'bravo'], rate: 16_000 });
 
 /** The user is asked for the microphone, and answers when `answerQuestion` is called. */
@@ -18,13 +19,6 @@ const slowUser = `{
     window.answerQuestion = () => resolve(open(constraints));
   });
 }`;
-
-/** Other programs can only add to a time: on a quiet machine the first try is below the limit, on a busy one the best. */
-async function bestOf(tries: number, limit: number, measure: () => Promise<number>): Promise<number> {
-  let best = Infinity;
-  for (let i = 0; i < tries && best >= limit; i++) best = Math.min(best, await measure());
-  return best;
-}
 
 describeWith(programs, 'the page', () => {
   const { service, browser, open } = sharedPage();
@@ -150,10 +144,8 @@ describeWith(programs, 'the page', () => {
       };
       requestAnimationFrame(look);
     }`;
-    const ms = await bestOf(30, limitsMs.usable, async () => {
-      const { page } = await open({ script, isAlone: true });
-      return page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
-    });
+    const { page } = await open({ script, isAlone: true });
+    const ms = await page.evaluate<number>(`usableAt - performance.getEntriesByType('navigation')[0].responseStart`);
     if (process.env.PAGE_TIMES) console.log('usable', ms);
     expect(ms).toBeLessThan(limitsMs.usable);
   });
@@ -161,14 +153,9 @@ describeWith(programs, 'the page', () => {
   test('sounds soon after the click that reads an answer aloud', async () => {
     const page = await open();
     await page.send('The quick brown fox jumps over the lazy dog. '.repeat(20));
-    const ms = await bestOf(30, limitsMs.firstSound, async () => {
-      await page.button('Read aloud').click();
-      await expect.poll(async () => (await page.observed()).soundedAfterMs, patience).not.toBeNull();
-      const { soundedAfterMs } = await page.observed();
-      await page.page.keyboard.press('Escape');
-      await page.button('Read aloud').waitFor();
-      return soundedAfterMs!;
-    });
+    await page.button('Read aloud').click();
+    await expect.poll(async () => (await page.observed()).soundedAfterMs, patience).not.toBeNull();
+    const { soundedAfterMs: ms } = await page.observed();
     if (process.env.PAGE_TIMES) console.log('first sound', ms);
     expect(ms).toBeLessThan(limitsMs.firstSound);
   });
