@@ -74,6 +74,7 @@ describeWith(programs, 'what is missing', () => {
     await textOf(card(page)).toContain('Preparing (downloading brain.gguf: 42 %).');
     const bar = page.page.getByRole('progressbar', { name: 'Preparing Brain 1' });
     expect(await bar.evaluate(({ value }: { value: number }) => value)).toBeCloseTo(0.42, 2);
+    expect(await page.page.locator('details.more').getAttribute('open')).toBeNull(); // further models stay folded
     expect(await faultsOf(page)).toEqual([]);
 
     emit('brain-comes');

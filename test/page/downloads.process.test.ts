@@ -1,0 +1,96 @@
+/**
+ * What is missing comes by a press, with the real programs: it is heard, answered and spoken by what was downloaded. A
+ * server of the test stands in for the download site, models made by hand for those of the catalogue.
+ */
+import { expect, test, vi } from 'vitest';
+import { hasLibrary } from '../engines/llama-local/support.ts';
+import { good, serve, type Answer } from '../engines/whisper-cli/support.ts';
+import { standIns } from '../support/catalogue.ts';
+import { answers } from '../support/chat-model.ts';
+import { describeWith } from '../support/programs.ts';
+import { toneWav } from '../support/tone-model.ts';
+import { draftOf, openPage, sharedBrowser, startPageService, textOf, type UserPage } from './support.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** The page asks again after 0.4 s, not after 4. */
+const fastTimers = `{
+  const { setTimeout } = window;
+  window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
+}`;
+
+const models = {
+  transcription: {
+    card: 'To hear',
+    file: 'ggml-small.bin',
+    config: (mirror: string) =>
+      `{ use: whisper-cli, mirror: '${mirror}', voiceActivity: 'off', models: [{ id: small, file: data/models/ggml-small.bin }] }`,
+    async works(page: UserPage) {
+      await page.upload('memo.wav', toneWav({ words: ['alpha', 'kilo'], rate: 16_000 }));
+      await draftOf(page).toBe('alpha kilo');
+    },
+  },
+  chat: {
+    card: 'To answer',
+    file: 'Qwen3-0.6B-Q8_0.gguf',
+    config: (mirror: string) => `{ use: llama-local, mirror: '${mirror}' }`,
+    async works(page: UserPage) {
+      await page.send('Hello.');
+      await textOf(await page.answer()).toContain(answers.plain);
+    },
+  },
+  speech: {
+    card: 'To speak',
+    file: 'es_ES-carlfm-x_low.onnx',
+    config: (mirror: string) => `{ use: sherpa-voice, mirror: '${mirror}', voices: [es_ES-carlfm-x_low] }`,
+    async works(page: UserPage) {
+      await page.message.fill('yes no hello world '.repeat(8));
+      await page.button('Read aloud what is typed').click();
+      await page.sees({ isSounding: true });
+    },
+  },
+} as const;
+type Capability = keyof typeof models;
+
+describeWith(['chromium', 'whisper-cli', 'whisper-host'], 'a press', () => {
+  const browser = sharedBrowser();
+
+  /** The site sends half of the model and no more, until it is asked for the rest. */
+  async function open({ file, config }: (typeof models)[Capability]) {
+    const files = await standIns();
+    const whole = files[file]!;
+    const half = whole.subarray(0, whole.length / 2);
+    const begin: Answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': whole.length });
+      response.write(half);
+    };
+    const site = await serve((request, response) => {
+      const name = request.url?.split('/').at(-1) ?? '';
+      const answer = name === file && request.headers.range === undefined ? begin : good(files[name]!);
+      return answer(request, response);
+    });
+    const service = await startPageService({ config: `engines: { it: ${config(site.url)} }` });
+    const page = await (await openPage(browser(), service, { script: fastTimers })).ready();
+    return { page, site, half };
+  }
+
+  test.skipIf(!hasLibrary).each(['transcription', 'chat', 'speech'] as const)(
+    'prepares %s, a second one stops that, and a third one goes on',
+    async (capability) => {
+      const { card: name, works } = models[capability];
+      const { page, site, half } = await open(models[capability]);
+      const card = page.page.getByRole('region', { name, exact: true });
+      const button = card.getByRole('button', { name: /^(Prepare|Stop):/ }).first();
+      await button.waitFor();
+      expect(site.requests).toEqual([]);
+      await button.click();
+      await textOf(card).toMatch(/Preparing \(downloading .*: (49|50) %\)/);
+      await button.click();
+      await textOf(card).toContain('Stopped; what was downloaded is kept.');
+      await button.click();
+      await card.waitFor({ state: 'detached' });
+      expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${half.length}-`);
+      await works(page);
+    },
+  );
+});
