@@ -44,7 +44,7 @@ async function main(): Promise<void> {
   console.log(`Created ${folder}: ${Object.keys(files).join(', ')}. Next:\n`);
   const { toPack } = server;
   const steps = [
-    ...(toPack === undefined ? [] : [`(cd ${toPack} && npm pack)`]),
+    ...(toPack === undefined ? [] : [`(cd ${toPack} && npm pack)   # once; takes a minute or two`]),
     `cd ${name}`,
     'npm install',
     'npm test',
@@ -152,12 +152,15 @@ function readmeOf(name: string): string {
 
 An engine for Parlance, in \`src/index.ts\`. \`npm test\` builds it and checks it against the engine contract.
 
-In the \`parlance.config.yaml\` of a service that has it installed (\`npm install PATH-OF-THIS-FOLDER\`):
+In the \`parlance.config.yaml\` of a service, as the path of this folder, or by its name where it is installed
+(\`npm install PATH-OF-THIS-FOLDER\`):
 
 \`\`\`yaml
 engines:
-  mine: { use: ${name} }
+  mine: { use: ./${name} }
 \`\`\`
+
+Of a clone of the service, \`use: ./${name}/src/index.ts\` needs no build.
 
 The types of the contract, with what each member means: \`node_modules/@parlance/server/dist/engines/contract/\`.
 `;

@@ -24,7 +24,7 @@ export interface ModuleOptions {
 
 const builtInFolder = join(import.meta.dirname, '../../engines');
 
-/** `use:` is a built-in folder name, else a path relative to the settings file, else a package name. */
+/** `use:` is a built-in folder name, else the path of a module or a package's folder relative to the settings file, else a package name. */
 export async function loadDefinitions(name: string, use: string, options: ModuleOptions): Promise<Definition[]> {
   const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
   const find = () => findModule(use, options.baseDir);
@@ -70,20 +70,23 @@ async function listBuiltIns(folder: string): Promise<Map<string, string>> {
 const isPath = (use: string) => use.startsWith('.') || isAbsolute(use);
 
 async function findModule(use: string, baseDir: string): Promise<string | undefined> {
-  if (!isPath(use)) return findPackage(use, join(baseDir, 'settings.js'));
+  const importer = join(baseDir, 'settings.js');
+  if (!isPath(use)) return findPackage(use, manifestOf(use, importer), importer);
   const path = resolve(baseDir, use);
-  return (await isFile(path)) ? path : undefined;
+  if (await isFile(path)) return path;
+  const manifest = join(path, 'package.json');
+  return (await isFile(manifest)) ? findPackage(path, manifest, importer) : undefined;
 }
 
 /**
  * Resolves the main module of a package like `import`: `require.resolve` does not find import-only packages. Undefined if
  * it is not installed; throws for a package that is broken.
  */
-async function findPackage(use: string, importer: string): Promise<string | undefined> {
-  const manifest = manifestOf(use, importer);
+async function findPackage(use: string, manifest: string | undefined, importer: string): Promise<string | undefined> {
   if (manifest === undefined) return undefined;
   const { exports } = parsed(await readFile(manifest, 'utf8'), manifest);
-  const main = /^(@[^/]+\/)?[^/]+$/.test(use) ? mainOf(exports) : undefined;
+  const isWhole = isPath(use) || /^(@[^/]+\/)?[^/]+$/.test(use);
+  const main = isWhole ? mainOf(exports) : undefined;
   return main === undefined ? createRequire(importer).resolve(use) : join(dirname(manifest), main);
 }
 

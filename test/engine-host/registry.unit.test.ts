@@ -144,6 +144,14 @@ describe('`use:` finds an engine', () => {
     await expectFound(name);
   });
 
+  it.each([
+    ['exports', { type: 'module', exports: './index.js' }, tiny],
+    ['a CommonJS main', { main: 'index.js' }, commonJs],
+  ])('in the folder of a package with %s', async (_what, manifest, index) => {
+    await writeFiles(home, { 'own/package.json': manifest, 'own/index.js': index });
+    await expectFound('./own');
+  });
+
   it('and takes every engine of a module that exports a list', async () => {
     await writeFiles(home, {
       'several.js': `import tiny from './tiny.js'; export default [tiny, { ...tiny, capability: 'speech' }];`,
@@ -167,7 +175,7 @@ describe('a start is refused', () => {
     for (const [use, path] of [
       ['./nowhere.js', join(home, 'nowhere.js')],
       ['/nowhere.js', '/nowhere.js'],
-      ['.', home],
+      ['./built-in', join(home, 'built-in')],
     ] as const) {
       const hint = `there is no file ${path}`;
       expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: unknown engine "${use}"; ${hint}`);
@@ -221,6 +229,11 @@ describe('a start is refused', () => {
     expect(await refusal({ mine: { use: './broken.js' } })).toBe(
       `engines.mine.use: ${join(home, 'broken.js')} ${says}`,
     );
+  });
+
+  it('for the folder of a package that was not built, with the file that is missing', async () => {
+    await writeFiles(home, { 'own/package.json': { type: 'module', exports: './dist/index.js' } });
+    expect(await refusal({ mine: { use: './own' } })).toMatch(/^engines\.mine\.use: .*own\/dist\/index\.js/);
   });
 
   it('for a package that lacks one of its own dependencies, which is named', async () => {
