@@ -6,7 +6,7 @@ import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Capability, Finding } from '../../engines/contract/index.ts';
+import type { Capability, Finding, Preparation } from '../../engines/contract/index.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
@@ -23,7 +23,7 @@ import { checkFleet } from './check-fleet.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { nameSetup } from '../../lib/setup-command.ts';
+import { commandLine, nameSetup } from '../../lib/setup-command.ts';
 
 /** Transcription comes last, where it is seen. */
 const verdicts = [
@@ -64,7 +64,7 @@ async function report(): Promise<void> {
     );
   }
   const offers = await offersOf(engines.registry);
-  if (offers.length > 0) print('what setup prepares', offers);
+  if (offers.length > 0) print(`what setup prepares; further models: ${commandLine('models')}`, offers);
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
@@ -72,12 +72,14 @@ async function report(): Promise<void> {
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 }
 
-/** What can be had: it is no fault if it is not there. */
+/** What can be had: it is no fault if it is not there. `npm run models` lists further models. */
 async function offersOf(registry: Registry): Promise<Line[]> {
   const listed = await registry.preparations();
   return listed.flatMap(({ instance, list, failure }): Line[] => {
     if (failure !== undefined) return [{ what: instance, ok: false, detail: `preparations(): ${failure}` }];
-    return list.map(({ id, title, bytes, licence, state }) => {
+    const isFurther = (one: Preparation) => one.model !== undefined && !one.isConfigured && one.state === 'missing';
+    const relevant = list.filter((one) => !isFurther(one));
+    return relevant.map(({ id, title, bytes, licence, state }) => {
       const size = bytes === null ? [] : [mebibytes(bytes)];
       const detail = [`${title} (${instance})`, ...size, `licence ${licence}`, state].join(', ');
       const isThere = state === 'ready';

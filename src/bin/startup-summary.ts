@@ -7,6 +7,7 @@ import type { EngineFailure } from '../engine-host/served-models.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import type { Service } from '../service.ts';
+import type { LoadedSettings } from '../settings/load.ts';
 import type { RunningWorker } from '../start-worker.ts';
 import { visible, type Paint } from './terminal.ts';
 
@@ -18,12 +19,12 @@ const titles: Readonly<Record<Capability, string>> = {
 
 export async function describeService(
   service: Service | RunningWorker,
-  { page }: { readonly page: boolean },
+  settings: Pick<LoadedSettings, 'page' | 'publicUrl'>,
   paint: Paint,
 ): Promise<string> {
   const { registry, metricsUrl } = service;
   const isWorker = !('url' in service);
-  const where = isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, page);
+  const where = isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, settings);
   const lines = [paint('bold', where)];
   if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
@@ -32,8 +33,8 @@ export async function describeService(
   return lines.join('\n');
 }
 
-function whereIs(url: string, page: boolean): string {
-  const where = page ? `page: ${url}/, API reference: ${url}/docs` : `contract: ${url}/openapi.json`;
+function whereIs(url: string, { page, publicUrl = url }: Pick<LoadedSettings, 'page' | 'publicUrl'>): string {
+  const where = page ? `page: ${publicUrl}/, API reference: ${publicUrl}/docs` : `contract: ${publicUrl}/openapi.json`;
   return `Parlance listens on ${url} (${where})`;
 }
 

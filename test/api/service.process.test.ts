@@ -76,4 +76,11 @@ describe('a start', () => {
     await eventually(() => child.said.stderr).toMatch(/Transcription\s+works with first/);
     expect((await createApi(child.url).get('/healthz')).body as Schemas['Problem']).toEqual({ status: 'ok' });
   });
+
+  it('names the page as browsers see it behind a proxy', async () => {
+    const env = { PUBLIC_URL: 'https://voice.example.com' };
+    const child = await startChildService({ ...echo, env });
+    const where = `listens on ${child.url} (page: https://voice.example.com/, API reference: https://voice.example.com/docs)`;
+    await eventually(() => child.said.stderr).toContain(where);
+  });
 });

@@ -139,6 +139,8 @@ describe('the verdict', () => {
     ]);
     expect(stdout).toMatch(/absent {2}ffmpeg {7}not found.*\n {10}fix: /);
     expect(stdout).toMatch(/engine ollama\n {2}(absent|ok) /);
+    expect(stdout).toMatch(/what setup prepares; further models: npm run models\n(.*\n)* {2}absent {2}chat /);
+    expect(stdout).not.toMatch(/absent {2}(small|es_ES)/);
     expect(stdout).toMatch(/MISSING whisper-cli/);
     const sandbox = await runScript('src/bin/doctor.ts', [], { cwd, env: { ...env, PARLANCE_SANDBOX: '1' } });
     expect(sandbox.stdout.match(/^engine sandbox\n.*/gm)).toEqual([
