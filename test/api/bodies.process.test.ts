@@ -91,7 +91,7 @@ describe.each(Object.entries(doors))('JSON that expands in memory, at the %s doo
       const streams: IncomingMessage[] = [];
       try {
         // Together they are larger than the heap.
-        for (let i = 0; i < 16; i++) streams.push(await openStream(service.url, door.streaming));
+        for (let i = 0; i < 8; i++) streams.push(await openStream(service.url, door.streaming));
         expect((await createApi(service.url).get('/healthz')).status).toBe(200);
         expect(await post(service.url, Buffer.from('{}'))).toMatchObject({ status: tooMany.status });
       } finally {
