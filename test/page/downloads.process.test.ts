@@ -9,15 +9,9 @@ import { standIns } from '../support/catalogue.ts';
 import { answers } from '../support/chat-model.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
-import { draftOf, openPage, sharedBrowser, startPageService, textOf, type UserPage } from './support.ts';
+import { draftOf, fastTimers, openPage, sharedBrowser, startPageService, textOf, type UserPage } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-
-/** The page asks again after 0.4 s, not after 4. */
-const fastTimers = `{
-  const { setTimeout } = window;
-  window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
-}`;
 
 const models = {
   transcription: {

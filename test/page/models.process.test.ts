@@ -10,6 +10,7 @@ import { describeWith } from '../support/programs.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import {
   draftOf,
+  fastTimers,
   openPage,
   patience,
   programs,
@@ -42,12 +43,6 @@ async function toneModel(): Promise<Buffer> {
   await rm(directory, { recursive: true });
   return bytes;
 }
-
-/** The page asks again after half a second, not after five. */
-const fastTimers = `{
-  const { setTimeout } = window;
-  window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
-}`;
 
 /** A mirror that sends half of the file, and the rest when `sendRest` is called. */
 async function startMirror(file: Buffer): Promise<{ readonly url: string; readonly sendRest: () => void }> {

@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import type { TestServiceOptions } from '../support/service.ts';
 import { faultsOf } from './axe.ts';
-import { openPage, patience, programs, sharedBrowser, startPageService, textOf, type UserPage } from './support.ts';
+import {
+  fastTimers,
+  openPage,
+  patience,
+  programs,
+  sharedBrowser,
+  startPageService,
+  textOf,
+  type UserPage,
+} from './support.ts';
 
 /** Waits for the process to emit `brain-comes` or `brain-breaks`. */
 const brain = `
@@ -40,12 +49,6 @@ export default {
 `;
 
 const emit = (event: string) => (process as NodeJS.EventEmitter).emit(event);
-
-/** The page asks again after 0.4 s, not after 4. */
-const fastTimers = `{
-  const { setTimeout } = window;
-  window.setTimeout = (call, ms) => setTimeout(call, ms / 10);
-}`;
 
 describeWith(programs, 'what is missing', () => {
   const browser = sharedBrowser();
