@@ -77,9 +77,7 @@ async function offersOf(registry: Registry): Promise<Line[]> {
   const listed = await registry.preparations();
   return listed.flatMap(({ instance, list, failure }): Line[] => {
     if (failure !== undefined) return [{ what: instance, ok: false, detail: `preparations(): ${failure}` }];
-    const isFurther = (one: Preparation) => one.model !== undefined && !one.isConfigured && one.state === 'missing';
-    const relevant = list.filter((one) => !isFurther(one));
-    return relevant.map(({ id, title, bytes, licence, state }) => {
+    return list.filter(isRelevant).map(({ id, title, bytes, licence, state }) => {
       const size = bytes === null ? [] : [mebibytes(bytes)];
       const detail = [`${title} (${instance})`, ...size, `licence ${licence}`, state].join(', ');
       const isThere = state === 'ready';
@@ -87,6 +85,11 @@ async function offersOf(registry: Registry): Promise<Line[]> {
       return { what: id, ok: isThere, isOptional: true, isPending: state === 'preparing', detail, ...fix };
     });
   });
+}
+
+/** Not a further model of the catalogue. */
+function isRelevant({ model, isConfigured, state }: Preparation): boolean {
+  return model === undefined || isConfigured === true || state !== 'missing';
 }
 
 interface Line extends Finding {

@@ -160,7 +160,7 @@ engines:
   mine: { use: ./${name} }
 \`\`\`
 
-Of a clone of the service, \`use: ./${name}/src/index.ts\` needs no build.
+In a clone of the service, \`use: ./${name}/src/index.ts\` needs no build.
 
 The types of the contract, with what each member means: \`node_modules/@parlance/server/dist/engines/contract/\`.
 `;

@@ -24,7 +24,10 @@ export interface ModuleOptions {
 
 const builtInFolder = join(import.meta.dirname, '../../engines');
 
-/** `use:` is a built-in folder name, else the path of a module or a package's folder relative to the settings file, else a package name. */
+/**
+ * `use:` is a built-in folder name, else the path of a module or of a package's folder relative to the settings file, else
+ * a package name.
+ */
 export async function loadDefinitions(name: string, use: string, options: ModuleOptions): Promise<Definition[]> {
   const builtIns = await listBuiltIns(options.builtIns ?? builtInFolder);
   const find = () => findModule(use, options.baseDir);
@@ -71,19 +74,21 @@ const isPath = (use: string) => use.startsWith('.') || isAbsolute(use);
 
 async function findModule(use: string, baseDir: string): Promise<string | undefined> {
   const importer = join(baseDir, 'settings.js');
-  if (!isPath(use)) return findPackage(use, manifestOf(use, importer), importer);
+  if (!isPath(use)) {
+    const manifest = manifestOf(use, importer);
+    return manifest === undefined ? undefined : resolvePackage(use, manifest, importer);
+  }
   const path = resolve(baseDir, use);
   if (await isFile(path)) return path;
   const manifest = join(path, 'package.json');
-  return (await isFile(manifest)) ? findPackage(path, manifest, importer) : undefined;
+  return (await isFile(manifest)) ? resolvePackage(path, manifest, importer) : undefined;
 }
 
 /**
- * Resolves the main module of a package like `import`: `require.resolve` does not find import-only packages. Undefined if
- * it is not installed; throws for a package that is broken.
+ * Resolves a package like `import`: `require.resolve` does not find import-only packages. Throws for a package that is
+ * broken. `use` is its name, its folder, or a module below its name.
  */
-async function findPackage(use: string, manifest: string | undefined, importer: string): Promise<string | undefined> {
-  if (manifest === undefined) return undefined;
+async function resolvePackage(use: string, manifest: string, importer: string): Promise<string> {
   const { exports } = parsed(await readFile(manifest, 'utf8'), manifest);
   const isWhole = isPath(use) || /^(@[^/]+\/)?[^/]+$/.test(use);
   const main = isWhole ? mainOf(exports) : undefined;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { hasLibrary } from '../engines/llama-local/support.ts';
-import { good, serve, status, type Answer } from '../engines/whisper-cli/support.ts';
+import { good, half, serve, status, type Answer } from '../engines/whisper-cli/support.ts';
 import { standIns } from '../support/catalogue.ts';
 import { answers } from '../support/chat-model.ts';
 import { upload } from '../support/local-service.ts';
@@ -79,22 +79,18 @@ describe.skipIf(!isReady)('a model that is started by its name', () => {
   });
 
   test('shows its progress, stops, and resumes where it was', async () => {
-    const half = vi.fn<(offset: number) => void>();
-    const slow: Answer = async (_request, response) => {
-      const file = (await filesOf)['ggml-small.bin']!;
-      response.writeHead(200, { 'content-length': file.length });
-      half(Math.floor(file.length / 2));
-      response.write(file.subarray(0, Math.floor(file.length / 2)));
+    const slow: Answer = async (request, response) => {
+      const { files } = await setup;
+      return half(files['ggml-small.bin']!)(request, response);
     };
     const setup = startSetup(slow);
-    const filesOf = setup.then(({ files }) => files);
-    const { preparations, stateOf, pull, site } = await setup;
+    const { preparations, stateOf, pull, site, files } = await setup;
     await preparations.start('small');
     await expect.poll(async () => (await stateOf('small'))?.progress ?? 0, patience).toBeGreaterThan(0.4);
     expect(await stateOf('small')).toMatchObject({ state: 'preparing', reason: /downloading ggml-small\.bin: \d+ %/ });
     expect(await preparations.stop('small')).toMatchObject({ state: 'missing', reason: /^Stopped/ });
     await pull('small');
-    expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${half.mock.calls[0]?.[0]}-`);
+    expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${Math.floor(files['ggml-small.bin']!.length / 2)}-`);
   });
 
   test('says that a download is interrupted while it is tried again, and why it failed in the end', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { chromium, type Browser } from 'playwright-core';
+import { usableWatcher } from '../page/observer.ts';
 import { spawnService } from '../support/child-service.ts';
 import { requireProgram } from '../support/programs.ts';
 import { interleave, median } from './support/measure.ts';
@@ -48,13 +49,7 @@ interface Times {
 /** In a context of its own: nothing is in its cache. */
 async function open(browser: Browser, url: string): Promise<Times> {
   const context = await browser.newContext();
-  await context.addInitScript(`{
-    const look = () => {
-      if (document.querySelector('textarea')) window.usableAt = performance.now();
-      else requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);
-  }`);
+  await context.addInitScript(usableWatcher);
   const page = await context.newPage();
   await page.goto(url);
   const times = await page.evaluate<Times>(`new Promise((resolve) => {

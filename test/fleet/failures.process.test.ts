@@ -4,7 +4,7 @@ import { find, seriesOf } from '../metrics/support.ts';
 import { describeWith } from '../support/programs.ts';
 import { openRedisServer, type RedisServer } from '../support/redis.ts';
 import { processesWith } from '../support/processes.ts';
-import { openStream, typesOf } from '../transcription/support/stream.ts';
+import { openStream, readStream, typesOf } from '../transcription/support/stream.ts';
 import {
   createGate,
   formOf,
@@ -104,9 +104,11 @@ describeWith(['redis-server'], 'in a fleet', () => {
 
   test('an engine that reports nonsense in a timer costs its own call, and no worker', async () => {
     const script = { say: 'nonsense', misreports: true };
-    using answer = await openStream(front.url, formOf(script, { timestamps: 'segment' }));
-    await answer.all();
-    expect(answer.text).toContain('"code":"engine-failed"'); // in an event, where it has waited for a worker
+    const { answer, events } = await readStream(front.url, formOf(script, { timestamps: 'segment' }));
+    // A call that had to wait for a worker has begun its answer, and fails in its last event.
+    const last = events.at(-1);
+    const problem = last?.type === 'transcription.failed' ? last.problem : answer.body;
+    expect(problem).toMatchObject({ status: 500, code: 'engine-failed' });
     const worker = await workerOf(workers, script.say);
     await expect.poll(() => worker.log().some(({ msg, say }) => msg === 'ended' && say === script.say)).toBe(true);
     expect(workers.filter((one) => one.log().some(({ msg }) => msg.startsWith('exiting')))).toEqual([]);

@@ -407,9 +407,9 @@ describeWith(stoodFor, 'beside the package with the programs for this platform',
     expect((await named.ended).stdout).toContain(`0.0.1, ${other}, from WHISPER_CLI\n`);
   });
 
-  // Of the release: compiling them takes a quarter of an hour.
-  const ofRelease = builtTarball === undefined ? () => {} : describe;
-  ofRelease('its programs', () => {
+  // Run by the release workflow: the build takes 15 minutes of processor time.
+  const describeInRelease = builtTarball === undefined ? () => {} : describe;
+  describeInRelease('its programs', () => {
     it('load nothing from the working directory', async () => {
       const marker = inside('hostile-was-here');
       const source = `#include <stdio.h>

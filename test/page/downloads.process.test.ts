@@ -1,10 +1,10 @@
 /**
- * What is missing comes by a press, with the real programs: it is heard, answered and spoken by what was downloaded. A
- * server of the test stands in for the download site, models made by hand for those of the catalogue.
+ * Missing models are downloaded from their cards, and then used by the real programs. A server of the test stands in for
+ * the download site, models made by hand for those of the catalogue.
  */
 import { expect, test, vi } from 'vitest';
 import { hasLibrary } from '../engines/llama-local/support.ts';
-import { good, serve, type Answer } from '../engines/whisper-cli/support.ts';
+import { good, half, serve } from '../engines/whisper-cli/support.ts';
 import { standIns } from '../support/catalogue.ts';
 import { answers } from '../support/chat-model.ts';
 import { describeWith } from '../support/programs.ts';
@@ -46,33 +46,28 @@ const models = {
 } as const;
 type Capability = keyof typeof models;
 
-describeWith(['chromium', 'whisper-cli', 'whisper-host'], 'a press', () => {
+describeWith(['chromium', 'whisper-cli', 'whisper-host'], 'the button of a card', () => {
   const browser = sharedBrowser();
 
   /** The site sends half of the model and no more, until it is asked for the rest. */
   async function open({ file, config }: (typeof models)[Capability]) {
     const files = await standIns();
     const whole = files[file]!;
-    const half = whole.subarray(0, whole.length / 2);
-    const begin: Answer = (_request, response) => {
-      response.writeHead(200, { 'content-length': whole.length });
-      response.write(half);
-    };
     const site = await serve((request, response) => {
       const name = request.url?.split('/').at(-1) ?? '';
-      const answer = name === file && request.headers.range === undefined ? begin : good(files[name]!);
+      const answer = name === file && request.headers.range === undefined ? half(whole) : good(files[name]!);
       return answer(request, response);
     });
     const service = await startPageService({ config: `engines: { it: ${config(site.url)} }` });
     const page = await (await openPage(browser(), service, { script: fastTimers })).ready();
-    return { page, site, half };
+    return { page, site, halfBytes: Math.floor(whole.length / 2) };
   }
 
   test.skipIf(!hasLibrary).each(['transcription', 'chat', 'speech'] as const)(
-    'prepares %s, a second one stops that, and a third one goes on',
+    'prepares %s, stops it, and resumes it',
     async (capability) => {
       const { card: name, works } = models[capability];
-      const { page, site, half } = await open(models[capability]);
+      const { page, site, halfBytes } = await open(models[capability]);
       const card = page.page.getByRole('region', { name, exact: true });
       const button = card.getByRole('button', { name: /^(Prepare|Stop):/ }).first();
       await button.waitFor();
@@ -83,7 +78,7 @@ describeWith(['chromium', 'whisper-cli', 'whisper-host'], 'a press', () => {
       await textOf(card).toContain('Stopped; what was downloaded is kept.');
       await button.click();
       await card.waitFor({ state: 'detached' });
-      expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${half.length}-`);
+      expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${halfBytes}-`);
       await works(page);
     },
   );

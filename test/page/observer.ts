@@ -95,3 +95,12 @@ export const observer = String.raw`(() => {
     listenedMs: openedAt === null ? 0 : performance.now() - openedAt,
   }) });
 })()`;
+
+/** Sets `window.usableAt` once the composer is there, by `performance.now()`. */
+export const usableWatcher = `{
+  const look = () => {
+    if (document.querySelector('textarea')) window.usableAt = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}`;

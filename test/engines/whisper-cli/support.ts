@@ -78,6 +78,14 @@ export function good(content: Uint8Array, etag?: string): Answer {
   };
 }
 
+/** Sends the first half, rounded down, and no more. */
+export function half(content: Uint8Array): Answer {
+  return (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length });
+    response.write(content.subarray(0, Math.floor(content.length / 2)));
+  };
+}
+
 /** Responds with a status and an empty body. */
 export function status(code: number, headers: Record<string, string> = {}): Answer {
   return (_request, response) => {
