@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { pino } from 'pino';
-import { chromium, type Browser, type Page, type Request } from 'playwright-core';
+import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp, loadSettings, type App } from '../../src/index.ts';
 import { eventually } from '../api/support/eventually.ts';
+import { startChromium } from '../support/chromium.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
@@ -34,10 +35,7 @@ describeWith(['chromium', 'whisper-cli'], 'the client in a browser', (programs) 
     const built = await build({ entryPoints: [entry], bundle: true, write: false, platform: 'browser', format: 'esm' });
     expect(built.warnings).toEqual([]);
     bundle = built.outputFiles[0]?.text ?? '';
-    browser = await chromium.launch({
-      executablePath: programs.chromium,
-      args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
-    });
+    browser = await startChromium(['--autoplay-policy=no-user-gesture-required']);
   });
   afterAll(async () => {
     await browser.close();

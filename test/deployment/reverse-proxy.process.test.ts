@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import type { ContractDocument } from '../../src/contract/document.ts';
@@ -12,6 +12,7 @@ import { blocksOf } from '../docs/support/pages.ts';
 import { open, openSpeechService, sound, startReading } from '../speech/support.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/processes.ts';
+import { startChromium } from '../support/chromium.ts';
 import { describeWith } from '../support/programs.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -32,8 +33,7 @@ describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
     const config = `engines: { ${engines.join(', ')} }\n`;
     service = cleanup.use(await openSpeechService({ config, env: { PUBLIC_URL: base } }));
     await startNginx(port);
-    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
-    browser = await chromium.launch({ executablePath: programs.chromium, args });
+    browser = await startChromium(['--autoplay-policy=no-user-gesture-required']);
     cleanup.defer(() => browser.close());
   });
   afterAll(() => cleanup.disposeAsync());

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startLocalService } from '../support/local-service.ts';
+import { startChromium } from '../support/chromium.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { speechSeconds, toneWav } from '../support/tone-model.ts';
@@ -19,7 +20,7 @@ test('the example has 40 lines', () => {
   expect(readFileSync(example, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-describeWith(['chromium', 'whisper-cli'], 'the microphone button', (programs) => {
+describeWith(['chromium', 'whisper-cli'], 'the microphone button', () => {
   const speech = { words: ['alpha', 'bravo'] as const, rate: 48_000, tailSeconds: 0.5 };
 
   let browser: Browser;
@@ -30,13 +31,10 @@ describeWith(['chromium', 'whisper-cli'], 'the microphone button', (programs) =>
     directory = await mkdtemp(join(tmpdir(), 'parlance-microphone-'));
     const recording = join(directory, 'speech.wav');
     await writeFile(recording, toneWav(speech));
-    browser = await chromium.launch({
-      executablePath: programs.chromium,
-      args: [
-        ...['--no-sandbox', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
-        `--use-file-for-fake-audio-capture=${recording}%noloop`,
-      ],
-    });
+    browser = await startChromium([
+      ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+      `--use-file-for-fake-audio-capture=${recording}%noloop`,
+    ]);
     const { outputFiles } = await build({
       ...{ entryPoints: [example], bundle: true, write: false },
       ...{ platform: 'browser', format: 'esm', conditions: ['parlance-source'] },

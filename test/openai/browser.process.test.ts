@@ -2,8 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startChromium } from '../support/chromium.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -44,7 +45,7 @@ globalThis.page = {
 };
 `;
 
-describeWith(['chromium'], 'the SDK in a browser', (programs) => {
+describeWith(['chromium'], 'the SDK in a browser', () => {
   let browser: Browser;
   let listed: Server;
   let unlisted: Server;
@@ -57,7 +58,7 @@ describeWith(['chromium'], 'the SDK in a browser', (programs) => {
     service = await startTestService({
       env: { PARLANCE_SANDBOX: '1', API_KEYS: 'right', CORS_ORIGINS: originOf(listed) },
     });
-    browser = await chromium.launch({ executablePath: programs.chromium, args: ['--no-sandbox'] });
+    browser = await startChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -12,7 +12,7 @@ const refuse = (name: string) =>
 
 describeWith(programs, 'a user without a microphone', () => {
   const service = sharedService();
-  const browser = sharedBrowser();
+  const browser = sharedBrowser({ asks: true });
 
   describe('on http in the local network', () => {
     const lan = sharedService({ env: { PUBLIC_URL: `http://${lanName}` } });

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { startChromium, windowless } from '../support/chromium.ts';
 import { startLocalService } from '../support/local-service.ts';
 import { requireProgram } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -48,6 +49,8 @@ export const requestsOf = ({ log }: TestService, operation?: string): LogLine[] 
 export interface BrowserOptions {
   /** What the microphone hears, from its opening on; then silence. Absent: beeps. */
   readonly hears?: Buffer;
+  /** It asks for the microphone, and the answer is no unless the context allows it; otherwise nobody is asked. */
+  readonly asks?: boolean;
   /** What it is started through, such as the command that enters a namespace. */
   readonly through?: readonly string[];
 }
@@ -58,24 +61,24 @@ export function sharedBrowser(options: BrowserOptions = {}): () => Browser {
 }
 
 /** The caller disposes of it. */
-export async function launch({ hears, through = [] }: BrowserOptions): Promise<Browser & AsyncDisposable> {
+export async function launch({
+  hears,
+  asks = false,
+  through = [],
+}: BrowserOptions): Promise<Browser & AsyncDisposable> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-page-'));
   const recording = join(directory, 'microphone.wav');
   if (hears) await writeFile(recording, hears);
   const program = join(directory, 'chromium');
-  await writeFile(program, `#!/bin/sh\nexec ${[...through, requireProgram('chromium')].join(' ')} "$@"\n`, {
-    mode: 0o755,
-  });
-  const browser = await chromium.launch({
-    executablePath: program,
-    args: [
-      '--no-sandbox',
-      '--use-fake-device-for-media-stream',
-      '--deny-permission-prompts', // but for what a context allows
-      ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
-      `--host-resolver-rules=MAP ${lanName} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`, // the network is cut
-    ],
-  });
+  const command = [...through, asks ? requireProgram('chromium') : windowless()];
+  await writeFile(program, `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`, { mode: 0o755 });
+  const args = [
+    '--use-fake-device-for-media-stream',
+    asks ? '--deny-permission-prompts' : '--use-fake-ui-for-media-stream', // but for what a context allows
+    ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
+    `--host-resolver-rules=MAP ${lanName} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`, // the network is cut
+  ];
+  const browser = await startChromium(args, program);
   if (hears) expect(existsSync(recording)).toBe(true); // else there would be silence, and no error
   return Object.assign(browser, {
     async [Symbol.asyncDispose]() {

@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startChromium } from '../support/chromium.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { addressOf, makeClip, open, startSpeechService } from './support.ts';
 
@@ -26,8 +27,7 @@ describeWith(['chromium', 'espeak-ng', 'ffmpeg'], 'in Chromium', (programs) => {
   let speech: { readonly path: string; readonly bytes: number; readonly seconds: number };
 
   beforeAll(async () => {
-    const args = ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'];
-    browser = await chromium.launch({ executablePath: programs.chromium, args });
+    browser = await startChromium(['--autoplay-policy=no-user-gesture-required']);
     directory = await mkdtemp(join(tmpdir(), 'parlance-speech-'));
     const [wav, path] = [join(directory, 'speech.wav'), join(directory, 'speech.mp3')];
     const text = 'The quick brown fox jumps over the lazy dog, and then it does so once more. '.repeat(2);
