@@ -293,8 +293,8 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
   const routing = { services, access, limits, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? preferredAnswer : undefined;
-  const native = await openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
-  const openai = await openApi(openaiFormat, { ...routing, operations: openaiOperations });
+  const native = openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
+  const openai = openApi(openaiFormat, { ...routing, operations: openaiOperations });
   const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
   const listener = createApp({
     apiFor: (target) => (isOpenAITarget(target) ? openai : native),
@@ -353,11 +353,11 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   };
 }
 
-async function openApi<Operations extends AnyOperations<Operations>>(
+function openApi<Operations extends AnyOperations<Operations>>(
   format: ApiFormat,
   options: Omit<RouterOptions<Operations, Services>, 'contract'>,
-): Promise<Api> {
-  return { ...format, respond: await createRouter({ ...options, contract: format.contract }) };
+): Api {
+  return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
 }
 
 /** A sixteenth of the heap each, and never less than the largest valid request. */

@@ -3,8 +3,9 @@
  * jobs. Every request is signed.
  */
 import { createReadStream } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { createServer } from '../../lib/node-http.ts';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { Clips } from '../clips/store.ts';
 import type { Jobs } from '../jobs/store.ts';

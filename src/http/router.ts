@@ -7,7 +7,7 @@ import { parse as parseQuery } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
 import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { OpenAPIBackend, type Document, type Operation as OpenApiOperation, type Request } from 'openapi-backend';
+import type { Document, OpenAPIBackend, Operation as OpenApiOperation, Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
 import { runInScope, type RequestScope } from '../request-scope.ts';
 import { largestBody } from '../contract/body-limit.ts';
@@ -43,16 +43,17 @@ type StepOptions = Pick<RouterOptions<object, unknown>, 'contract' | 'services' 
 /** Failures of HTTP itself, possible while a body is read: no operation declares them. */
 const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
-/** Every step may end the request by throwing. The app sends the answer. */
-export async function createRouter<Operations extends AnyOperations<Operations>, Services>(
+/** Every step may end the request by throwing. The app sends the answer. The first request opens the contract. */
+export function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
-): Promise<Respond> {
+): Respond {
   const { contract } = options;
-  const api = await openContractApi(contract);
+  let opened: ContractApi | undefined;
   // In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one.
   const check: CheckAnswer = options.checkAnswers ? createAnswerCheck(contract) : (_id, answer) => answer;
 
   return async (request, target) => {
+    const api = (opened ??= await openContractApi(contract));
     const operation = route(request, target, api);
     const { id } = operation;
     const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
@@ -62,14 +63,14 @@ export async function createRouter<Operations extends AnyOperations<Operations>,
       if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
       const authenticated = authenticate(routed, options);
       const { scope } = authenticated;
-      return { answer: check(id, await runInScope(scope, answerOf, authenticated)), scope };
+      return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope };
     } catch (error) {
       const { code, answer } = failureOf(error, request);
       return { answer: httpFailures.has(code) ? answer : check(id, answer), scope: request.scope };
     }
   };
 
-  async function answerOf(authenticated: Authenticated): Promise<AnyAnswer> {
+  async function answerOf(authenticated: Authenticated, api: ContractApi): Promise<AnyAnswer> {
     const { request, definition } = authenticated;
     const admitted = await admit(authenticated, options);
     const parameters = readParameters(admitted, api);
@@ -299,7 +300,7 @@ interface ContractApi extends Pick<Contract, 'page' | 'namesAllViolations'> {
   readonly allErrorsOf: (read: Read) => Promise<readonly ErrorObject[]>;
 }
 
-const opened = new WeakMap<Contract, Promise<ContractApi>>();
+const openedApis = new WeakMap<Contract, Promise<ContractApi>>();
 
 /**
  * Compiles the validators of all operations, one in each turn of the event loop, so that no request pays for its own. Takes
@@ -315,8 +316,12 @@ export async function compileValidators(contract: Contract): Promise<void> {
 
 /** Once per process, however many services it has. */
 function openContractApi(contract: Contract): Promise<ContractApi> {
-  const api = opened.get(contract) ?? createContractApi(contract);
-  opened.set(contract, api);
+  const forget = (error: unknown) => {
+    openedApis.delete(contract); // the process may have been out of file descriptors
+    throw error;
+  };
+  const api = openedApis.get(contract) ?? createContractApi(contract).catch(forget);
+  openedApis.set(contract, api);
   return api;
 }
 
@@ -350,10 +355,11 @@ async function createContractApi(contract: Contract): Promise<ContractApi> {
   };
 }
 
-function openBackend({ document, root }: Contract, own: AjvOptions): Promise<OpenAPIBackend> {
+async function openBackend({ document, root }: Contract, own: AjvOptions): Promise<OpenAPIBackend> {
+  const { OpenAPIBackend } = await import('openapi-backend'); // lazy: a start need not wait for 80 modules
   const cache = new Map<unknown, Ajv2020>();
-  return new OpenAPIBackend({
-    definition: structuredClone(document) as unknown as Document, // it modifies the document
+  const backend = new OpenAPIBackend({
+    definition: document as unknown as Document,
     apiRoot: root,
     strict: true,
     quick: true,
@@ -365,7 +371,9 @@ function openBackend({ document, root }: Contract, own: AjvOptions): Promise<Ope
       // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the class of that dialect
       return ajv;
     },
-  }).init();
+  });
+  backend.loadDocument = () => Promise.resolve(backend.document); // `quick` uses the definition as it is, and would read it
+  return backend.init();
 }
 
 function toOperation(object: OpenApiOperation): Operation {

@@ -1,8 +1,9 @@
 /** The listening socket and its graceful shutdown: requests in flight finish, new ones are not accepted. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createServer } from '../../../lib/node-http.ts';
 import type { RequestListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';

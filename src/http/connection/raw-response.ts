@@ -1,7 +1,7 @@
 /** Sends a response on a raw socket, for input that never became a request. */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from '../../../lib/node-http.ts';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { problemAnswer, type ProblemError } from '../../contract/problems.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
