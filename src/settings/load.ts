@@ -8,7 +8,14 @@ import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import { compileExplainable, describeErrors } from './schema-errors.ts';
-import { fileSchema, settingsSchema, settingsTable, type McpServerSettings, type Settings } from './table.ts';
+import {
+  defaultSettings,
+  fileSchema,
+  schemaOfSome,
+  settingsTable,
+  type McpServerSettings,
+  type Settings,
+} from './table.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 
@@ -54,19 +61,19 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   for (const [name, row] of Object.entries(settingsTable)) {
     const text = env[row.env];
     const inFile = row.inFile === false ? undefined : file.values[name];
-    const value = text === undefined || text === '' ? (inFile ?? row.default) : fromText(text, row.schema.type);
+    const value = text === undefined || text === '' ? inFile : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
-  const areSettings: ValidateFunction<GivenSettings> = compileExplainable(settingsSchema);
+  const areValid: ValidateFunction<Partial<GivenSettings>> = compileExplainable(schemaOfSome(Object.keys(values)));
   const wrong = [
     ...(file.path === undefined ? [] : violations(compileExplainable(fileSchema), file.values, file.path)),
-    ...violations(areSettings, values, file.path),
+    ...violations(areValid, values, file.path),
     ...proxyMistakes(env),
   ];
-  if (wrong.length > 0 || !areSettings(values)) throw new SettingsError([...new Set(wrong)].join('\n'));
+  if (wrong.length > 0 || !areValid(values)) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   normalize(values);
-  const settings: GivenSettings = values;
+  const settings: GivenSettings = { ...defaultSettings, ...values };
   rejectOpenAccess(settings);
   rejectLoops(settings, file.path);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));

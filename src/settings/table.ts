@@ -553,5 +553,19 @@ const rows = Object.entries(settingsTable);
 /** JSON Schema of all settings, from any source. */
 export const settingsSchema = schemaOf(rows);
 
+/** The schema of these settings alone: to compile that of all takes 15 ms of each start. */
+export function schemaOfSome(names: readonly string[]) {
+  const isNamed = ([name]: readonly [string, unknown]) => names.includes(name);
+  return {
+    ...settingsSchema,
+    properties: Object.fromEntries(Object.entries(settingsSchema.properties).filter(isNamed)),
+  };
+}
+
+/** Settings that have a value without being given one. */
+export const defaultSettings = Object.fromEntries(
+  rows.flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+) as unknown as Settings;
+
 /** JSON Schema of `parlance.config.yaml`, without the options of the engines: each engine brings its own. */
 export const fileSchema = schemaOf(rows.filter(([, { inFile }]) => inFile !== false));
