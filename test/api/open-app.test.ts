@@ -7,7 +7,11 @@ import { openApp } from '../../src/service.ts';
 import { loadSettings } from '../../src/settings/load.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
-vi.mock('../../src/http/router.ts', () => ({ createRouter: () => Promise.reject(new Error('no router')) }));
+vi.mock('../../src/http/router.ts', () => ({
+  createRouter() {
+    throw new Error('no router');
+  },
+}));
 
 const engine = `
 import { writeFileSync } from 'node:fs';

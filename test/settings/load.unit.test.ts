@@ -9,7 +9,8 @@ import {
   SettingsError,
   type Environment,
 } from '../../src/settings/load.ts';
-import { settingsTable, type Settings } from '../../src/settings/table.ts';
+import { compileExplainable } from '../../src/settings/schema-errors.ts';
+import { defaultSettings, schemaOfSome, settingsTable, type Settings } from '../../src/settings/table.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
 let folder: string;
@@ -176,6 +177,13 @@ describe('a setting', () => {
         llama: { use: 'llama-local', pulled: true, models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
       },
     });
+  });
+
+  it('has only defaults that it might be given', () => {
+    const validate = compileExplainable(schemaOfSome(Object.keys(defaultSettings)));
+    validate(defaultSettings);
+    expect(validate.errors).toBeNull();
+    expect(Object.keys(defaultSettings).length).toBeGreaterThan(20);
   });
 
   it.each(names)('%s comes from its variable', async (name) => {
