@@ -33,7 +33,7 @@ export async function loadDefinitions(name: string, use: string, options: Module
   const find = () => findModule(use, options.baseDir);
   const place = builtIns.get(use) ?? (await explained(`${name}.use`, `the package ${use} cannot be used`, find));
   if (place === undefined) {
-    const hint = isPath(use) ? `there is no file ${resolve(options.baseDir, use)}` : hintFor(use, [...builtIns.keys()]);
+    const hint = isPath(use) ? await missingAt(resolve(options.baseDir, use)) : hintFor(use, [...builtIns.keys()]);
     throw refusal(`${name}.use`, `unknown engine "${use}"; ${hint}`);
   }
   if (!builtIns.has(use)) prepareForEngines();
@@ -47,6 +47,14 @@ function hintFor(use: string, known: readonly string[]): string {
   const meant = didYouMean(use, known);
   const names = `use one of ${known.join(', ')}, a path such as ./my-engine.js, or the name of an installed package`;
   return meant === undefined ? names : `did you mean ${meant}? ${names}`;
+}
+
+async function missingAt(path: string): Promise<string> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  return isFolder ? `the folder ${path} has no package.json` : `there is no file ${path}`;
 }
 
 async function load(place: string): Promise<{ readonly default?: unknown }> {

@@ -172,12 +172,11 @@ describe('a start is refused', () => {
   });
 
   it('for a `use` that is a path to no file, with the whole path', async () => {
-    for (const [use, path] of [
-      ['./nowhere.js', join(home, 'nowhere.js')],
-      ['/nowhere.js', '/nowhere.js'],
-      ['./built-in', join(home, 'built-in')],
+    for (const [use, hint] of [
+      ['./nowhere.js', `there is no file ${join(home, 'nowhere.js')}`],
+      ['/nowhere.js', 'there is no file /nowhere.js'],
+      ['./built-in', `the folder ${join(home, 'built-in')} has no package.json`],
     ] as const) {
-      const hint = `there is no file ${path}`;
       expect(await refusal({ mine: { use } })).toBe(`engines.mine.use: unknown engine "${use}"; ${hint}`);
     }
   });

@@ -57,7 +57,7 @@ async function writePage(rows: readonly Row[], facts: readonly string[]): Promis
     [
       '| what | measured | against | ratio | goal |',
       '| --- | --- | --- | --- | --- |',
-      ...cells.map((row) => `| ${row.map((cell) => cell.trim()).join(' | ')} |`),
+      ...cells.map((row) => `| ${row.map((cell) => cell.trim().replaceAll('|', '\\|')).join(' | ')} |`),
     ].join('\n'),
   ];
   await writeFile(page, await format(`${text.join('\n\n')}\n`, { parser: 'markdown' }));
