@@ -34,7 +34,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       },
     }),
   });
-  const respond = await createRouter<operations, object>({
+  const respond = createRouter<operations, object>({
     contract: nativeFormat.contract,
     operations,
     services: {},
