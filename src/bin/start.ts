@@ -49,7 +49,7 @@ if (started) {
   if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
     process.on('SIGHUP', () => void service.reloadKeys());
   }
-  setTimeout(() => void finishStart(service), settleMs).unref();
+  setTimeout(() => void finishStart(service, log), settleMs).unref();
   await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);
   // For the operator, on stderr; stdout is for the log.
   const description = describeService(service, settings, terminal.paint).catch((err: unknown) => {
@@ -61,8 +61,12 @@ if (started) {
   if (settings.sandbox) terminal.print(sandboxNotice);
 }
 
-async function finishStart(service: Service | RunningWorker): Promise<void> {
-  if ('finishStart' in service) await service.finishStart();
+async function finishStart(service: Service | RunningWorker, log: Logger): Promise<void> {
+  try {
+    if ('finishStart' in service) await service.finishStart();
+  } catch (err) {
+    log.warn({ err }, 'the contract could not be opened; the next request tries again');
+  }
   shrinkHeap();
 }
 

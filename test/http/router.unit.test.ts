@@ -84,6 +84,22 @@ describe('the steps of a request', () => {
     expect(handled).toMatchObject([{ id: 'request-1', body: chat.body, path: {}, query: {}, headers: {} }]);
   });
 
+  it('do not begin where the contract cannot be opened, and the next request opens it', async () => {
+    const { contract } = nativeFormat;
+    let refused = 0;
+    const opening = {
+      ...contract,
+      get document() {
+        if (refused++ === 0) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+        return contract.document;
+      },
+    };
+    const first = await send(chat, { contract: opening });
+    expect(first.answer).toMatchObject({ code: 'EMFILE' });
+    expect(first.steps).toEqual([]);
+    expect((await send(chat, { contract: opening })).answer).toMatchObject({ status: 200 });
+  });
+
   it('end with a path that does not exist', async () => {
     const { answer, record, steps } = await send({ path: '/nowhere' });
     expect(answer).toMatchObject({ code: 'not-found' });
