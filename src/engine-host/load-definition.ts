@@ -1,4 +1,5 @@
 /** Loads the definitions of engines: finds a module by the name in `use:`, and validates what it exports. */
+import type { Stats } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -50,11 +51,7 @@ function hintFor(use: string, known: readonly string[]): string {
 }
 
 async function missingAt(path: string): Promise<string> {
-  const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  return isFolder ? `the folder ${path} has no package.json` : `there is no file ${path}`;
+  return (await statOf(path))?.isDirectory() ? `the folder ${path} has no package.json` : `there is no file ${path}`;
 }
 
 async function load(place: string): Promise<{ readonly default?: unknown }> {
@@ -129,10 +126,12 @@ function mainOf(target: unknown): string | undefined {
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+  return (await statOf(path))?.isFile() === true;
+}
+
+/** Undefined where there is nothing, or nothing that may be seen. */
+async function statOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
 }
 
 function checkDefinition(name: string, place: string, value: unknown): Definition {

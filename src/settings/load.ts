@@ -11,7 +11,7 @@ import { compileExplainable, describeErrors } from './schema-errors.ts';
 import {
   defaultSettings,
   fileSchema,
-  schemaOfSome,
+  schemasOfOne,
   settingsTable,
   type McpServerSettings,
   type Settings,
@@ -64,16 +64,17 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     const value = text === undefined || text === '' ? inFile : fromText(text, row.schema.type);
     if (value !== undefined) values[name] = value;
   }
-  const areValid: ValidateFunction<Partial<GivenSettings>> = compileExplainable(schemaOfSome(Object.keys(values)));
   const wrong = [
     ...(file.path === undefined ? [] : violations(compileExplainable(fileSchema), file.values, file.path)),
-    ...violations(areValid, values, file.path),
+    ...Object.entries(schemasOfOne).flatMap(([name, schema]) =>
+      Object.hasOwn(values, name) ? violations(compileExplainable(schema), { [name]: values[name] }, file.path) : [],
+    ),
     ...proxyMistakes(env),
   ];
-  if (wrong.length > 0 || !areValid(values)) throw new SettingsError([...new Set(wrong)].join('\n'));
+  if (wrong.length > 0) throw new SettingsError([...new Set(wrong)].join('\n'));
 
   normalize(values);
-  const settings: GivenSettings = { ...defaultSettings, ...values };
+  const settings: GivenSettings = { ...defaultSettings, ...(values as Partial<GivenSettings>) };
   rejectOpenAccess(settings);
   rejectLoops(settings, file.path);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));

@@ -551,16 +551,15 @@ const mcpServersSchema = {
 const rows = Object.entries(settingsTable);
 
 /** JSON Schema of all settings, from any source. */
-export const settingsSchema = schemaOf(rows);
+const settingsSchema = schemaOf(rows);
 
-/** The schema of these settings alone: to compile that of all takes 15 ms of each start. */
-export function schemaOfSome(names: readonly string[]) {
-  const isNamed = ([name]: readonly [string, unknown]) => names.includes(name);
-  return {
-    ...settingsSchema,
-    properties: Object.fromEntries(Object.entries(settingsSchema.properties).filter(isNamed)),
-  };
-}
+/** By name, the schema of settings that have this one alone: to compile that of all takes 15 ms of each start. */
+export const schemasOfOne = Object.fromEntries(
+  Object.entries(settingsSchema.properties).map(([name, schema]) => [
+    name,
+    { ...settingsSchema, properties: { [name]: schema } },
+  ]),
+);
 
 /** Settings that have a value without being given one. */
 export const defaultSettings = Object.fromEntries(

@@ -74,7 +74,7 @@ export async function launch({
   await writeFile(program, `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`, { mode: 0o755 });
   const args = [
     '--use-fake-device-for-media-stream',
-    asks ? '--deny-permission-prompts' : '--use-fake-ui-for-media-stream', // but for what a context allows
+    asks ? '--deny-permission-prompts' : '--use-fake-ui-for-media-stream',
     ...(hears ? [`--use-file-for-fake-audio-capture=${recording}%noloop`] : []),
     `--host-resolver-rules=MAP ${lanName} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`, // the network is cut
   ];

@@ -1,4 +1,4 @@
-/** Chromium for tests. The rest of Debian's package, its windows, costs more than the pages: three times the processor time. */
+/** Chromium for tests. Debian's whole one spends twice as much processor time on its windows as on the pages in them. */
 import { chromium, type Browser } from 'playwright-core';
 import { findProgram, requireProgram } from './programs.ts';
 
