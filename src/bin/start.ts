@@ -5,7 +5,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { readCommandLine } from './command-line.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
-import { keepYoungObjectsYoung, shrinkHeap } from '../system/heap.ts';
+import { keepYoungObjectsYoung, letHeapGrow, shrinkHeap } from '../system/heap.ts';
 import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
 import { createTerminal, paintFor, type Terminal } from './terminal.ts';
 import { createLogLines, harmlessJson } from './log-lines.ts';
@@ -27,6 +27,7 @@ const begunWithinMs = 1_000;
 
 const commandLine = readCommandLine({ command: 'start', takes: ['port', 'host', 'config', 'env-file', 'open'] });
 keepYoungObjectsYoung();
+letHeapGrow();
 const terminal = createTerminal();
 const started = commandLine && (await start());
 if (started) {

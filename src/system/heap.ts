@@ -10,6 +10,15 @@ export function keepYoungObjectsYoung(): void {
 }
 
 /**
+ * V8 may collect the whole heap each time a small one has grown by some 10 MB, and the buffers of sockets and files count:
+ * three times for an upload of 25 MB, half of its processor time. With 150 percent, 30 MB may become 75 before it does.
+ * docs/decisions/13-memory-of-a-stream.md has the figures.
+ */
+export function letHeapGrow(): void {
+  setFlagsFromString('--heap-growing-percent=150');
+}
+
+/**
  * Releases memory that only the startup needed. Loading modules and compiling schemas makes V8 grow the young generation,
  * and it does not shrink it: without this the service uses 40 MB more. Takes about 70 ms.
  */
