@@ -75,10 +75,14 @@ function withCopyButton(code: HTMLElement): HTMLElement {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'outlined copy-code';
-  button.ariaLabel = 'Copy the code';
-  button.textContent = 'Copy';
+  nameCopyButton(button, 'Copy');
   block.append(code, button);
   return block;
+}
+
+function nameCopyButton(button: HTMLButtonElement, shown: 'Copy' | 'Copied'): void {
+  button.ariaLabel = `${shown} the code`;
+  button.textContent = shown;
 }
 
 /** One listener for all blocks of a text. */
@@ -86,8 +90,8 @@ async function copyCode({ target }: Event): Promise<void> {
   if (!(target instanceof HTMLButtonElement)) return;
   const code = target.previousElementSibling?.textContent ?? '';
   if (!(await copy(code))) return;
-  target.textContent = 'Copied';
-  setTimeout(() => (target.textContent = 'Copy'), 2_000);
+  nameCopyButton(target, 'Copied');
+  setTimeout(() => nameCopyButton(target, 'Copy'), 2_000);
 }
 
 const cellOf = (row: HTMLElement) => (row.parentElement?.firstElementChild === row ? 'th' : 'td');

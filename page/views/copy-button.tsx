@@ -18,16 +18,18 @@ export function CopyButton({ what, text }: CopyButtonProps) {
     const timer = setTimeout(() => setDone(false), shownMs);
     return () => clearTimeout(timer);
   }, [isDone]);
+  const shown = isDone ? 'Copied' : 'Copy';
+  const name = `${shown} ${what}`; // whoever speaks to the browser says what is shown (WCAG 2.5.3)
   return (
     <button
       type="button"
       class="quiet copy"
-      aria-label={`Copy ${what}`}
-      title={`Copy ${what}`}
+      aria-label={name}
+      title={name}
       onClick={() => void copy(text).then(setDone)}
     >
       <Icon name={isDone ? 'check' : 'copy'} />
-      <span>{isDone ? 'Copied' : 'Copy'}</span>
+      <span>{shown}</span>
     </button>
   );
 }

@@ -307,7 +307,10 @@ describe('init-engine', () => {
       // The three need the same packages.
       const first = inside('my-transcription/node_modules');
       if (existsSync(first)) await symlink(first, inside(name, 'node_modules'));
-      else expect(await npm(inside(name), 'install', ...quietly)).toMatchObject({ code: 0 });
+      else {
+        const installing = await npm(inside(name), 'install', ...quietly);
+        expect(installing.code, installing.stderr).toBe(0);
+      }
       const tested = await npm(inside(name), 'test');
       expect(tested.stdout).toContain(`\n${capability}\n  ok `);
       expect(tested.stdout).not.toContain('BROKEN');

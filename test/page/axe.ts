@@ -5,8 +5,10 @@ import type { UserPage } from './support.ts';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Each fault with the elements that it is about. */
+/** Each fault with the elements that it is about, once no colour is on its way to another. */
 export async function faultsOf({ page }: UserPage): Promise<readonly string[]> {
+  await page.evaluate(`Promise.allSettled(
+    document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? [each.finished] : [])))`);
   if (await page.evaluate('!window.axe')) await page.evaluate(axe);
   return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target, any }) => target.join(' ') + ' ' + (any[0]?.message ?? '')).join(', ')))`);

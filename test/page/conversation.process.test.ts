@@ -224,10 +224,10 @@ describeWith(programs, 'the conversation', () => {
     const answer = await page.answer();
     await answer.getByRole('button', { name: 'Copy the code' }).press('Enter');
     await textOf(page.status).toBe('Copied.');
-    await textOf(answer.getByRole('button', { name: 'Copy the code' })).toBe('Copied');
+    await textOf(answer.getByRole('button', { name: 'Copied the code' })).toBe('Copied');
     expect(await pasted(page)).toBe('echo "$HOME"');
     await answer.getByRole('button', { name: 'Copy the answer' }).click();
-    await textOf(answer.getByRole('button', { name: 'Copy the answer' })).toBe('Copied');
+    await textOf(answer.getByRole('button', { name: 'Copied the answer' })).toBe('Copied');
     expect(await pasted(page)).toBe('You said: Good **morning**\n\n```sh\necho "$HOME"\n```\n\nand `more`');
   });
 
