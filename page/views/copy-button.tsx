@@ -19,7 +19,7 @@ export function CopyButton({ what, text }: CopyButtonProps) {
     return () => clearTimeout(timer);
   }, [isDone]);
   const shown = isDone ? 'Copied' : 'Copy';
-  const name = `${shown} ${what}`; // whoever speaks to the browser says what is shown (WCAG 2.5.3)
+  const name = `${shown} ${what}`; // the accessible name contains the visible label, for voice control (WCAG 2.5.3)
   return (
     <button
       type="button"

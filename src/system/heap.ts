@@ -10,8 +10,8 @@ export function keepYoungObjectsYoung(): void {
 }
 
 /**
- * V8 may collect the whole heap each time a small one has grown by some 10 MB, and the buffers of sockets and files count:
- * three times for an upload of 25 MB, half of its processor time. With 150 percent, 30 MB may become 75 before it does.
+ * V8 runs a full collection whenever a small heap has grown by some 10 MB, and the buffers of sockets and files count:
+ * three for an upload of 25 MB, half of its processor time. With 150 percent, 30 MB grow to 75 MB before the next one.
  * docs/decisions/13-memory-of-a-stream.md has the figures.
  */
 export function letHeapGrow(): void {

@@ -17,4 +17,4 @@ while (!ended.now) {
   await new Promise((resolve) => setTimeout(resolve, 10));
 }
 console.log(JSON.stringify(times));
-await agent.close(); // not process.exit(), which would cut off what the pipe has not taken yet
+await agent.close(); // process.exit() would discard buffered output
