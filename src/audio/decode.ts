@@ -1,10 +1,11 @@
-/** Decodes recordings to 16 kHz mono PCM: with ffmpeg if installed, else with WASM decoders. */
+/** Decodes recordings to 16 kHz mono PCM: what already is that is copied; the rest by ffmpeg if installed, else by WASM decoders. */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import type { Decoded, EngineContext } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
+import { copyPcmWav } from './pcm-wav.ts';
 
 export interface DecoderOptions {
   /** Path of the ffmpeg program; undefined if not installed. */
@@ -27,6 +28,8 @@ export async function decodeTo(
   job: DecodeJob,
   { ffmpeg, ...options }: DecodeOptions & Pick<DecoderOptions, 'ffmpeg'>,
 ): Promise<Decoded> {
+  const copied = job.container === 'wav' ? await copyPcmWav(job, options) : undefined;
+  if (copied !== undefined) return copied;
   if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, options);
   // Lazy: the decoders are not needed with ffmpeg.
   const { decodeWithWasm } = await import('./wasm/index.ts');

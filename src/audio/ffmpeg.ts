@@ -2,13 +2,14 @@
  * Decodes with a sandboxed ffmpeg: forced demuxer, no network protocols, no other input file, no output file, limits on
  * memory, time and duration. (A plain `ffmpeg -i` follows playlists to local files and the network.)
  */
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { startProgram } from '../system/child-process/run-program.ts';
-import { tooLong, type DecodeJob, type DecodeOptions } from './job.ts';
-import { sampleRate, wavHeader } from '../../lib/wav.ts';
+import { sampleRate } from '../../lib/wav.ts';
+import type { DecodeJob, DecodeOptions } from './job.ts';
+import { createWav, decodedOf, writeSamples } from './wav-file.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
   webm: 'matroska',
@@ -27,8 +28,6 @@ const limits = (cpuSeconds: number) =>
   `ulimit -c 0; ulimit -f 0; ulimit -t ${String(cpuSeconds)}; ulimit -v 2000000; exec "$@"`;
 const shell = findExecutable('/bin/sh');
 
-const bytesPerSecond = sampleRate * 2;
-
 export interface FfmpegOptions extends DecodeOptions {
   readonly timeoutMs?: number;
   readonly cpuSeconds?: number;
@@ -37,13 +36,7 @@ export interface FfmpegOptions extends DecodeOptions {
 /** Creates the file `wavPath`, and removes it on failure. */
 export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
   // Open the file before starting the program: Node discards the output of a program that exits before it is read.
-  await using wav = await open(job.wavPath, 'wx', 0o600);
-  try {
-    return await decodeInto(wav, ffmpeg, job, options);
-  } catch (error) {
-    await rm(job.wavPath, { force: true });
-    throw error;
-  }
+  return createWav(job.wavPath, (wav) => decodeInto(wav, ffmpeg, job, options));
 }
 
 async function decodeInto(
@@ -54,16 +47,13 @@ async function decodeInto(
 ): Promise<Decoded> {
   const args = ffmpegArguments(path, container, maxSeconds);
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
-  await wav.write(wavHeader(0));
   const started = performance.now();
   const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath), name: 'ffmpeg' });
   const [bytes, exit] = await Promise.all([
-    writePcm(decoder.stdout, wav, { maxSeconds, account, stop: decoder.kill }),
+    writeSamples(decoder.stdout, wav, { maxSeconds, account, stop: decoder.kill }),
     decoder.exit,
   ]).finally(decoder.kill);
-  await wav.write(wavHeader(bytes), 0, undefined, 0);
-
-  if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
+  const decoded = decodedOf(bytes, { wavPath, maxSeconds });
   const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
   // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long. The kernel counts
   // CPU time in ticks, so that the limit may come a little before its time by the clock.
@@ -77,7 +67,7 @@ async function decodeInto(
       cause,
     });
   }
-  return { wavPath, durationMs: Math.round((bytes / bytesPerSecond) * 1000) };
+  return decoded;
 }
 
 function ffmpegArguments(path: string, container: Container, maxSeconds: number): string[] {
@@ -88,27 +78,4 @@ function ffmpegArguments(path: string, container: Container, maxSeconds: number)
     ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-map_metadata', '-1', '-t', String(maxSeconds + 1)],
     ...['-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
   ];
-}
-
-interface Writing extends Pick<DecodeJob, 'maxSeconds'>, Pick<DecodeOptions, 'account'> {
-  readonly stop: () => void;
-}
-
-/** Writes the PCM until it exceeds the maximum duration; returns the number of bytes. */
-async function writePcm(
-  pcm: AsyncIterable<Buffer>,
-  wav: FileHandle,
-  { maxSeconds, account, stop }: Writing,
-): Promise<number> {
-  let bytes = 0;
-  for await (const chunk of pcm) {
-    account?.take(chunk.length);
-    await wav.writeFile(chunk); // not `write`: on a full disk it may write only a part without an error
-    bytes += chunk.length;
-    if (bytes > maxSeconds * bytesPerSecond) {
-      stop();
-      break;
-    }
-  }
-  return bytes;
 }

@@ -1,4 +1,4 @@
-/** The `decode` of an engine's context, with either decoder. */
+/** The `decode` of an engine's context, with either decoder, and by a copy. */
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -17,9 +17,9 @@ async function upload(bytes: Uint8Array): Promise<Recording & { readonly directo
   return { directory, path, bytes: bytes.length, container: 'wav', mediaType: 'audio/wav' };
 }
 
-function decodesAgain(ffmpeg: () => string | undefined): void {
+function decodesAgain(ffmpeg: () => string | undefined, rate = 48_000): void {
   const decoder = () => createDecoder({ ffmpeg: ffmpeg(), maxSeconds: 60, accountOf: () => undefined });
-  const speech = toneWav({ words: ['alpha'], rate: 16_000 });
+  const speech = toneWav({ words: ['alpha'], rate });
 
   test('decodes a recording repeatedly and in parallel, each to its own file', async () => {
     const decode = decoder();
@@ -53,3 +53,4 @@ function decodesAgain(ffmpeg: () => string | undefined): void {
 
 describeWith(['ffmpeg'], 'ffmpeg', () => decodesAgain(() => requireProgram('ffmpeg')));
 describe('WASM', () => decodesAgain(() => undefined));
+describe('a copy', () => decodesAgain(() => undefined, 16_000));

@@ -123,6 +123,7 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
   it('decodes without ffmpeg, in a thread, and ends when it is told to', async () => {
     await using running = parlance(['start'], {}, '');
     const client = createClient({ baseUrl: await addressOf(running) });
+    const wav = toneWav({ words: ['alpha'], rate: 48_000, tailSeconds: 0.5 });
     expect(await client.transcribe(wav)).toMatchObject({ text: '1500 milliseconds', duration_ms: 1500 });
     running.signal('SIGTERM');
     expect((await running.ended).code).toBe(0);

@@ -14,7 +14,7 @@ describe.each(Object.keys(decoders) as (keyof typeof decoders)[])('decoded by %s
   afterAll(() => service[Symbol.asyncDispose]());
 
   async function streamed(words: Parameters<typeof toneWav>[0]['words'], timestamps: string) {
-    const file = { name: 'file', value: toneWav({ words, rate: 16_000 }), filename: 'memo.wav' };
+    const file = { name: 'file', value: toneWav({ words, rate: 48_000 }), filename: 'memo.wav' };
     const body = multipart({ name: 'timestamps', value: timestamps }, file);
     const { events } = await readStream(service.url, { headers: multipartType, body });
     expectGuarantees(events);
