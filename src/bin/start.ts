@@ -5,7 +5,7 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { readCommandLine } from './command-line.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
-import { keepYoungObjectsYoung, letHeapGrow, shrinkHeap } from '../system/heap.ts';
+import { keepYoungObjectsYoung, letHeapGrow, optimizeEarly, shrinkHeap } from '../system/v8.ts';
 import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
 import { createTerminal, paintFor, type Terminal } from './terminal.ts';
 import { createLogLines, harmlessJson } from './log-lines.ts';
@@ -28,6 +28,7 @@ const begunWithinMs = 1_000;
 const commandLine = readCommandLine({ command: 'start', takes: ['port', 'host', 'config', 'env-file', 'open'] });
 keepYoungObjectsYoung();
 letHeapGrow();
+optimizeEarly();
 const terminal = createTerminal();
 const started = commandLine && (await start());
 if (started) {
