@@ -31,7 +31,7 @@ export default defineEngine<'transcription', Options>({
         if (language !== 'en') throw new EngineError('language-not-supported', 'This engine knows English only.');
         const { wavPath, durationMs } = await context.decode(recording, { signal });
         const text = await queue.run(
-          async () => describe(await context.readWav(createReadStream(wavPath, { signal })), loudness),
+          async () => describe(await context.readWav(createReadStream(wavPath)), loudness, signal),
           { signal },
         );
         return { text, language: null, durationMs };
@@ -41,11 +41,12 @@ export default defineEngine<'transcription', Options>({
 });
 
 /** "" is silence. */
-async function describe({ sampleRate, samples }: Pcm, loudness: number): Promise<string> {
+async function describe({ sampleRate, samples }: Pcm, loudness: number, signal: AbortSignal): Promise<string> {
   const pause = sampleRate / 10;
   let passages = 0;
   let quiet = pause;
   for await (const chunk of samples) {
+    signal.throwIfAborted(); // its reason: a stream that got the signal would throw another error
     for (const sample of chunk) {
       if (Math.abs(sample) <= loudness) quiet += 1;
       else {
