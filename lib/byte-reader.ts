@@ -27,10 +27,14 @@ export function createByteReader(source: AsyncIterable<Uint8Array>) {
         left -= taken;
       }
     },
-    /** Streams the remaining bytes. */
+    /** Streams the remaining bytes. Leaving the loop closes the source. */
     async *rest(): AsyncGenerator<Uint8Array> {
-      if (held.length > 0) yield held;
-      yield* { [Symbol.asyncIterator]: () => iterator };
+      try {
+        if (held.length > 0) yield held;
+        yield* { [Symbol.asyncIterator]: () => iterator };
+      } finally {
+        await iterator.return?.(); // also when the consumer stops at what was held
+      }
     },
   };
 }

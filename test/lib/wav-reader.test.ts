@@ -49,6 +49,13 @@ it('leaves out the chunks beside the samples', async () => {
   expect((await soundOf(bytes, 5))?.samples).toEqual(samples);
 });
 
+it('closes its source when the reader leaves at the first samples, which came with the header', async () => {
+  const source = Readable.from([Buffer.concat([wavHeader(data.length + 2), data]), Buffer.alloc(2)]);
+  const sound = await readWav(source);
+  for await (const some of sound?.samples ?? []) if (some.length > 0) break;
+  expect(source.destroyed).toBe(true);
+});
+
 it('is undefined for nothing', async () => {
   expect(await soundOf(Buffer.alloc(0))).toBeUndefined();
 });
