@@ -19,7 +19,7 @@ export default defineConfig(
   },
   {
     // Samples are indexed in hot loops whose bounds the loop itself keeps.
-    files: ['src/audio/resample.ts', 'src/audio/wasm/**/*.ts', 'test/**/*.ts'],
+    files: ['src/audio/resample.ts', 'src/audio/wasm/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off', '@typescript-eslint/unbound-method': 'off' },
   },
   {

@@ -81,7 +81,7 @@ describe('the notes that a run keeps for the next', () => {
 
   test('are of other sources once a file has changed, come or gone', async () => {
     const home = await temporaryDirectory();
-    const folders = ['src', 'engines', 'lib', 'generated', 'test'];
+    const folders = ['src', 'engines', 'lib', 'generated', 'test', 'bench'];
     await writeFiles(home, Object.fromEntries(folders.map((folder) => [`${folder}/deep/a.ts`, 'one'])));
     const prints = [await fingerprint(home), await fingerprint(home)];
     expect(prints[0]).toBe(prints[1]);

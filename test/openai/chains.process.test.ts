@@ -1,7 +1,7 @@
 /** Recordings of known tones and chats through chains: another Parlance, and @portkey-ai/gateway, before the real whisper-cli. */
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startGateway, type Gateway } from '../bench/support/chat-services.ts';
+import { startGateway, type Gateway } from '../../bench/support/chat-services.ts';
 import { startLocalService } from '../support/local-service.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';

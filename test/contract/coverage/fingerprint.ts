@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const folders = ['src', 'engines', 'lib', 'generated', 'test'];
+const folders = ['src', 'engines', 'lib', 'generated', 'test', 'bench'];
 
 /** A hash of every file that a test can run, by path and content. */
 export async function fingerprint(home: string): Promise<string> {

@@ -1,31 +1,12 @@
-/** Tool calls and reasoning in very many parts: the work is linear in their number, not quadratic. */
+/** Tool calls and reasoning in very many parts. What putting them together costs: `npm run bench -- parts`. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCallParts } from '../../../engines/llm-agent/call-parts.ts';
 import { mostParts } from '../../../engines/llm-agent/dialect.ts';
 import { createReasoningDetails } from '../../../engines/llm-agent/reasoning-details.ts';
 import { answers } from '../../support/provider.ts';
+import { callKinds, many, named, pieces, reasoningKinds, type Part } from './part-kinds.ts';
 import { chunk, says, startAgent, streams, tool } from './support.ts';
 
-const many = 60_000;
-
-type Part = Readonly<Record<string, unknown>>;
-type Kind = (text: string, at: number) => Part;
-
-const named = (index: number, text: string, id = `c${index}`) => ({
-  ...{ index, id },
-  function: { name: 'echo', arguments: text },
-});
-
-/** How providers stream the parts of a call: its head once, or with every part. */
-const kinds: Readonly<Record<string, Kind>> = {
-  'with an index': (text, at) => (at === 0 ? named(0, text) : { index: 0, function: { arguments: text } }),
-  'with the name in every part': (text) => named(0, text),
-  'with an id and the name in every part': (text) => ({ id: 'c0', function: { name: 'echo', arguments: text } }),
-  'with neither': (text, at) => (at === 0 ? named(0, text) : { function: { arguments: text } }),
-};
-
-/** `{"n":"xxxx..."}` split into this many pieces. */
-const pieces = (count: number) => ['{"n":"', ...Array.from({ length: count - 2 }, () => 'x'.repeat(10)), '"}'];
 const argumentsOf = (count: number) => pieces(count).join('');
 
 function take(parts: readonly Part[]): readonly { readonly arguments: string }[] {
@@ -34,28 +15,9 @@ function take(parts: readonly Part[]): readonly { readonly arguments: string }[]
   return calls.calls();
 }
 
-/** CPU time of this thread in milliseconds: the best of several runs. */
-function costOf(work: () => void): number {
-  const costs = Array.from({ length: 3 }, () => {
-    const before = process.threadCpuUsage();
-    work();
-    const { user, system } = process.threadCpuUsage(before);
-    return (user + system) / 1000;
-  });
-  return Math.min(...costs);
-}
-
-/** Assembling the parts costs about as much as reading them; it once cost some hundred times as much. */
-function expectCheap(parts: readonly Part[], work: (parts: readonly Part[]) => void): void {
-  const lines = parts.map((part) => JSON.stringify(part));
-  const readingMs = costOf(() => lines.forEach((line) => JSON.parse(line) as unknown));
-  expect(costOf(() => work(parts)) / readingMs).toBeLessThan(40);
-}
-
 describe('a call in 60,000 parts', () => {
-  test.each(Object.entries(kinds))('%s is put together in about the time that it takes to read it', (_name, kind) => {
+  test.each(Object.entries(callKinds))('%s is put together', (_name, kind) => {
     expect(take(pieces(many).map(kind))).toMatchObject([{ arguments: argumentsOf(many) }]);
-    expectCheap(pieces(many).map(kind), take);
   });
 
   test('is parsed at most once, whatever its parts look like', () => {
@@ -112,21 +74,14 @@ describe('consecutive calls with the same index', () => {
   });
 });
 
-describe('reasoning in 60,000 pieces', () => {
-  test.each<[string, (at: number) => Part]>([
-    ['in one block', () => ({ type: 'reasoning.text', index: 0, text: 'x'.repeat(20) })],
-    ['in a block each', (at) => ({ type: 'reasoning.summary', index: at, summary: 'x' })],
-    ['that are encrypted', (at) => ({ type: 'reasoning.encrypted', index: at, data: 'x' })],
-    ['with separate field names', (at) => ({ type: 'reasoning.text', index: 0, text: 'x', [`field${at}`]: 1 })],
-  ])('%s is assembled in about the time that it takes to read it', (_name, pieceOf) => {
-    const list = Array.from({ length: many }, (_, at) => pieceOf(at));
-    expectCheap(list, () => {
-      const details = createReasoningDetails();
-      for (const piece of list) details.add(piece);
-      details.blocks();
-    });
-  });
-});
+test.each(Object.entries(reasoningKinds))(
+  'reasoning in 60,000 pieces %s is put together',
+  (_name, { pieceOf, blocks }) => {
+    const details = createReasoningDetails();
+    for (let at = 0; at < many; at += 1) details.add(pieceOf(at));
+    expect(details.blocks()).toHaveLength(blocks(many));
+  },
+);
 
 test('too many items of /responses are rejected', async () => {
   const output = Array.from({ length: mostParts + 1 }, () => ({ type: 'function_call' }));

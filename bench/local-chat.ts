@@ -1,0 +1,143 @@
+/** Chat with a local model of true size, with random weights, against the bare library; needs it (CONTRIBUTING.md). */
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { hasLibrary, runtime } from '../test/engines/llama-local/support.ts';
+import { spawnService } from '../test/support/child-service.ts';
+import { writeLargeChatModel } from '../test/support/large-chat-model.ts';
+import { processes } from '../test/support/proc.ts';
+import { interleave, mean, processorMsOf } from './support/measure.ts';
+import type { BenchOptions } from './support/options.ts';
+import { megabytes, milliseconds, runBenchmarks, type Row } from './support/table.ts';
+
+const [maxTokens, contextSize] = [64, 4_608];
+const cancellations = 20;
+
+interface Answered {
+  readonly processorMs: number;
+  readonly tokens: number;
+}
+
+export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
+  if (!hasLibrary) return [];
+  await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
+  const file = await writeLargeChatModel(join(directory.path, 'large.gguf'));
+  const mind = { use: 'llama-local', models: [{ id: 'mind', file }], threads: 1, contextSize };
+  const env = { NODE_ENV: 'production', LOG_LEVEL: 'warn' };
+  await using service = await spawnService({ env, config: JSON.stringify({ engines: { mind } }) });
+  const hostOf = () =>
+    processes().find(({ parent, commandLine }) => parent === service.pid && commandLine.includes(file));
+  const ask = async (content: string, most = maxTokens) => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: most });
+    const answer = await fetch(`${service.url}/api/v1/chat`, { method: 'POST', headers, body });
+    const { usage } = (await answer.json()) as { usage: { completion_tokens: number } };
+    return usage.completion_tokens;
+  };
+  const started = performance.now();
+  await ask('Hello');
+  const loadMs = performance.now() - started;
+  const host = hostOf();
+  if (!host) throw new Error('the model is not loaded');
+
+  const bare = spawn(process.execPath, [join(import.meta.dirname, 'support/bare-llama.ts'), join(runtime, 'node_modules/node-llama-cpp'), file, String(maxTokens), String(contextSize)], { stdio: ['pipe', 'pipe', 'inherit'] }); // prettier-ignore
+  const lines = createInterface({ input: bare.stdout })[Symbol.asyncIterator]();
+  await lines.next();
+  let asked = 0;
+  const question = () => `${(asked += 1)} What do you know of it? `.repeat(8);
+  const results = await interleave<'ours' | 'bare', Answered>(
+    {
+      async ours() {
+        const before = processorMsOf(host.pid);
+        const tokens = await ask(question());
+        return { tokens, processorMs: processorMsOf(host.pid) - before };
+      },
+      async bare() {
+        bare.stdin.write(`${question()}\n`);
+        return JSON.parse(String((await lines.next()).value)) as Answered;
+      },
+    },
+    rounds,
+  );
+  bare.kill('SIGKILL');
+  const rate = (all: readonly Answered[]) => mean(all.map(({ tokens, processorMs }) => (1_000 * tokens) / processorMs));
+  const [ours, theirs] = [rate(results.ours), rate(results.bare)];
+  const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${host.pid}/status`, 'utf8')) ?? [];
+  const chat = `${service.url}/api/v1/chat/stream`;
+  const cancelAll = async (which: (n: number) => Omit<Cancellation, 'chat' | 'pid'>) => {
+    const all: number[] = [];
+    for (let n = 0; n < cancellations; n += 1) {
+      await ask('Hello', 1); // a program that was killed is loaded again
+      all.push(await cancel({ chat, pid: hostOf()?.pid ?? 0, ...which(n) }));
+    }
+    return all;
+  };
+  const cancelled = {
+    // Tokens are bytes here. No two begin alike: what has been read before is not read again.
+    prompt: await cancelAll((n) => ({ afterMs: 200 + 90 * n, content: `${n} `.repeat(1_400).slice(0, 4_000) })),
+    answer: await cancelAll((n) => ({ afterMs: 600 + 90 * n, content: 'Go on.' })),
+  };
+  return [
+    {
+      what: 'a local chat (Qwen3 0.6B’s shape), tokens for a second of processor, a prompt of 200 tokens read (mean)',
+      measured: ours.toFixed(1),
+      against: `${theirs.toFixed(1)} node-llama-cpp`,
+      ratio: ours / theirs,
+      goal: { atLeast: 0.95 },
+    },
+    { what: '  the first answer, which loads the model', measured: milliseconds(loadMs), against: '', ratio: 1 },
+    ...Object.entries(cancelled).map(([where, all]) => ({
+      what: `  cancelled in the ${where}: until its program is idle, the longest of ${cancellations}`,
+      measured: milliseconds(Math.max(...all)),
+      against: '250 ms',
+      ratio: Math.max(...all) / 250,
+      goal: { atMost: 1 },
+    })),
+    { what: '  memory of its program', measured: megabytes(Number(kibibytes) * 1_024), against: '', ratio: 1 },
+  ];
+}
+
+interface Cancellation {
+  readonly chat: string;
+  readonly pid: number;
+  readonly afterMs: number;
+  readonly content: string;
+}
+
+/** Milliseconds from the disconnect to the last moment at which the program worked. */
+async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<number> {
+  const leaving = new AbortController();
+  const body = JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: 400 });
+  const headers = { 'content-type': 'application/json' };
+  const asking = fetch(chat, { method: 'POST', headers, body, signal: leaving.signal }).then((answer) => answer.text());
+  asking.catch(() => undefined);
+  await wait(afterMs);
+  leaving.abort();
+  const left = performance.now();
+  let [worked, last] = [workedMs(pid), left];
+  while (performance.now() < last + 300) {
+    await wait(10); // a look costs the cores that the program needs for its last token
+    const now = workedMs(pid);
+    if (now === 0 && worked > 0) last = performance.now();
+    if (now > worked + 0.2) last = performance.now();
+    worked = now;
+  }
+  return last - left;
+}
+
+/** All threads of a process, to the nanosecond (proc(5), schedstat); 0: it has ended. */
+function workedMs(pid: number): number {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`);
+    const times = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'latin1').split(' ')[0]);
+    return times.reduce((sum, ns) => sum + Number(ns), 0) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+if (import.meta.main) await runBenchmarks([benchLocalChat]);

@@ -1,0 +1,44 @@
+/** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these; `-- --write`: into docs/benchmarks.md, too. Exits with 1 when a row misses its goal by more than 20 %. */
+import { benchChat } from './chat.ts';
+import { benchFleetCost } from './fleet-cost.ts';
+import { benchFleet } from './fleet.ts';
+import { benchLimits } from './limits.ts';
+import { benchListing } from './listing.ts';
+import { benchLoad } from './load.ts';
+import { benchLoaded } from './loaded.ts';
+import { benchLocalChat } from './local-chat.ts';
+import { benchMemory } from './memory.ts';
+import { benchMetrics } from './metrics.ts';
+import { benchPage } from './page.ts';
+import { benchParts } from './parts.ts';
+import { benchSpeech } from './speech.ts';
+import { benchStart } from './start.ts';
+import { benchStreams } from './streams.ts';
+import { runBenchmarks } from './support/table.ts';
+import { benchTranscribe } from './transcribe.ts';
+import { benchVoice } from './voice.ts';
+import { benchVoiceActivity } from './voice-activity.ts';
+
+const benchmarks = {
+  start: benchStart,
+  page: benchPage,
+  transcribe: benchTranscribe,
+  loaded: benchLoaded,
+  load: benchLoad,
+  listing: benchListing,
+  memory: benchMemory,
+  chat: benchChat,
+  parts: benchParts,
+  limits: benchLimits,
+  metrics: benchMetrics,
+  streams: benchStreams,
+  speech: benchSpeech,
+  voice: benchVoice,
+  voiceActivity: benchVoiceActivity,
+  localChat: benchLocalChat,
+  fleet: benchFleet,
+  fleetCost: benchFleetCost,
+};
+
+const named = process.argv.slice(2).filter((name): name is keyof typeof benchmarks => Object.hasOwn(benchmarks, name));
+await runBenchmarks(named.length > 0 ? named.map((name) => benchmarks[name]) : Object.values(benchmarks));

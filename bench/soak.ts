@@ -1,0 +1,234 @@
+/**
+ * `npm run soak`: ten minutes of mixed load on one service, with callers who leave and programs that are killed under
+ * it; then nothing of it may be left. It ends when its last clip has expired, after ten minutes more. SOAK_SECONDS
+ * sets another length. Fails when a child, a file or a descriptor is left, or when the heap has grown.
+ */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Agent, fetch, FormData, type RequestInit } from 'undici';
+import { createRandom } from '../test/fuzz/mutate.ts';
+import { spawnService, type ChildService } from '../test/support/child-service.ts';
+import { processes } from '../test/support/proc.ts';
+import { requireProgram } from '../test/support/programs.ts';
+import { writeToneModel } from '../test/support/tone-model.ts';
+import { startChatProvider } from './support/chat-services.ts';
+import { makeClip } from './support/clip.ts';
+
+const seconds = Number(process.env.SOAK_SECONDS ?? 600);
+const seed = Number(process.env.SOAK_SEED ?? Date.now() % 2 ** 31);
+const random = createRandom(seed);
+console.log(`Seed ${seed} (again: SOAK_SEED=${seed} npm run soak)`);
+const callers = 12;
+/** Between two killed children, and between two looks at the memory. */
+const killMs = 1_500;
+const lookMs = Math.max(2_000, (seconds * 1000) / 30);
+/** An idle connection to the provider is kept for four seconds, an encoder's thread for thirty. */
+const settleMs = 40_000;
+/** The heap at the end against the heap once everything was loaded; caches and compiled code still grow a little. */
+const mostGrowth = 1.1;
+/** Clips are kept for ten minutes, and a little of the heap with each. */
+const clipsGoneMs = 660_000;
+
+interface Look {
+  readonly heapUsed: number;
+  readonly rss: number;
+  readonly external: number;
+}
+
+await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-soak-'));
+const modelFile = join(directory.path, 'tone.bin');
+await writeToneModel(modelFile);
+const { bytes: recording } = await makeClip(directory.path);
+await using provider = await startChatProvider(40, 20);
+await using service = await spawnService({
+  env: { NODE_ENV: 'production', WHISPER_CLI: requireProgram('whisper-cli') },
+  nodeOptions: ['--expose-gc', '--import', join(import.meta.dirname, 'support/report-memory.mjs')],
+  config: `engines:
+  local: { use: whisper-cli, models: [{ id: local, file: "${modelFile}" }] }
+  espeak: { use: espeak }
+  fake: { use: llm-agent, baseUrl: "${provider.baseUrl}", models: [fake] }
+  sandbox: { use: sandbox }
+`,
+});
+
+/** The callers' own connections; closed before descriptors are counted. */
+let connections = new Agent();
+const outcomes = new Map<string, number>();
+const looks: Look[] = [];
+async function round(length: number): Promise<void> {
+  const end = performance.now() + length * 1000;
+  const isOver = () => performance.now() > end;
+  await Promise.all([...Array.from({ length: callers }, () => call(isOver)), kill(isOver), watch(isOver)]);
+  await connections.destroy();
+  connections = new Agent();
+  await pause(settleMs);
+}
+
+async function call(isOver: () => boolean): Promise<void> {
+  const kinds = Object.entries(requests);
+  while (!isOver()) {
+    const [kind, request] = kinds[Math.floor(random() * kinds.length)]!;
+    const leaving = new AbortController();
+    const leaves = random() < 0.3;
+    const timer = leaves ? setTimeout(() => leaving.abort(), random() * 600) : undefined;
+    const outcome = await request(leaving.signal).then(
+      (status) => String(status),
+      () => (leaves ? 'left' : 'broke off'),
+    );
+    clearTimeout(timer);
+    const key = `${kind}: ${outcome}`;
+    outcomes.set(key, (outcomes.get(key) ?? 0) + 1);
+  }
+}
+
+async function send(path: string, init: RequestInit): Promise<number> {
+  const answer = await fetch(`${service.url}/api/v1${path}`, { ...init, dispatcher: connections });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const post = (path: string, body: unknown, signal: AbortSignal) =>
+  send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal });
+
+/** As in a mixed hour of use: what costs a processor is a part of it. */
+const requests: Readonly<Record<string, (signal: AbortSignal) => Promise<number>>> = {
+  listing: (signal) => send('/models', { signal }),
+  probe: (signal) => send('/transcribe', { signal }),
+  'wrong body': (signal) => post('/chat', { messages: [{}] }, signal),
+  'plain chat': (signal) => post('/chat', { model: 'fake', messages: hello }, signal),
+  'streamed chat': (signal) => post('/chat/stream', { model: 'fake', messages: hello }, signal),
+  'chat that reads aloud': (signal) => post('/chat', { model: 'sandbox-chat', messages: readAloud }, signal),
+  'mp3 speech': (signal) => post('/tts', { text, model: 'espeak', format: 'mp3' }, signal),
+  'wav speech': (signal) => post('/tts', { text, model: 'espeak', format: 'wav' }, signal),
+  transcription: (signal) => transcribe(recording, signal),
+  'damaged recording': (signal) => transcribe(recording.subarray(0, 300), signal),
+};
+
+const hello = [{ role: 'user', content: 'Say many words.' }];
+const readAloud = [{ role: 'user', content: 'read aloud: yes no hello' }];
+const text = 'The quick brown fox jumps over the lazy dog. '.repeat(10);
+
+function transcribe(bytes: Buffer, signal: AbortSignal): Promise<number> {
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(bytes)]), 'recording');
+  form.set('model', 'local');
+  return send('/transcribe', { method: 'POST', body: form, signal });
+}
+
+/** Ends one of the service's programs at a time, as the kernel does when the memory runs out. */
+async function kill(isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await pause(killMs);
+    const [victim] = children().toSorted(() => random() - 0.5);
+    if (victim) {
+      try {
+        process.kill(victim.pid, 'SIGKILL');
+      } catch {
+        continue; // it has ended meanwhile
+      }
+      outcomes.set('killed children', (outcomes.get('killed children') ?? 0) + 1);
+    }
+  }
+}
+
+async function watch(isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await pause(lookMs);
+    if (!isOver()) looks.push(await look());
+  }
+}
+
+async function look(): Promise<Look> {
+  const reports = () => [...service.said.stderr.matchAll(/^memory (\{.*\})\n/gm)];
+  const known = reports().length;
+  service.kill('SIGUSR2');
+  while (reports().length === known) await pause(20);
+  return JSON.parse(reports().at(-1)![1]!) as Look;
+}
+
+/** What Node says of files that nobody has closed. */
+function warnings(): string[] {
+  return service.said.stderr.split('\n').filter((line) => line.includes('Warning'));
+}
+
+/** Descendants of the service, at any depth. */
+function children({ pid }: Pick<ChildService, 'pid'> = service) {
+  const all = processes();
+  const found = all.filter(({ parent }) => parent === pid);
+  for (const { pid: own } of found) found.push(...all.filter(({ parent }) => parent === own));
+  return found;
+}
+
+/** What each descriptor is open on, without numbers that say nothing. */
+function openDescriptors(): string[] {
+  const folder = `/proc/${service.pid}/fd`;
+  const sockets = new Map(['tcp', 'unix'].flatMap((family) => socketsOf(family)));
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      const target = readlinkSync(join(folder, name));
+      return [sockets.get(target) ?? target.replace(/:\[\d+\]$/, '')];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
+
+/** TCP sockets with ports and state in hexadecimal digits, as in /proc/net/tcp; the others by their family. */
+function socketsOf(family: string): [link: string, description: string][] {
+  const lines = readFileSync(`/proc/${service.pid}/net/${family}`, 'utf8').trim().split('\n').slice(1);
+  return lines.map((line) => {
+    const fields = line.trim().split(/\s+/);
+    const inode = family === 'tcp' ? fields[9] : fields[6];
+    const ends = family === 'tcp' ? ` ${fields[1]} ${fields[2]} state ${fields[3]}` : '';
+    return [`socket:[${inode}]`, `${family} socket${ends}`];
+  });
+}
+
+/** What there is more of than before. */
+function surplus(before: readonly string[], after: readonly string[]): string[] {
+  const known = [...before];
+  return after.filter((one) => {
+    const at = known.indexOf(one);
+    if (at >= 0) known.splice(at, 1);
+    return at < 0;
+  });
+}
+
+async function report(before: readonly string[], after: readonly string[]): Promise<void> {
+  const growth = looks.at(-1)!.heapUsed / looks[0]!.heapUsed;
+  for (const [key, times] of [...outcomes].toSorted()) console.log(`${String(times).padStart(7)}  ${key}`);
+  const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
+  console.log(`heap after collection, MB: ${looks.map(({ heapUsed }) => megabytes(heapUsed)).join(' ')}`);
+  console.log(`resident, MB: ${looks.map(({ rss }) => megabytes(rss)).join(' ')}`);
+  const left = children().map(({ commandLine }) => commandLine);
+  const failures = [
+    growth > mostGrowth && `the heap has grown: ${growth.toFixed(2)} times`,
+    after.length > before.length && `descriptors are left open: ${surplus(before, after).join(', ')}`,
+    warnings().length > 0 && `Node warns: ${warnings().join('; ')}`,
+    left.length > 0 && `children are left: ${left.join('; ')}`,
+  ].filter((failure) => failure !== false);
+  console.log(`heap ${growth.toFixed(3)} times the first look's, descriptors ${before.length} -> ${after.length}`);
+  console.log(`children left ${left.length}`);
+  const files = await service.leftovers();
+  console.log(`files left ${files.length}`);
+  if (files.length > 0) failures.push(`files are left, such as ${files.slice(0, 10).join(' ')}`);
+  for (const failure of failures) console.error(`FAILED: ${failure}`);
+  if (failures.length > 0) process.exitCode = 1;
+}
+
+async function untilClipsAreGone(): Promise<void> {
+  const end = performance.now() + clipsGoneMs;
+  while (performance.now() < end && (await service.leftovers()).length > 0) await pause(5_000);
+}
+
+await round(30); // everything is loaded, every pool is filled
+looks.push(await look());
+const before = openDescriptors();
+await round(seconds);
+await untilClipsAreGone();
+const after = openDescriptors();
+looks.push(await look());
+await report(before, after);
