@@ -15,8 +15,17 @@ export class ContractViolation extends Error {
 
 export type CheckAnswer = (operationId: string, answer: AnyAnswer) => AnyAnswer;
 
+const checks = new WeakMap<Contract, CheckAnswer>();
+
+/** Once per process, however many services it has: the validators are compiled by the first answers. */
+export function answerCheckOf(contract: Contract): CheckAnswer {
+  const check = checks.get(contract) ?? createAnswerCheck(contract);
+  checks.set(contract, check);
+  return check;
+}
+
 /** Throws a `ContractViolation`. Events of a stream are checked as they are sent. */
-export function createAnswerCheck({ document, operations }: Contract): CheckAnswer {
+function createAnswerCheck({ document, operations }: Contract): CheckAnswer {
   const ajv = new Ajv2020({ ...ajvOptions, allErrors: true });
   addFormats.default(ajv);
   ajv.addSchema(document, 'contract');

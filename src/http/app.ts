@@ -136,7 +136,7 @@ async function sendFile(context: Context, file: PageFile, request: IncomingReque
   }
   const isPacked = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   if (isPacked) context.set('Content-Encoding', 'gzip');
-  context.body = isPacked ? file.gzipped : await file.unpacked();
+  context.body = isPacked ? file.gzipped() : await file.unpacked();
   context.type = file.mediaType;
 }
 

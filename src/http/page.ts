@@ -14,7 +14,7 @@ export interface PageFile {
   readonly mediaType: string;
   /** With ETag and Cache-Control. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly gzipped: Buffer;
+  readonly gzipped: () => Buffer;
   readonly unpacked: () => Buffer | Promise<Buffer>;
 }
 
@@ -80,11 +80,12 @@ function filesIn(directory: string): string[] {
 function toFile(name: string, stored: Buffer, headers: Readonly<Record<string, string>>): PageFile {
   const isPacked = name.endsWith('.gz');
   const extension = name.replace(/\.gz$/, '').split('.').at(-1) ?? '';
+  let gzipped = isPacked ? stored : undefined;
   const etag = createHash('sha256').update(stored).digest('hex').slice(0, 16);
   return {
     mediaType: mediaTypes[extension] ?? 'application/octet-stream',
     headers: { ...headers, ETag: `"${etag}"`, Vary: 'Accept-Encoding' },
-    gzipped: isPacked ? stored : gzipSync(stored, { level: 9 }),
+    gzipped: () => (gzipped ??= gzipSync(stored, { level: 9 })), // by the first caller: a start need not wait for it
     unpacked: () => (isPacked ? unpack(stored) : stored),
   };
 }

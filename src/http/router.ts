@@ -15,7 +15,7 @@ import type { Contract, OperationObject, Schema } from '../contract/document.ts'
 import { knownParts } from '../contract/known-parts.ts';
 import type { AnyAnswer, AnyOperations, OperationDefinition, OperationTableOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import { createAnswerCheck, type CheckAnswer } from '../contract/response-validation.ts';
+import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
 import { toViolations } from '../contract/violations.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
@@ -50,7 +50,7 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
   const { contract } = options;
   let opened: ContractApi | undefined;
   // In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one.
-  const check: CheckAnswer = options.checkAnswers ? createAnswerCheck(contract) : (_id, answer) => answer;
+  const check: CheckAnswer = options.checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
 
   return async (request, target) => {
     const api = (opened ??= await openContractApi(contract));

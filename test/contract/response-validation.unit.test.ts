@@ -1,6 +1,6 @@
 /** The check of real answers against the contract: what it is there to catch, it catches. */
 import { describe, expect, test } from 'vitest';
-import { ContractViolation, createAnswerCheck } from '../../src/contract/response-validation.ts';
+import { ContractViolation, answerCheckOf } from '../../src/contract/response-validation.ts';
 import { nativeContract } from '../../src/contract/document.ts';
 import type { AnyAnswer } from '../../src/contract/operations.ts';
 import { problemAnswer, ProblemError } from '../../src/contract/problems.ts';
@@ -9,7 +9,7 @@ const transcript = { text: 'hello', language: 'en', duration_ms: 500, model: 'lo
 const fine: AnyAnswer = { status: 200, mediaType: 'application/json', body: transcript };
 const problem = problemAnswer(new ProblemError('overloaded', 'later'), 'an-id');
 
-const checkAnswer = createAnswerCheck(nativeContract);
+const checkAnswer = answerCheckOf(nativeContract);
 const check = (answer: AnyAnswer, operation = 'createTranscription') => checkAnswer(operation, answer);
 
 test('accepts declared responses unchanged', () => {
