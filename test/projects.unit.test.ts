@@ -24,7 +24,17 @@ it('no test draws random numbers of its own: each run is the same, but for `npm 
   expect(drawing).toEqual(['projects.unit.test.ts']);
 });
 
-it('a *.unit.test.ts mocks no module: the files share what is loaded, mocked or not', () => {
-  expect(filesWith('unit', /./).length).toBeGreaterThan(10);
-  expect(filesWith('unit', /\bvi\.(do)?mock\(/i)).toEqual([]);
+/** The projects unit and service, whose files share what is loaded: test files, and the helpers that they import. */
+const shared = globSync('**/*.ts', {
+  cwd: import.meta.dirname,
+  exclude: ['**/*.{isolated,process,system,install,table,deploy}.test.ts', 'programs/node_modules/**'],
+}).map((file) => [file, readFileSync(join(import.meta.dirname, file), 'utf8')] as const);
+
+it('a test file that shares its modules with others mocks none, and changes no environment: that is for *.isolated.test.ts', () => {
+  expect(shared.length).toBeGreaterThan(200);
+  const changes =
+    /\bvi\.(do)?(un)?mock\(|\bvi\.(resetModules|stubEnv)\(|process\.chdir\(|process\.env(\.\w+|\[[^\]]+\]) = |delete process\.env/i;
+  const global = /(^|[-/])(global-setup|run-directories)\.ts$|^projects\.unit/; // in the process that starts the tests
+  const changing = shared.filter(([file, text]) => changes.test(text) && !global.test(file));
+  expect(changing.map(([file]) => file)).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import { expect, it, vi } from 'vitest';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
-import { encodings, largestChat, tenAtOnce, withoutEngines } from './support/largest-chat.ts';
+import { encodings, json, largestChat, path, tenAtOnce, withoutEngines } from './support/largest-chat.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
 
@@ -13,6 +13,8 @@ it('a service with a heap of 512 MB survives ten of the largest chats at once', 
     const body = encode(largestChat());
     expect(await tenAtOnce(api, body)).toContain('no-engine');
     expect((await api.get('/healthz')).status).toBe(200);
+    // What the ten took of the budget for bodies is free again.
+    expect(await api.send('POST', path, { headers: json, body })).toMatchObject({ problem: { code: 'no-engine' } });
   }
   expect(service.memory().peak).toBeLessThan(600_000_000);
   service.kill('SIGTERM');
