@@ -2,73 +2,23 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Container } from '../../engines/contract/index.ts';
-import { sampleRate, wavHeader } from '../../lib/wav.ts';
+import { sampleRate } from '../../lib/wav.ts';
 import { hostileFiles } from '../support/hostile.ts';
-import { describeWith, run } from '../support/programs.ts';
+import { describeWith } from '../support/programs.ts';
 import { recordingKind, recordings, usual } from '../support/recordings.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { speechSeconds, toneWav, wav, words } from '../support/tone-model.ts';
-import { claimed, decode, expectFailure, readWav, surroundings, watchThreads, type Decoded } from './wasm-support.ts';
+import { agreements, expectAgreement, ffmpegOf, givesTheSame, referenceOf } from './agreement.ts';
+import { claimed, decode, expectFailure, surroundings, watchThreads } from './wasm-support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
-  const ffmpeg = (args: string[]): Promise<string> =>
-    run(programs.ffmpeg, ['-nostdin', '-loglevel', 'quiet', ...args], { deadlineMs: 100_000 });
+  const ffmpeg = ffmpegOf(programs.ffmpeg);
 
-  /** What a well-known decoder makes of it. */
-  async function reference(path: string, { mono = ['-ac', '1'] } = {}): Promise<Int16Array> {
-    const wavPath = `${path}.reference.wav`;
-    const format = ['-ar', String(sampleRate), '-c:a', 'pcm_s16le', '-map_metadata', '-1', '-bitexact'];
-    await ffmpeg(['-i', path, ...mono, ...format, wavPath]);
-    return (await readWav(wavPath)).samples;
-  }
+  const reference = (path: string) => referenceOf(ffmpeg, path);
 
-  describe('gives the same result as ffmpeg', () => {
-    const decodable = recordings.filter(({ needsFfmpegToDecode }) => !needsFfmpegToDecode);
-
-    test.each(decodable)('$name', async ({ container, make }) => {
-      const path = await make(words, { directory: await temporaryDirectory() });
-      expectAgreement(await decode(path, container), await reference(path), container);
-    });
-
-    test.each<[Container, string]>([
-      ['webm', '-c:a pcm_s16le -f matroska'],
-      ['webm', '-c:a flac -f matroska'],
-      ['webm', '-c:a libvorbis -f webm'],
-      ['webm', '-c:a libmp3lame -f matroska'],
-      ['mp4', '-c:a libopus -f mp4 -movflags empty_moov+default_base_moof -frag_duration 500000'],
-      ['mp4', '-c:a flac -f mp4 -strict -2'],
-      ['wav', '-c:a pcm_u8 -f wav'],
-      ['wav', '-c:a pcm_s32le -f wav'],
-      ['wav', '-c:a pcm_f64le -f wav'],
-      ['wav', '-c:a pcm_alaw -f wav'],
-      ['wav', '-c:a pcm_s16le -ar 11025 -f wav'],
-      ['wav', '-c:a pcm_s16le -ar 192000 -f wav'],
-      ['flac', '-c:a flac -ar 96000 -sample_fmt s32 -f flac'],
-    ])('%s made with %s', async (container, args) => {
-      const path = await encodedSpeech(container, args);
-      expectAgreement(await decode(path, container), await reference(path), container);
-    });
-
-    test.each<[Container, string]>([
-      ['wav', '-c:a pcm_s24le -f wav'],
-      ['webm', '-c:a libopus -f webm'],
-    ])('six channels of %s, their mean', async (container, args) => {
-      const path = await encodedSpeech(container, `-af pan=5.1|c0=c0|c1=0.5*c0|c3=0.2*c0|c5=0.3*c0 ${args}`);
-      const mean = `pan=mono|c0=${Array.from({ length: 6 }, (_, i) => `${1 / 6}*c${i}`).join('+')}`;
-      expectAgreement(await decode(path, container), await reference(path, { mono: ['-af', mean] }), container);
-    });
-  });
-
-  async function encodedSpeech(container: Container, args: string): Promise<string> {
-    const directory = await temporaryDirectory();
-    const speech = join(directory, 'speech.wav');
-    await writeFile(speech, toneWav({ ...usual, rate: 48_000 }));
-    const path = join(directory, `recording.${container}`);
-    await ffmpeg(['-i', speech, ...args.split(' '), path]);
-    return path;
-  }
+  givesTheSame(ffmpeg, agreements.quarter);
 
   describe('decodes of a truncated file', () => {
     test.each(['webm/opus as MediaRecorder writes it (no duration, live clusters)', 'webm/opus ordinary'])(
@@ -194,38 +144,4 @@ async function written(bytes: Uint8Array, container: Container): Promise<string>
   const path = join(await temporaryDirectory(), `recording.${container}`);
   await writeFile(path, bytes);
   return path;
-}
-
-// ------------------------------------------------------------------------------------------------- comparing
-
-/** The two resamplers differ, and ffmpeg rounds to 16 bits before it resamples: 52 dB at least was measured. */
-const leastSignalToNoiseDb = 50;
-
-/** The longest Opus frame in these recordings: ffmpeg leaves out the silence that fills the last one, as we do not. */
-const longestFrameSeconds = 0.06;
-
-function expectAgreement({ header, samples, durationMs }: Decoded, reference: Int16Array, container: Container): void {
-  expect(header).toEqual(wavHeader(2 * samples.length));
-  expect(durationMs).toBe(Math.round(samples.length / 16));
-  const isExact = container === 'wav' || container === 'flac';
-  const tolerance = isExact ? 1 : longestFrameSeconds * sampleRate;
-  expect(Math.abs(samples.length - reference.length)).toBeLessThanOrEqual(tolerance);
-  expect(signalToNoiseDb(reference, samples)).toBeGreaterThan(leastSignalToNoiseDb);
-}
-
-/** At the lag, of at most 2 ms, at which they agree best. */
-function signalToNoiseDb(reference: Int16Array, samples: Int16Array): number {
-  const lags = Array.from({ length: 65 }, (_, i) => i - 32);
-  return Math.max(...lags.map((lag) => alignedSignalToNoiseDb(reference, samples, lag)));
-}
-
-function alignedSignalToNoiseDb(reference: Int16Array, samples: Int16Array, lag: number): number {
-  let signal = 0;
-  let noise = 0;
-  const end = Math.min(reference.length, samples.length - lag);
-  for (let i = Math.max(0, -lag); i < end; i++) {
-    signal += reference[i]! ** 2;
-    noise += (reference[i]! - samples[i + lag]!) ** 2;
-  }
-  return 10 * Math.log10(signal / noise);
 }

@@ -53,6 +53,7 @@ describe('a run of the tests', () => {
         projects: [
           project('unit', 'test/contract/problems.unit.test.ts'),
           project('service', 'test/request-scope.unit.test.ts'),
+          project('isolated', 'test/lib/languages.unit.test.ts'),
           project('process', 'test/lib/json.unit.test.ts'),
           project('system', 'test/request-scope.unit.test.ts'),
         ],
@@ -69,7 +70,7 @@ describe('a run of the tests', () => {
       'dot',
       ...args,
     ];
-    const { [directoryVariable]: _ours, CI: _ci, ...outer } = process.env;
+    const { [directoryVariable]: _ours, CONTRACT_COVERAGE: _required, ...outer } = process.env;
     const env = { ...outer, [keptVariable]: kept, ...own };
     return new Promise<string>((resolve) => {
       execFile(join(home, 'node_modules/.bin/vitest'), line, { env, timeout: 110_000 }, (error, stdout, stderr) => {
@@ -78,7 +79,7 @@ describe('a run of the tests', () => {
     });
   }
 
-  const fast = ['--project', 'unit', '--project', 'service'];
+  const fast = ['--project', 'unit', '--project', 'service', '--project', 'isolated'];
   const system = ['--project', 'process', '--project', 'system'];
   const keptFile = async () => join(await temporaryDirectory(), 'contract-notes.json');
 
@@ -109,25 +110,30 @@ describe('a run of the tests', () => {
     expect(complete).toContain('Coverage of the contract');
   });
 
-  test('of system does not count the notes of other sources, and on CI fails for want of newer ones', async () => {
+  const required = { CONTRACT_COVERAGE: 'required' };
+
+  test('of system does not count the notes of other sources, and in CI fails without newer ones', async () => {
     const kept = await keptFile();
     await keepNotes(kept, 'of other sources', everyNote());
-    const [here, onCi] = await Promise.all([run(kept, system), run(kept, system, { CI: 'true' })]);
+    const [here, onCi] = await Promise.all([run(kept, system), run(kept, system, required)]);
     expect(here).toMatch(/^0 /);
     expect(onCi).toMatch(/^1 /);
     for (const said of [here, onCi]) expect(said).toContain('Contract coverage is not judged: npm test has not run');
   });
 
-  test('does not judge when it runs a part', async () => {
+  test('does not judge when it runs a part, which fails in CI', async () => {
     const parts = [
       ['test/contract/problems.unit.test.ts'],
       ['--testNamePattern', 'has the codes of the contract'],
       ['--shard', '1/2'],
     ];
     const kept = await keptFile();
-    for (const said of await Promise.all(parts.map((args) => run(kept, args)))) {
-      expect(said).toMatch(/^0 /);
-      expect(said).not.toContain('Coverage of the contract');
+    for (const args of parts) {
+      const [here, onCi] = await Promise.all([run(kept, args), run(kept, args, required)]);
+      expect(here).toMatch(/^0 /);
+      expect(onCi).toMatch(/^1 /);
+      for (const said of [here, onCi]) expect(said).not.toContain('Coverage of the contract');
+      expect(onCi).toContain('Contract coverage is not judged, and it is required');
     }
     await run(kept, [...fast, '--testNamePattern', 'has the codes of the contract']);
     await expect(readFile(kept)).rejects.toMatchObject({ code: 'ENOENT' });

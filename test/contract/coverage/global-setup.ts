@@ -7,7 +7,8 @@
  * - `npm run test:system` judges its notes together with those that `npm test` has kept. They count only for the very
  *   same sources and tests (see fingerprint.ts); without them the run says so, and fails on CI.
  *
- * A run of some of the tests says nothing about the contract: it neither judges nor keeps notes.
+ * A run of some of the tests says nothing about the contract: it neither judges nor keeps notes. With
+ * CONTRACT_COVERAGE=required, as in CI, a run that has not judged fails.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,17 +30,33 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   return async () => {
     const projects = project.vitest.projects.map(({ name }) => name);
     const hasAll = (...names: string[]) => names.every((name) => projects.includes(name));
-    const [hasSystem, hasOthers] = [hasAll('process', 'system'), hasAll('unit', 'service')];
-    if (await isWhole(project)) {
-      const notes = readNotes(directory);
-      if (hasSystem && hasOthers) judge(notes);
-      else if (hasOthers) await keepNotes(kept, print, notes);
-      else if (hasSystem) judgeTogether(notes, await keptNotes(kept, print));
-      if (hasOthers && !hasSystem) console.log('\nNot run: the system tests. Run them with: npm run test:system');
-    }
+    const [hasSystem, hasOthers] = [hasAll('process', 'system'), hasAll('unit', 'service', 'isolated')];
+    const notes = (await isWhole(project)) ? readNotes(directory) : undefined;
+    const others = notes && hasSystem && !hasOthers ? await keptNotes(kept, print) : undefined;
+    if (notes && hasOthers && !hasSystem) await keepNotes(kept, print, notes);
+    if (notes && hasSystem && (hasOthers || others)) judge(new Set([...notes, ...(others ?? [])]));
+    else sayUnjudged({ isWhole: notes !== undefined, hasSystem, hasOthers });
     await rm(directory, { recursive: true, force: true });
   };
 }
+
+interface Unjudged {
+  readonly isWhole: boolean;
+  readonly hasSystem: boolean;
+  readonly hasOthers: boolean;
+}
+
+function sayUnjudged({ isWhole, hasSystem, hasOthers }: Unjudged): void {
+  if (isWhole && hasOthers) console.log('\nNot run: the system tests. Run them with: npm run test:system');
+  const lacksNotes = isWhole && hasSystem;
+  if (lacksNotes) console.log(`\n${unjudged}: npm test has not run whole on these sources. Run it first.`);
+  if (process.env.CONTRACT_COVERAGE === 'required') {
+    console.error(`\n${unjudged}, and it is required.`);
+    process.exitCode = 1;
+  }
+}
+
+const unjudged = 'Contract coverage is not judged';
 
 /** Every test file of the projects was run, none of them in part. */
 async function isWhole({ vitest }: TestProject): Promise<boolean> {
@@ -48,12 +65,6 @@ async function isWhole({ vitest }: TestProject): Promise<boolean> {
   const modules = vitest.state.getTestModules();
   const ran = new Set(modules.filter((module) => module.state() !== 'queued').map(({ moduleId }) => moduleId));
   return (await vitest.globTestSpecifications()).every(({ moduleId }) => ran.has(moduleId));
-}
-
-function judgeTogether(notes: ReadonlySet<string>, others: ReadonlySet<string> | undefined): void {
-  if (others !== undefined) return judge(new Set([...notes, ...others]));
-  console.log('\nContract coverage is not judged: npm test has not run whole on these sources. Run it first.');
-  if (process.env.CI) process.exitCode = 1;
 }
 
 function judge(notes: ReadonlySet<string>): void {

@@ -7,6 +7,7 @@ import { createSpeechModelSelector } from '../../../src/speech/speech-models.ts'
 import { startChildService } from '../../support/child-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { pauses, skipsNothing } from './pauses.ts';
 import {
   collect,
   openEspeak,
@@ -82,24 +83,7 @@ function speaks(synthesizer: Synthesizer): void {
     );
   });
 
-  it.each([
-    ['th', 'มะนาว', 30],
-    ['ko', '레몬 ', 100],
-    ['en', '我们', 100],
-    ['en', 'hello', 50],
-    ['en', '🙂 ', 100],
-    ['en', 'W.', 30],
-    ['en', 'www ', 100],
-    ['de', 'z.B. ', 30],
-    ['de', '777 ', 50],
-    ['en', '**bold** ', 50],
-  ])('skips nothing where pauses are missing (%s: %s)', async (voice, word, times) => {
-    const { say } = espeak;
-    const seconds = async (text: string) =>
-      secondsOfWav(await collect(say({ text, voice, format: 'wav', speed: 2.57 })));
-    // Without the pauses each of them loses at least a third of so many words, at any speed.
-    expect(await seconds(word.repeat(times))).toBeGreaterThan(0.8 * (times / 10) * (await seconds(word.repeat(10))));
-  });
+  skipsNothing(() => espeak, pauses.quarter);
 
   it('speaks at a speed: 2 halves the duration', async () => {
     const { engine, say } = espeak;

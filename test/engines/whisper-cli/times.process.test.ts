@@ -6,191 +6,21 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Transcript, TranscriptionCall, TranscriptionOptions } from '../../../engines/contract/index.ts';
-import { openerOf } from '../../../src/conformance/open.ts';
-import { openRecorder } from '../../../src/conformance/recordings.ts';
-import { sharedDirectory } from '../../conformance/support.ts';
+import type { TranscriptionCall } from '../../../engines/contract/index.ts';
 import { describeWith, run } from '../../support/programs.ts';
-import { tonePcm, toneWav, wav, writeToneModel } from '../../support/tone-model.ts';
+import { wav, writeToneModel } from '../../support/tone-model.ts';
+import { answersWithTimes, rate, takesHints, toneModels, ways, writeRecordings } from './times.ts';
 
-const rate = 16_000;
-const directory = sharedDirectory();
 const standIn = join(import.meta.dirname, '../../fixtures/whisper/whisper-cli.mjs');
-const path = (name: string) => join(directory.path, name);
-
-beforeAll(async () => {
-  await writeToneModel(path('tones.bin'));
-  await writeFile(path('alpha.wav'), toneWav({ words: ['alpha'], rate }));
-});
-
-interface OpenedModel {
-  readonly supports: readonly string[] | undefined;
-  readonly transcribe: (
-    wavPath: string,
-    call?: Partial<TranscriptionCall>,
-    options?: Partial<TranscriptionOptions>,
-  ) => Promise<Transcript>;
-}
-
-interface ModelSettings {
-  readonly file?: string;
-  readonly vad?: string;
-  /** Of the engine. */
-  readonly options?: object;
-}
-
-/** Disposed at the end of the test. */
-async function openModel(program: string, { options = {}, ...settings }: ModelSettings = {}): Promise<OpenedModel> {
-  const models = [{ id: 'local', file: path('tones.bin'), ...settings }];
-  const opened = await openerOf('whisper-cli', directory.path)({ program, models, ...options });
-  onTestFinished(() => opened[Symbol.asyncDispose]());
-  const [model] = await opened.registry.models('transcription');
-  const { entry, engine, engineId } = model!;
-  return {
-    supports: entry.supports,
-    async transcribe(wavPath, call = {}, options = {}) {
-      await using recording = await (await openRecorder(wavPath))('words');
-      const { signal } = new AbortController();
-      return await engine.transcribe({ recording, model: engineId, ...call }, { signal, ...options });
-    },
-  };
-}
-
-/** The same tests for both: who cannot be transcribed by the one is transcribed by the other. */
-const ways = { 'a loaded model': { keepLoaded: true }, 'whisper-cli': { keepLoaded: false } } as const;
+const models = toneModels();
+const { path, openModel } = models;
 
 describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': program }) => {
-  /** Words in the first and in the second window of 30 s. */
-  const truth = [
-    { startMs: 0, endMs: 2000, text: 'alpha bravo über' },
-    { startMs: 30_000, endMs: 31_500, text: 'kilo golf' },
-  ];
+  writeRecordings(models);
 
-  beforeAll(async () => {
-    const first = tonePcm({ words: ['alpha', 'bravo', 'über'], rate, tailSeconds: 28 });
-    const second = tonePcm({ words: ['kilo', 'golf'], rate });
-    await writeFile(path('two.wav'), wav(Int16Array.from([...first, ...second]), { rate, channels: 1 }));
-    for (const language of ['fr', 'de'] as const) {
-      await writeFile(path(`${language}.wav`), toneWav({ words: ['alpha'], language, rate }));
-    }
-    await writeFile(path('silence.wav'), toneWav({ words: [], rate }));
-    await writeFile(path('click.wav'), wav(new Int16Array(300), { rate, channels: 1 }));
-  });
+  describe.each(Object.entries(ways))('%s', (_way, options) => answersWithTimes({ program, models, options }));
 
-  describe.each(Object.entries(ways))('%s', (_way, options) => {
-    test('returns the segments of the recording', async () => {
-      const { transcribe } = await openModel(program, { options });
-      const { text, segments = [] } = await transcribe(path('two.wav'), { timestamps: ['segment'] });
-      expect(text).toBe('alpha bravo über kilo golf');
-      expect(segments.map((segment) => segment.text)).toEqual(truth.map((segment) => segment.text));
-      for (const [index, { startMs, endMs }] of segments.entries()) {
-        expect(Math.abs(startMs - truth[index]!.startMs)).toBeLessThanOrEqual(100);
-        expect(Math.abs(endMs - truth[index]!.endMs)).toBeLessThanOrEqual(100);
-      }
-    });
-
-    test('returns the words of its own full output, in order and within their segments', async () => {
-      const { transcribe } = await openModel(program, { options });
-      const { segments = [], words = [] } = await transcribe(path('two.wav'), { timestamps: ['segment', 'word'] });
-      expect(words).toEqual(await tokensOf(path('two.wav')));
-      expect(words.map(({ text }) => text)).toEqual(['alpha', 'bravo', 'über', 'kilo', 'golf']);
-      expect(words.map(({ startMs }) => startMs)).toEqual(words.map(({ startMs }) => startMs).sort((a, b) => a - b));
-      for (const [index, { startMs, endMs }] of words.entries()) {
-        const segment = segments[index < 3 ? 0 : 1]!;
-        expect(startMs).toBeGreaterThanOrEqual(segment.startMs);
-        expect(endMs).toBeLessThanOrEqual(segment.endMs);
-      }
-    });
-
-    /** Each word of the tone model is one token. */
-    async function tokensOf(wavPath: string) {
-      await run(program, [
-        '-np',
-        '-m',
-        path('tones.bin'),
-        '-l',
-        'auto',
-        '-t',
-        '1',
-        '-ojf',
-        '-of',
-        path('full'),
-        '-f',
-        wavPath,
-      ]);
-      const { transcription } = JSON.parse(await readFile(path('full.json'), 'utf8')) as {
-        transcription: { tokens: { text: string; offsets: { from: number; to: number } }[] }[];
-      };
-      return transcription
-        .flatMap(({ tokens }) => tokens)
-        .filter(({ text }) => !text.startsWith('[_'))
-        .map(({ text, offsets: { from, to } }) => ({ startMs: from, endMs: to, text: text.trim() }));
-    }
-
-    test('reports segments and progress while it works', async () => {
-      const { transcribe } = await openModel(program, { options });
-      const events: unknown[] = [];
-      const { segments } = await transcribe(
-        path('two.wav'),
-        { timestamps: ['segment'] },
-        { onSegment: (segment) => events.push(segment), onProgress: (ms) => events.push(ms) },
-      );
-      expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
-      expect(events).toHaveLength(4);
-    });
-
-    test('fails with the error of a callback that throws', async () => {
-      const { transcribe } = await openModel(program, { options });
-      const onSegment = () => {
-        throw new Error('not for me');
-      };
-      await expect(transcribe(path('alpha.wav'), {}, { onSegment })).rejects.toThrow('not for me');
-    });
-
-    test.each(['silence', 'click'])('returns no times for silence (%s)', async (name) => {
-      const { transcribe } = await openModel(program, { options });
-      const silent = await transcribe(path(`${name}.wav`), { timestamps: ['segment', 'word'] });
-      expect(silent).toMatchObject({ text: '', language: null, segments: [], words: [] });
-    });
-
-    test.each([
-      ['like an option', '-np'],
-      ['with a word that would overflow its stack', 'x'.repeat(100_000)],
-      ['of four-byte characters', '😀'.repeat(100_000)],
-      ['with half a character', 'x \ud83d y'],
-    ])('accepts a prompt %s', async (_what, prompt) => {
-      const { transcribe } = await openModel(program, { options });
-      expect(await transcribe(path('alpha.wav'), { prompt })).toMatchObject({ text: 'alpha' });
-    });
-
-    test.each([0, 0.4])('hears the same at temperature %d', async (temperature) => {
-      const { transcribe } = await openModel(program, { options });
-      expect(await transcribe(path('two.wav'), { temperature })).toMatchObject({ text: 'alpha bravo über kilo golf' });
-    });
-
-    test('takes keywords, and translates', async () => {
-      const { transcribe } = await openModel(program, { options });
-      // The tone model says the same whatever its task is. Of a prompt, each space would cost it a word.
-      const heard = { text: 'alpha bravo über kilo golf' };
-      expect(await transcribe(path('two.wav'), { keywords: ['Ada'] })).toMatchObject(heard);
-      expect(await transcribe(path('two.wav'), { translate: true })).toMatchObject(heard);
-    });
-
-    test('detects the language, or takes that of the call', async () => {
-      const { transcribe } = await openModel(program, { options });
-      const heard = await Promise.all(
-        ['fr', 'de'].map(async (language) => (await transcribe(path(`${language}.wav`))).language),
-      );
-      expect(heard).toEqual(['fr', 'de']);
-      expect(await transcribe(path('fr.wav'), { language: 'de' })).toMatchObject({ text: 'alpha', language: 'de' });
-    });
-
-    test('encodes a short recording with the context of its length, where the settings say so', async () => {
-      const { transcribe } = await openModel(program, { options: { ...options, audioContext: 'auto' } });
-      for (const name of ['fr', 'two', 'de'])
-        expect(await transcribe(path(`${name}.wav`))).toMatchObject({ durationMs: expect.any(Number) as number });
-    });
-  });
+  describe('a loaded model', () => takesHints({ program, models, options: ways['a loaded model'] }));
 });
 
 describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whisper-host': program }) => {

@@ -105,6 +105,10 @@ export interface StartOptions {
   readonly path?: string;
 }
 
+/** The certificates of a machine whose way to the registry has its own: npm's cache may lack what is asked for. */
+const { NODE_EXTRA_CA_CERTS } = process.env;
+const trust = NODE_EXTRA_CA_CERTS === undefined ? {} : { NODE_EXTRA_CA_CERTS };
+
 /**
  * Runs a program with nothing of this repository on its PATH. Disposing of it kills it, with what it has started; so
  * does the end of the test, which may have waited for its end in vain.
@@ -114,7 +118,7 @@ export function start(program: string, args: readonly string[], options: StartOp
   const foreign = path.split(delimiter).filter((directory) => !directory.startsWith(home));
   const child = spawn(program, args, {
     cwd,
-    env: { HOME: process.env.HOME, PATH: [node, ...foreign].join(delimiter), ...env },
+    env: { HOME: process.env.HOME, PATH: [node, ...foreign].join(delimiter), ...trust, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

@@ -1,0 +1,65 @@
+/** What a push may leave out, and what makes it run. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { choose, everything, fits, parts } from './parts.ts';
+
+const home = join(import.meta.dirname, '..');
+const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+const running = (changed: Parameters<typeof choose>[0]) =>
+  choose(changed).flatMap(({ part, runs }) => (runs ? [part.name] : []));
+const all = parts.map(({ name }) => name);
+
+describe('the list', () => {
+  const patterns = [...everything, ...parts.flatMap(({ files }) => files)];
+  const exclude = (name: string) => name.endsWith('node_modules');
+
+  it.each([...new Set(patterns)])('has no pattern without a file: %s', (pattern) => {
+    expect(globSync(pattern, { cwd: home, exclude }).length).toBeGreaterThan(0);
+  });
+
+  it.each(parts)('names a script: $script', ({ script }) => {
+    expect(manifest.scripts).toHaveProperty([script]);
+  });
+
+  test('.ci/run asks for each part by its name, and demands that contract coverage is judged', () => {
+    const script = readFileSync(join(home, '.ci/run'), 'utf8');
+    for (const name of all) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(script).toMatch(/^CONTRACT_COVERAGE=required npm run test:system$/m);
+  });
+});
+
+describe('a change', () => {
+  test.each([
+    ['nothing that a part depends on', ['src/chat/run.ts', 'docs/README.md'], []],
+    ['the fleet', ['src/fleet/front.ts'], ['fleet']],
+    ['an engine that downloads and has a table', ['engines/whisper-cli/build.ts'], ['install', 'tables']],
+  ])('of %s', (_what, changed, expected) => {
+    expect(running(changed)).toEqual(expected);
+  });
+
+  test.each([
+    'package.json',
+    'package-lock.json',
+    'fleet/package-lock.json',
+    '.ci/run',
+    'deploy/Containerfile',
+    'packages/build.ts',
+    'runtime/bootstrap.mjs',
+    'src/bin/doctor.ts',
+    'test/parts.ts',
+  ])('of %s runs every part', (file) => {
+    expect(running(['src/chat/run.ts', file])).toEqual(all);
+  });
+
+  test('that is unknown runs every part, and says why', () => {
+    expect(choose({ unknown: 'a shallow clone' })).toEqual(
+      parts.map((part) => ({ part, runs: true, reason: 'a shallow clone' })),
+    );
+  });
+
+  test('of a file whose name begins with a dot counts', () => {
+    expect(fits('deploy/.env', 'deploy/**')).toBe(true);
+    expect(fits('adeploy/x', 'deploy/**')).toBe(false);
+  });
+});
