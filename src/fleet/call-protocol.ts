@@ -5,8 +5,8 @@
 import type { Readable } from 'node:stream';
 import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
+import { LineSplitter } from '../../lib/line-splitter.ts';
 import type { RequestScope } from '../request-scope.ts';
-import { LineSplitter } from '../system/child-process/line-splitter.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 /** Bytes of a recording that are read or written at once: fewer turns of the file system's threads. */

@@ -13,6 +13,7 @@ import {
 import { linkedSignal, onAbort, raceAbort, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
 import { errnoOf } from '../../lib/errors.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
+import { toJsonLine } from '../../lib/json-lines.ts';
 import { isDiskFull } from '../../lib/resource-limits.ts';
 import { runInScope } from '../request-scope.ts';
 import type { Workspace } from '../system/workspace.ts';
@@ -114,7 +115,7 @@ async function connectToFront(
   const outgoing = new PassThrough();
   const send = (message: WorkerMessage) => {
     // A long result may take longer than the next sign of life: a write after the end would break its connection.
-    if (!outgoing.writableEnded) outgoing.write(`${JSON.stringify(message)}\n`);
+    if (!outgoing.writableEnded) outgoing.write(toJsonLine(message));
   };
   outgoing.on('error', ignore); // the connection is closed then
   send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { toJsonLine } from '../../lib/json-lines.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { TranscriptionEvent } from '../jobs/events.ts';
 import type { Jobs } from '../jobs/store.ts';
@@ -49,15 +50,13 @@ export async function serveJob(
 async function send(res: ServerResponse, events: AsyncIterable<TranscriptionEvent>, { signMs }: FleetTimeouts) {
   res.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).flushHeaders();
   const signs = setInterval(() => {
-    if (!res.writableEnded) res.write(lineOf({ type: 'alive' }));
+    if (!res.writableEnded) res.write(toJsonLine({ type: 'alive' }));
   }, signMs);
   const lines = async function* () {
-    for await (const event of events) yield lineOf(event);
+    for await (const event of events) yield toJsonLine(event);
   };
   await pipeline(Readable.from(lines()), res).finally(() => clearInterval(signs));
 }
-
-const lineOf = (message: object) => `${JSON.stringify(message)}\n`;
 
 function end(res: ServerResponse, status: number): void {
   res.writeHead(status).end();

@@ -5,6 +5,7 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { toJsonLine } from '../../lib/json-lines.ts';
 import { createServer } from '../../lib/node-http.ts';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { Clips } from '../clips/store.ts';
@@ -110,7 +111,7 @@ function refuse(res: ServerResponse, status: number): void {
 
 function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { limits }: FleetListenerOptions): void {
   const cut = () => void res.destroy();
-  const send = (message: FrontMessage) => void res.write(`${JSON.stringify(message)}\n`);
+  const send = (message: FrontMessage) => void res.write(toJsonLine(message));
   res.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
   send({ type: 'call', call: call.document });
   const pulse = startPulse(limits, () => send({ type: 'alive' }), cut);

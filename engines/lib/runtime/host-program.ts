@@ -1,5 +1,10 @@
 /** What the programs that keep a model loaded have in common: the other side of engines/contract/resident.ts. */
-import { createInterface } from 'node:readline';
+import { toJsonLine } from '../../../lib/json-lines.ts';
+import { parseObject } from '../../../lib/json.ts';
+import { LineSplitter } from '../../../lib/line-splitter.ts';
+
+/** A longer line is cut, and is no JSON then. The engines refuse such a question before: it is longer than any context. */
+const longestQuestion = 2_000_000;
 
 export type Question = Readonly<Record<string, unknown>>;
 
@@ -30,18 +35,25 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
     }
   }
 
-  createInterface({ input: process.stdin })
-    .on('close', () => process.exit(0))
-    .on('line', (line) => {
-      const message = JSON.parse(line) as { readonly cancel: number } | (Question & { readonly id: number });
-      if (!('cancel' in message)) void serve(message);
-      else working.get(message.cancel as number)?.abort(new Error('cancelled'));
-    });
+  function receive(line: string): void {
+    const message = parseObject(line) as { readonly cancel: number } | (Question & { readonly id: number }) | undefined;
+    if (message === undefined)
+      process.stderr.write('a line of stdin is no JSON object\n'); // there is no call to fail
+    else if (!('cancel' in message)) void serve(message);
+    else working.get(message.cancel as number)?.abort(new Error('cancelled'));
+  }
+
+  const lines = new LineSplitter(longestQuestion);
+  process.stdin
+    .on('data', (chunk: Buffer) => {
+      for (const line of lines.push(chunk)) receive(line);
+    })
+    .on('close', () => process.exit(0));
   print({ ready: true });
 }
 
 export function print(message: object): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`);
+  process.stdout.write(toJsonLine(message));
 }
 
 export function messageOf(error: unknown): string {

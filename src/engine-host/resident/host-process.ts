@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { parseObject } from '../../../lib/json.ts';
-import { LineSplitter } from '../../system/child-process/line-splitter.ts';
+import { toJsonLine } from '../../../lib/json-lines.ts';
+import { LineSplitter } from '../../../lib/line-splitter.ts';
 import { endAfterExit, tail } from '../../system/child-process/output.ts';
 import { notStarted, spawnProgram } from '../../system/child-process/spawn.ts';
 import { killGroup } from '../../system/child-process/terminate.ts';
@@ -98,7 +99,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     else question?.onMessage(rest);
   }
 
-  const send = (message: object) => stdin?.write(`${JSON.stringify(message, wellFormed)}\n`);
+  const send = (message: object) => stdin?.write(toJsonLine(message, wellFormed));
 
   /** Ends it: nobody wants it any more. */
   function end(): void {

@@ -1,6 +1,6 @@
 /** Output of programs. */
 import type { Readable } from 'node:stream';
-import { LineSplitter } from './line-splitter.ts';
+import { LineSplitter } from '../../../lib/line-splitter.ts';
 
 /** The rest of a longer line is dropped. */
 const longestLine = 1_048_576;

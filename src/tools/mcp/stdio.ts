@@ -5,10 +5,11 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process/terminate.ts';
-import { LineSplitter } from '../../system/child-process/line-splitter.ts';
 import { largestMessage } from './bounds.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { messageOf } from '../../../lib/errors.ts';
+import { toJsonLine } from '../../../lib/json-lines.ts';
+import { LineSplitter } from '../../../lib/line-splitter.ts';
 
 export interface StdioOptions {
   /** An absolute path. */
@@ -80,7 +81,7 @@ export class StdioTransport implements Transport {
     const stdin = this.#child?.stdin;
     if (this.#isClosed || !stdin?.writable) return Promise.reject(new Error('the program has exited'));
     if (stdin.writableLength > largestMessage) return Promise.reject(new Error('the program does not read its stdin'));
-    stdin.write(`${JSON.stringify(message)}\n`);
+    stdin.write(toJsonLine(message));
     return Promise.resolve();
   }
 
