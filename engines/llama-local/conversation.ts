@@ -134,15 +134,29 @@ function toFunction({ name, description, parameters }: Tool | CallerTool) {
 
 function toHistory(messages: readonly Message[]): HistoryItem[] {
   const history: HistoryItem[] = [];
-  const outputs = new Map(messages.flatMap(({ toolCallId, content }) => (toolCallId === undefined ? [] : [[toolCallId, content]]))); // prettier-ignore
-  for (const { role, content, toolCalls = [] } of messages) {
+  for (const [index, { role, content, toolCalls = [] }] of messages.entries()) {
     if (role === 'system' || role === 'user') history.push({ type: role, text: content });
     if (role !== 'assistant') continue;
-    const calls = toolCalls.map(({ id, name, arguments: json }) => toFunctionCall(name, json, outputs.get(id) ?? ''));
+    const outputOf = outputsAfter(messages, index);
+    const calls = toolCalls.map(({ id, name, arguments: json }) => toFunctionCall(name, json, outputOf(id)));
     addResponse(history, [content, ...calls]);
   }
   addResponse(history, []); // the one to come
   return history;
+}
+
+/**
+ * The outputs of the calls of a message: in the tool messages between it and the next message with calls. Both APIs allow
+ * an id to be used again, also within a message: each call takes the first output of its id that no other has taken.
+ */
+function outputsAfter(messages: readonly Message[], index: number): (id: string) => string {
+  const after = messages.slice(index + 1);
+  const end = after.findIndex(({ toolCalls = [] }) => toolCalls.length > 0);
+  const outputs = after.slice(0, end < 0 ? undefined : end).filter(({ toolCallId }) => toolCallId !== undefined);
+  return (id) => {
+    const at = outputs.findIndex(({ toolCallId }) => toolCallId === id);
+    return at < 0 ? '' : (outputs.splice(at, 1)[0]?.content ?? '');
+  };
 }
 
 /** Answers that follow each other are one: the library continues the last one. */
