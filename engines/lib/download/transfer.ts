@@ -69,12 +69,27 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
   const headers = new Headers({ 'accept-encoding': 'identity' });
   if (offset > 0) headers.set('range', `bytes=${offset}-`);
   if (offset > 0 && etag !== undefined) headers.set('if-range', etag);
-  try {
-    return await fetch(url, { headers, signal });
-  } catch (error) {
-    throw asBroken(error, caller);
+  let target = url;
+  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+    const response = await fetch(target, { headers, signal, redirect: 'manual' }).catch((error: unknown) => {
+      throw asBroken(error, caller);
+    });
+    const location = isRedirect(response.status) ? response.headers.get('location') : null;
+    if (location === null) return response;
+    await response.body?.cancel().catch(() => undefined);
+    const next = new URL(location, target);
+    if (target.startsWith('https:') && next.protocol !== 'https:') {
+      throw new Error(`${url} cannot be downloaded: it redirects to ${next.protocol}//${next.host}, without TLS`);
+    }
+    target = next.href;
   }
+  throw new Error(`${url} cannot be downloaded: it redirects more than ${mostRedirects} times`);
 }
+
+/** As many as fetch follows. */
+const mostRedirects = 20;
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
 
 /** Returns the offset of the body in the file. Throws unless the body contains the requested bytes. */
 function startOf(response: Response, { url, offset }: TransferRequest): number {

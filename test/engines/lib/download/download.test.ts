@@ -69,6 +69,30 @@ test('a server that closes the connection after the last byte causes no failure'
   for (let time = 0; time < 5; time++) await download(await jobFor(url));
 });
 
+test('a redirect is followed', async () => {
+  const { url: mirror } = await serve(good(content));
+  const { url, requests } = await serve((_request, response) => {
+    response.writeHead(302, { location: `${mirror}/model.bin` }).end();
+  });
+  const job = await jobFor(url);
+  await download(job);
+  expect(content.equals(await readFile(job.to))).toBe(true);
+  expect(requests).toHaveLength(1);
+});
+
+test('a redirect from https to http is refused, and one without end', async () => {
+  const asked: unknown[] = [];
+  const redirectTo = (location: string) => (url: string | URL | Request) => {
+    asked.push(url);
+    return Promise.resolve(new Response(null, { status: 302, headers: { location } }));
+  };
+  const plain = await jobFor('https://models.example', { fetch: redirectTo('http://mirror.example/model.bin') });
+  await expect(download(plain)).rejects.toThrow('redirects to http://mirror.example, without TLS');
+  expect(asked).toEqual(['https://models.example/model.bin']);
+  const circle = await jobFor('https://models.example', { fetch: redirectTo('/model.bin') });
+  await expect(download(circle)).rejects.toThrow('redirects more than 20 times');
+});
+
 test('an existing file is not downloaded again, a wrong one is replaced', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
