@@ -57,6 +57,7 @@ export function wrapAsRemote(
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };
+  delete moved.warmUp; // the worker that gets the call does: perhaps another one
   if (!alsoHere) {
     delete moved.prepare; // workers do
     delete moved.preparations;
