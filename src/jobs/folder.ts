@@ -25,6 +25,11 @@ export class JobFolder {
     this.take = take;
   }
 
+  /** Nothing else in the directory of the jobs is ours. */
+  get hasJobId(): boolean {
+    return /^(?:[\w-]+\.)?[\w-]{22}$/.test(this.id);
+  }
+
   get recording(): string {
     return join(this.path, recordingName);
   }
@@ -78,6 +83,12 @@ export class JobFolder {
   async remove(): Promise<void> {
     await rm(join(this.path, recordName), { force: true });
     await rm(this.path, { recursive: true, force: true, maxRetries: 2 });
+  }
+
+  /** Of a folder without a record: whether its files are ours, of an upload or a removal that a crash has ended. */
+  async holdsOnlyOurs(): Promise<boolean> {
+    const isOurs = (name: string) => name === recordingName || name === recordName || partPattern.test(name);
+    return (await readdir(this.path)).every((name) => isOurs(name.replace(/\.new$/, '')));
   }
 
   /** Size of the recording, and of everything else. */

@@ -67,8 +67,10 @@ export function parseRecord(text: string, id: string): JobRecord {
     record.id === id &&
     ['requestId', 'caller', 'model'].every((name) => isText(record[name])) &&
     ['key', 'language'].every((name) => record[name] === null || isText(record[name])) &&
-    ['bytes', 'createdAt'].every((name) => isTime(record[name])) &&
-    ['durationMs', 'endedAt', 'pace'].every((name) => record[name] === null || isTime(record[name])) &&
+    isTime(record.bytes) &&
+    isDate(record.createdAt) &&
+    (record.endedAt === null || isDate(record.endedAt)) &&
+    ['durationMs', 'pace'].every((name) => record[name] === null || isTime(record[name])) &&
     isOneOf(record.status, ['queued', 'running', 'completed', 'failed']) &&
     isOneOf(record.timestamps, ['none', 'segment', 'word']) &&
     isOneOf(record.task ?? 'transcribe', ['transcribe', 'translate']) &&
@@ -106,6 +108,11 @@ function isText(value: unknown): value is string {
 
 function isTime(value: unknown): boolean {
   return countOf(value) === value;
+}
+
+/** Up to the year 9999: the end of what the contract's date-time can say, with TRANSCRIBE_JOB_KEEP added. */
+function isDate(value: unknown): boolean {
+  return isTime(value) && (value as number) < Date.UTC(9999);
 }
 
 function isOneOf(value: unknown, known: readonly string[]): boolean {

@@ -148,7 +148,11 @@ export class JobStore implements Jobs, AsyncDisposable {
   /** Before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`. */
   async requirePlace(): Promise<void> {
     await this.#requireOwner();
-    const caller = currentCaller();
+    this.#requireRoom(currentCaller());
+  }
+
+  /** Throws `concurrency-limited` and `overloaded`. */
+  #requireRoom(caller: string): void {
     const all = [...this.#entries.values()].map(({ job }) => job.record.caller);
     const unfinished = [...this.#entries.values()].filter(({ job }) => !job.isOver).map(({ job }) => job.record.caller);
     const uploads = [...this.#uploads.values()].map((upload) => upload.caller);
@@ -164,10 +168,11 @@ export class JobStore implements Jobs, AsyncDisposable {
     }
   }
 
-  /** Where a recording is uploaded to; `declared` bytes are reserved. Throws `storage-full`. */
+  /** Where a recording is uploaded to; `declared` bytes are reserved. Throws as `requirePlace`, and `storage-full`. */
   async openUpload(declared: number | undefined): Promise<Upload> {
     const { disk, directory, maxBytes } = this.#options;
     const caller = currentCaller();
+    this.#requireRoom(caller); // others may have begun since `requirePlace`; from here on this upload counts
     const accounts = new Accounts(disk);
     const folder = new JobFolder(
       directory,
@@ -317,15 +322,7 @@ export class JobStore implements Jobs, AsyncDisposable {
     for (const name of await readdir(directory)) {
       if (name === setAsideName || name.startsWith(lockName) || this.#entries.has(name)) continue;
       const folder = new JobFolder(directory, name);
-      try {
-        await this.#restore(folder);
-      } catch (error) {
-        const aside = join(directory, setAsideName);
-        await mkdir(aside, { mode: 0o700 }).catch(orExists);
-        const keptAs = join(aside, `${name}-${Date.now()}`);
-        await rename(folder.path, keptAs);
-        log.error({ err: error, keptAs }, 'a transcription job cannot be read and is set aside');
-      }
+      await this.#restore(folder).catch((error: unknown) => this.#setAside(folder, error));
     }
     const jobs = [...this.#entries.values()].sort(
       (one, other) => one.job.record.createdAt - other.job.record.createdAt,
@@ -334,11 +331,30 @@ export class JobStore implements Jobs, AsyncDisposable {
     for (const caller of new Set(jobs.map(({ job }) => job.record.caller))) this.#startNext(caller);
   }
 
+  /** Never rejects: one folder that cannot be moved must not stop the other jobs. */
+  async #setAside({ path, id }: JobFolder, cause: unknown): Promise<void> {
+    const { directory, log } = this.#options;
+    const keptAs = join(directory, setAsideName, `${id}-${Date.now()}`);
+    try {
+      await mkdir(dirname(keptAs), { mode: 0o700 }).catch(orExists);
+      await rename(path, keptAs);
+      log.error({ err: cause, keptAs }, 'a transcription job cannot be read and is set aside');
+    } catch (error) {
+      log.error(
+        { err: cause, path, reason: messageOf(error) },
+        'a transcription job can be neither read nor set aside',
+      );
+    }
+  }
+
   async #restore(folder: JobFolder): Promise<void> {
-    const { disk, keepMs } = this.#options;
-    const record = await folder.read();
-    const isExpired = record?.endedAt != null && record.endedAt + keepMs <= Date.now();
-    if (!record || isExpired) return folder.remove(); // an upload of a crashed process, or over
+    const { disk, keepMs, log } = this.#options;
+    const record = folder.hasJobId ? await folder.read() : undefined;
+    if (!record) {
+      if (folder.hasJobId && (await folder.holdsOnlyOurs())) return folder.remove();
+      return log.warn({ path: folder.path }, 'this is no transcription job, and stays where it is');
+    }
+    if (record.endedAt !== null && record.endedAt + keepMs <= Date.now()) return folder.remove();
     const job = await Job.restore(folder, record);
     if (job.isOver) await folder.removeRecording();
     const { recording, rest } = await folder.sizes();
@@ -395,8 +411,10 @@ export class JobStore implements Jobs, AsyncDisposable {
 
   #expireLater(entry: Entry): void {
     const { job } = entry;
-    const left = (job.record.endedAt ?? 0) + this.#options.keepMs - Date.now();
-    entry.expiry = setTimeout(() => this.#track(this.#remove(job.id)), Math.max(0, left)).unref();
+    const { keepMs } = this.#options;
+    // A clock that was set back makes no job younger than its end.
+    const ageMs = Math.max(0, Date.now() - (job.record.endedAt ?? 0));
+    entry.expiry = setTimeout(() => this.#track(this.#remove(job.id)), Math.max(0, keepMs - ageMs)).unref();
   }
 
   async #remove(id: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { Logger, TimedText, TimestampKind } from '../../engines/contract/in
 import { pause } from '../../lib/abort.ts';
 import { decodeTo } from '../audio/decode.ts';
 import type { ProblemCode, Schemas } from '../contract/operations.ts';
-import { problemAnswer } from '../contract/problems.ts';
+import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import type { JobQueue } from '../../engines/contract/index.ts';
 import { supports } from '../engine-host/model-selection.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -52,15 +52,20 @@ export async function workOn(job: Job, options: WorkOptions, signal: AbortSignal
 async function transcribeAll(job: Job, options: WorkOptions, signal: AbortSignal): Promise<void> {
   await using directory = await retrying(job, options, signal, () => options.workspace.accountedDirectory('job'));
   const wavPath = join(directory.path, 'decoded.wav');
-  const decode = () => {
-    const { container } = job.record;
+  const decode = async () => {
+    const { container, bytes } = job.record;
+    const { size } = await stat(job.folder.recording);
+    if (size !== bytes)
+      throw new ProblemError('recording-undecodable', `The recording on the disk has ${size} bytes, not ${bytes}.`);
     const { ffmpeg, maxSeconds } = options;
     const patience = Math.max(1, maxSeconds / 3600);
     const to = { path: job.folder.recording, container, wavPath, maxSeconds };
     const account = directory.account;
     return options.decoding.run(() => decodeTo(to, { signal, account, patience, ffmpeg }), { signal });
   };
-  const { durationMs } = await retrying(job, options, signal, decode);
+  // What takes too long once takes too long again, and meanwhile nobody else's recording is decoded.
+  const passes = (problem: Problem) => isPassing(problem) && problem.code !== 'engine-timeout';
+  const { durationMs } = await retrying(job, options, signal, decode, passes);
   if (job.record.durationMs === null) await job.update({ durationMs });
   const samples = samplesIn((await stat(wavPath)).size);
   const cutting = { wavPath, samples, maxSeconds: options.partSeconds };
@@ -136,7 +141,13 @@ function placing(from: number, to: number): (text: TimedText) => TimedText {
 }
 
 /** Runs it again while it fails for a reason that passes; at last throws what it failed with. */
-async function retrying<T>(job: Job, options: WorkOptions, signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+async function retrying<T>(
+  job: Job,
+  options: WorkOptions,
+  signal: AbortSignal,
+  run: () => Promise<T>,
+  passes: (problem: Problem) => boolean = isPassing,
+): Promise<T> {
   for (let failures = 0; ;) {
     try {
       return await run();
@@ -145,7 +156,7 @@ async function retrying<T>(job: Job, options: WorkOptions, signal: AbortSignal, 
       const { body } = problemAnswer(error, job.record.requestId);
       const usual = options.retryMs[Math.min(failures, options.retryMs.length - 1)] ?? 0;
       const isOurs = ownReasons.has(body.code);
-      if (!isOurs && (!isPassing(body) || failures >= options.retryMs.length)) throw error;
+      if (!isOurs && (!passes(body) || failures >= options.retryMs.length)) throw error;
       failures += isOurs && failures === options.retryMs.length - 1 ? 0 : 1;
       options.metrics?.jobPartRetried();
       options.log.info({ id: job.record.requestId, code: body.code, err: error }, 'a part of a job is tried again');

@@ -255,6 +255,21 @@ describe('limits', () => {
     await end(service, (await create(service, speechOf(10))).id);
   });
 
+  test('a burst right after the start gets no more than eight', async () => {
+    const held = Promise.withResolvers<undefined>();
+    using _hook = hookEngine(() => held.promise);
+    await using service = await start();
+    const burst = Array.from({ length: 24 }, () =>
+      service.api('/transcriptions', { method: 'POST', body: formOf(speechOf(1)) }).then(({ status }) => status),
+    );
+    const statuses = Object.groupBy(await Promise.all(burst), String);
+    held.resolve(undefined);
+    expect({ accepted: statuses['202']?.length, refused: statuses['429']?.length }).toEqual({
+      accepted: 8,
+      refused: 16,
+    });
+  });
+
   test('a job is gone when its time is over', async () => {
     await using service = await start({ env: { TRANSCRIBE_JOB_KEEP: '1' } });
     const { id } = await create(service, speechOf(4));

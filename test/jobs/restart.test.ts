@@ -71,9 +71,10 @@ describe('after a restart', () => {
 
   test('an upload that was not accepted is gone', async () => {
     const dataDir = await temporaryDirectory();
-    await mkdir(join(dataDir, 'jobs/abandoned'), { recursive: true });
-    await writeFile(join(dataDir, 'jobs/abandoned/upload'), 'half a recording');
-    await writeFile(join(dataDir, 'jobs/abandoned/job.json.new'), '{');
+    const abandoned = join(dataDir, 'jobs', 'abandoned_upload_of_22');
+    await mkdir(abandoned, { recursive: true });
+    await writeFile(join(abandoned, 'upload'), 'half a recording');
+    await writeFile(join(abandoned, 'job.json.new'), '{');
     await using _service = await start(dataDir);
     expect(await readdir(join(dataDir, 'jobs'))).toEqual(['owner.sqlite']);
   });
@@ -82,6 +83,7 @@ describe('after a restart', () => {
     ['is cut off', (text: string) => text.slice(0, 40)],
     ['has another version', (text: string) => text.replace('"version":1', '"version":2')],
     ['lacks a field', (text: string) => text.replace('"model"', '"modem"')],
+    ['has an impossible date', (text: string) => text.replace(/"createdAt":\d+/, '"createdAt":8640000000000001')],
   ])('a record that %s is set aside, and the others go on', async (_what, change) => {
     const dataDir = await temporaryDirectory();
     const { good, bad } = await brokenOff(dataDir);
@@ -96,6 +98,59 @@ describe('after a restart', () => {
     expect(await readdir(join(aside, name))).toContain('upload');
     const lines = service.log.filter(({ msg }) => msg === 'a transcription job cannot be read and is set aside');
     expect(lines).toHaveLength(1);
+  });
+
+  test('a record that can be neither read nor moved stays where it is, and the others go on', async () => {
+    const dataDir = await temporaryDirectory();
+    const { good, bad } = await brokenOff(dataDir);
+    await writeFile(join(dataDir, 'jobs', bad.id, 'job.json'), '{');
+    await writeFile(join(dataDir, 'jobs/set-aside'), 'a file where the directory should be');
+    await using service = await start(dataDir);
+    expect((await end(service, good.id)).result?.text).toBe(textOf(20));
+    expect(await readdir(join(dataDir, 'jobs', bad.id))).toContain('upload');
+    const lines = service.log.filter(({ msg }) => msg === 'a transcription job can be neither read nor set aside');
+    expect(lines).toMatchObject([{ reason: expect.stringContaining('ENOTDIR') as string }]);
+  });
+
+  test('a recording that has become shorter fails, and is not taken for the whole', async () => {
+    const dataDir = await temporaryDirectory();
+    const { good, bad } = await brokenOff(dataDir);
+    const recording = join(dataDir, 'jobs', bad.id, 'upload');
+    await writeFile(recording, (await readFile(recording)).subarray(0, -16_000));
+    await using service = await start(dataDir);
+    expect((await end(service, good.id)).status).toBe('completed');
+    const { status, problem } = await end(service, bad.id);
+    expect({ status, code: problem?.code }).toEqual({ status: 'failed', code: 'recording-undecodable' });
+  });
+
+  test('what is no job of ours is not removed', async () => {
+    const dataDir = await temporaryDirectory();
+    const folders = ['0123456789_is_a_job_id', 'lost+found'].map((name) => join(dataDir, 'jobs', name));
+    for (const folder of folders) {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'letter.txt'), 'keep me');
+    }
+    await using service = await start(dataDir);
+    expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
+    const kept = await readdir(join(dataDir, 'jobs'), { recursive: true });
+    expect(kept.filter((path) => path.endsWith('letter.txt'))).toHaveLength(2);
+    const lines = service.log.filter(({ msg }) => msg === 'this is no transcription job, and stays where it is');
+    expect(lines.map(({ path }) => path).toSorted()).toEqual(folders.toSorted());
+  });
+
+  test('a job that ended a month ahead of the clock is kept', async () => {
+    const dataDir = await temporaryDirectory();
+    let id: string;
+    {
+      await using service = await start(dataDir);
+      ({ id } = await create(service, speechOf(4)));
+      await end(service, id);
+    }
+    const record = join(dataDir, 'jobs', id, 'job.json');
+    const changed = JSON.parse(await readFile(record, 'utf8')) as { endedAt: number };
+    await writeFile(record, JSON.stringify({ ...changed, endedAt: changed.endedAt + 30 * 86_400_000 }));
+    await using service = await start(dataDir);
+    expect((await read(service, id)).result?.text).toBe(textOf(4));
   });
 
   test('a job whose key is gone fails, and nobody sees it', async () => {
