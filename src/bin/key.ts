@@ -1,4 +1,5 @@
 /** `parlance key new NAME`: makes a token and its entry for the keys file. Nothing is stored. Exit code 2: wrong usage. */
+import { stringify } from 'yaml';
 import { keyName } from '../keys/schema.ts';
 import { createToken } from '../keys/new-token.ts';
 
@@ -18,6 +19,7 @@ if (verb === '--help' || verb === '-h') {
   process.exitCode = 2;
 } else {
   const { token, sha256 } = createToken(name);
+  const entry = stringify([{ name, sha256 }]).trimEnd(); // quotes a name such as null or 0x10
   console.log(`The token, for the client. It is shown only now:
 
 ${token}
@@ -25,6 +27,5 @@ ${token}
 Its entry in the file of API_KEYS_FILE, below \`keys:\`. SIGHUP makes the service read the file again.
 Without a list of \`operations\` the key may do everything but start and stop preparations:
 
-  - name: ${name}
-    sha256: ${sha256}`);
+${entry.replaceAll(/^/gm, '  ')}`);
 }
