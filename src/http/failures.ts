@@ -46,6 +46,14 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
   return { reason, problem };
 }
 
+/** What an operator knows, and sees in the startup summary: nothing has failed, so no stack explains more. */
+const expected: ReadonlySet<ProblemCode> = new Set([
+  'no-engine',
+  'model-unavailable',
+  'transcription-disabled',
+  'not-ready',
+]);
+
 /**
  * Server errors are logged with their cause; a probe that says "not now" is none. Client errors go to the response; the
  * log has their code only, at debug, because their details quote what the client has sent.
@@ -57,8 +65,11 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
   record.problem = body.code;
   const facts = { id, operation, code: body.code, err: error };
   const isAnswerOfProbe = isProbe(record.path) && status === 503;
-  if (status >= 500 && !isAnswerOfProbe) log.error(facts, 'a request failed');
-  else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'a request was refused');
+  const hasCause = error instanceof Error && error.cause !== undefined;
+  if (expected.has(body.code) && !hasCause && !isAnswerOfProbe) {
+    log.info({ id, operation, code: body.code, reason: body.detail }, 'a request was refused');
+  } else if (status >= 500 && !isAnswerOfProbe) log.error(facts, 'a request failed');
+  else if (hasCause) log.warn(facts, 'a request was refused');
   else log.debug({ id, operation, code: body.code }, 'a request was refused');
 }
 

@@ -311,3 +311,16 @@ describe('an unexpected error', () => {
     expect((await failingApi.get('/api/v1/transcribe')).body).toMatchObject({ available: true });
   });
 });
+
+describe('a request that no engine can serve yet', () => {
+  it.each([
+    ['/api/v1/chat', { messages: [{ role: 'user', content: 'Hello' }] }],
+    ['/v1/chat/completions', { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }],
+  ])('is one line at info, without a stack: %s', async (path, body) => {
+    await using bare = await startTestService({ config: 'engines: {}\n' });
+    expect((await createApi(bare.url).post(path, body)).status).toBe(503);
+    const about = bare.log.filter(({ code }) => code === 'no-engine');
+    expect(about).toMatchObject([{ level: 30, reason: expect.stringContaining('No engine') as unknown }]);
+    expect(bare.log.filter(({ level, err }) => level >= 40 || err !== undefined)).toEqual([]);
+  });
+});
