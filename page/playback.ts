@@ -118,7 +118,7 @@ function start(): void {
     () => (isUnlocked = true),
     (error: unknown) => {
       if (error instanceof Error && error.name === 'NotAllowedError') waitForGesture();
-      // Any other rejection is an `error` event, too, or the end by `hush`.
+      // Any other rejection is an `error` event, too, or the end by `stopPlayback`.
     },
   );
 }
