@@ -1,4 +1,4 @@
-/** What it costs to put a tool call or reasoning together that comes in 60,000 parts, against reading their JSON. */
+/** What it costs to assemble a tool call or reasoning that arrives in 60,000 parts, against reading their JSON. */
 import { createCallParts } from '../engines/llm-agent/call-parts.ts';
 import { createReasoningDetails } from '../engines/llm-agent/reasoning-details.ts';
 import { callKinds, many, pieces, reasoningKinds, type Part } from '../test/engines/llm-agent/part-kinds.ts';

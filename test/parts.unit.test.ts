@@ -1,6 +1,6 @@
 /** What a push may leave out, and what makes it run. */
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { choose, everything, fits, parts } from './parts.ts';
 
@@ -22,6 +22,30 @@ describe('the list', () => {
     expect(manifest.scripts).toHaveProperty([script]);
   });
 
+  /** Its test files, and what they import of engines and of tests themselves. */
+  const importedBy = (part: (typeof parts)[number]) => {
+    const command = manifest.scripts[part.script] ?? '';
+    const [, named] = /--reporter dot (test\/.*)$/.exec(command) ?? [];
+    const project = /--project (\w+)/.exec(command)?.[1] ?? '';
+    const globs = named?.split(' ').map((path) => `${path}*`) ?? [`test/**/*.${project.replace(/s$/, '')}.test.ts`];
+    const files = globs.flatMap((glob) => globSync(glob, { cwd: home, exclude }));
+    const tests = files.flatMap((file) =>
+      file.endsWith('.ts') ? [file] : globSync(`${file}/*.test.ts`, { cwd: home }),
+    );
+    const imported = tests.flatMap((file) => {
+      const specifiers = readFileSync(join(home, file), 'utf8').matchAll(/from '(\.{1,2}\/[^']+)'/g);
+      return [...specifiers].map(([, specifier = '']) => join(dirname(file), specifier));
+    });
+    return [...new Set([...tests, ...imported])].filter((file) => /^(engines|test)\//.test(file));
+  };
+
+  it.each(parts)('names what the tests of $name import', (part) => {
+    const patterns = [...everything, ...part.files];
+    const files = importedBy(part);
+    expect(files.length).toBeGreaterThan(3);
+    expect(files.filter((file) => !patterns.some((pattern) => fits(file, pattern)))).toEqual([]);
+  });
+
   test('.ci/run asks for each part by its name, and demands that contract coverage is judged', () => {
     const script = readFileSync(join(home, '.ci/run'), 'utf8');
     for (const name of all) expect(script).toMatch(new RegExp(`\\b${name}\\b`));
@@ -32,7 +56,7 @@ describe('the list', () => {
 describe('a change', () => {
   test.each([
     ['nothing that a part depends on', ['src/chat/run.ts', 'docs/README.md'], []],
-    ['the fleet', ['src/fleet/front.ts'], ['fleet']],
+    ['the jobs', ['src/jobs/work.ts'], ['fleet']],
     ['an engine that downloads and has a table', ['engines/whisper-cli/build.ts'], ['install', 'tables']],
   ])('of %s', (_what, changed, expected) => {
     expect(running(changed)).toEqual(expected);

@@ -20,8 +20,15 @@ import { changedFiles, choose, parts, type Part } from './parts.ts';
 const home = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 
+const named = parts.filter(({ name }) => args.includes(name));
+
 if (args[0] === '--list') list();
-else await runAll(args[0] === '--nightly' ? parts : parts.filter(({ name }) => args.includes(name)));
+else if (args[0] === '--nightly') await runAll(parts);
+else if (named.length > 0 && named.length === args.length) await runAll(named);
+else {
+  console.error(`The parts are ${parts.map(({ name }) => name).join(', ')}.`);
+  process.exitCode = 2;
+}
 
 function list(): void {
   const choices = choose(changedFiles(home));

@@ -27,6 +27,7 @@ const tolerance = 0.2;
 function misses({ ratio, goal }: Row): boolean {
   if (!goal) return false;
   const { value = ratio } = goal;
+  if (!Number.isFinite(value)) return true;
   return 'atMost' in goal ? value > goal.atMost * (1 + tolerance) : value < goal.atLeast / (1 + tolerance);
 }
 

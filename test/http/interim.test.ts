@@ -16,9 +16,14 @@ let service: TestService;
 let hook: Disposable;
 /** The engine answers nobody before this is resolved. */
 let held: PromiseWithResolvers<undefined>;
+/** Transcriptions that the engine has begun. */
+let begun = 0;
 beforeAll(async () => {
   service = await start();
-  hook = hookEngine(() => held.promise);
+  hook = hookEngine(() => {
+    begun += 1;
+    return held.promise;
+  });
 });
 beforeEach(() => void (held = Promise.withResolvers()));
 afterAll(async () => {
@@ -78,6 +83,7 @@ test('a client that gives up without a head gets its answer, where INTERIM_RESPO
   const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: 'none', fetch: send, maxRetries: 0 });
   const file = new File([new Uint8Array(speechOf(2))], 'memo.wav');
   const bySdk = client.audio.transcriptions.create({ file, model: 'words' });
+  await expect.poll(() => begun).toBe(2);
   // Sent last: when it has given up, the others would have, too.
   const withoutInterim = send(`${without.url}/api/v1/transcribe`, post);
   await expect(withoutInterim).rejects.toMatchObject({ cause: { code: 'UND_ERR_HEADERS_TIMEOUT' } });

@@ -7,7 +7,7 @@ import type { MinRate } from '../../src/http/body/min-rate.ts';
 import type { BudgetSize } from '../../src/http/body/body-budget.ts';
 import type { ConnectionLimits } from '../../src/http/connection/listener.ts';
 import type { Service, ServiceOptions } from '../../src/service.ts';
-import { recordAnswers } from '../contract/coverage/recorder.ts';
+import { recordAnswers, stopRecording } from '../contract/coverage/recorder.ts';
 import { startAsAsked } from './fleet-mode.ts';
 import './shared-compile-cache.ts';
 
@@ -89,7 +89,8 @@ export async function startTestService({
     await rm(dir, { recursive: true, force: true });
     throw error;
   });
-  recordAnswers(Number(new URL(service.url).port));
+  const port = Number(new URL(service.url).port);
+  recordAnswers(port);
   const api = (path: string, init?: RequestInit) => fetch(`${service.url}/api/v1${path}`, init);
   return {
     url: service.url,
@@ -113,6 +114,7 @@ export async function startTestService({
     },
     async [Symbol.asyncDispose]() {
       await service.stop(0);
+      stopRecording(port);
       await rm(dir, { recursive: true, force: true });
     },
   };

@@ -5,7 +5,7 @@
  * - `npm run test:all` judges its own notes.
  * - `npm test` keeps its notes for the next run and judges nothing.
  * - `npm run test:system` judges its notes together with those that `npm test` has kept. They count only for the very
- *   same sources and tests (see fingerprint.ts); without them the run says so, and fails on CI.
+ *   same sources and tests (see fingerprint.ts); without them the run says so.
  *
  * A run of some of the tests says nothing about the contract: it neither judges nor keeps notes. With
  * CONTRACT_COVERAGE=required, as in CI, a run that has not judged fails.

@@ -21,17 +21,19 @@ interface Exchange {
 }
 
 const ports = new Set<number>();
+let isEvery = false;
 let listens = false;
 
 /** From now on, what is answered on the port; on every port of this process when none is given. */
 export function recordAnswers(port?: number): void {
   const directory = process.env[directoryVariable];
   if (directory === undefined) return;
-  if (port !== undefined) ports.add(port);
+  if (port === undefined) isEvery = true;
+  else ports.add(port);
   if (listens) return;
   listens = true;
   const note = createNotes(join(directory, `${process.pid}-${performance.timeOrigin}`));
-  const isOurs = ({ request }: Exchange) => ports.size === 0 || ports.has(request.socket.localPort ?? 0);
+  const isOurs = ({ request }: Exchange) => isEvery || ports.has(request.socket.localPort ?? 0);
   const counts = (exchange: Exchange) =>
     isOurs(exchange) && !/\bcode\s*=/i.test(String(exchange.request.headers.prefer));
   subscribe('http.server.request.start', (message) => {
@@ -43,6 +45,11 @@ export function recordAnswers(port?: number): void {
     const { method = '', url = '' } = exchange.request;
     if (counts(exchange)) note(`${method} ${url.split('?')[0] ?? ''} ${exchange.response.statusCode}`);
   });
+}
+
+/** The port may belong to another server of this process next. */
+export function stopRecording(port: number): void {
+  ports.delete(port);
 }
 
 function createNotes(file: string): (line: string) => void {
