@@ -137,7 +137,7 @@ function toHistory(messages: readonly Message[]): HistoryItem[] {
   for (const [index, { role, content, toolCalls = [] }] of messages.entries()) {
     if (role === 'system' || role === 'user') history.push({ type: role, text: content });
     if (role !== 'assistant') continue;
-    const outputOf = outputsAfter(messages, index);
+    const outputOf = toolCalls.length > 0 ? outputsAfter(messages, index) : noOutput;
     const calls = toolCalls.map(({ id, name, arguments: json }) => toFunctionCall(name, json, outputOf(id)));
     addResponse(history, [content, ...calls]);
   }
@@ -145,18 +145,22 @@ function toHistory(messages: readonly Message[]): HistoryItem[] {
   return history;
 }
 
+const noOutput = () => '';
+
 /**
- * The outputs of the calls of a message: in the tool messages between it and the next message with calls. Both APIs allow
- * an id to be used again, also within a message: each call takes the first output of its id that no other has taken.
+ * The outputs of the calls of a message: the tool messages that follow it. Both APIs allow an id to be used again, also
+ * within a message: each call takes the first output of its id that no other has taken.
  */
 function outputsAfter(messages: readonly Message[], index: number): (id: string) => string {
-  const after = messages.slice(index + 1);
-  const end = after.findIndex(({ toolCalls = [] }) => toolCalls.length > 0);
-  const outputs = after.slice(0, end < 0 ? undefined : end).filter(({ toolCallId }) => toolCallId !== undefined);
-  return (id) => {
-    const at = outputs.findIndex(({ toolCallId }) => toolCallId === id);
-    return at < 0 ? '' : (outputs.splice(at, 1)[0]?.content ?? '');
-  };
+  const outputs = new Map<string, string[]>();
+  let last = index;
+  while (messages[last + 1]?.toolCallId !== undefined) last += 1;
+  for (const { toolCallId = '', content } of messages.slice(index + 1, last + 1).toReversed()) {
+    const others = outputs.get(toolCallId);
+    if (others) others.push(content);
+    else outputs.set(toolCallId, [content]);
+  }
+  return (id) => outputs.get(id)?.pop() ?? '';
 }
 
 /** Answers that follow each other are one: the library continues the last one. */

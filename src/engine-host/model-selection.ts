@@ -88,8 +88,12 @@ export async function requireAvailable(model: ServedModel): Promise<void> {
   const { available, code, reason } = await availabilityOf(model);
   // Only a call can show whether a rejected key works again.
   if (available || code === 'key-refused') return;
+  if (notThereYet.has(code)) throw new ProblemError('model-unavailable', reason);
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
+
+/** What the operator has to install, or wait for. */
+const notThereYet: ReadonlySet<string> = new Set(['preparing', 'program-missing', 'model-file-missing', 'key-missing']);
 
 const featureNames: Readonly<Record<Feature, string>> = {
   prompt: 'a prompt',

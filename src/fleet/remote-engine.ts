@@ -57,7 +57,10 @@ export function wrapAsRemote(
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };
-  delete moved.warmUp; // the worker that gets the call does: perhaps another one
+  // For a recording, nothing: a worker gets it, perhaps another one. At the start (no model is named) for our own worker.
+  moved.warmUp = async (model) => {
+    if (alsoHere && model === undefined) await engine.warmUp?.();
+  };
   if (!alsoHere) {
     delete moved.prepare; // workers do
     delete moved.preparations;

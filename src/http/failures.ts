@@ -1,7 +1,7 @@
 /** Failures of requests: the answer in the shape of the request's API, and the log line. */
 import type { ServerResponse } from 'node:http';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import { problemAnswer, problemCodeOf, type ProblemAnswer } from '../contract/problems.ts';
+import { problemAnswer, problemCodeOf, ProblemError, type ProblemAnswer } from '../contract/problems.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 import { isConnectionError } from './connection/safe-listener.ts';
@@ -46,13 +46,11 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
   return { reason, problem };
 }
 
-/** What an operator knows, and sees in the startup summary: nothing has failed, so no stack explains more. */
-const expected: ReadonlySet<ProblemCode> = new Set([
-  'no-engine',
-  'model-unavailable',
-  'transcription-disabled',
-  'not-ready',
-]);
+/**
+ * Nothing has failed, so no stack explains more: transcription is switched off, or there is no engine or model yet. A
+ * model that an engine says is unavailable (`EngineError`) may have crashed.
+ */
+const expected: ReadonlySet<ProblemCode> = new Set(['no-engine', 'model-unavailable', 'transcription-disabled']);
 
 /**
  * Server errors are logged with their cause; a probe that says "not now" is none. Client errors go to the response; the
@@ -66,7 +64,7 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
   const facts = { id, operation, code: body.code, err: error };
   const isAnswerOfProbe = isProbe(record.path) && status === 503;
   const hasCause = error instanceof Error && error.cause !== undefined;
-  if (expected.has(body.code) && !hasCause && !isAnswerOfProbe) {
+  if (error instanceof ProblemError && expected.has(error.code) && !hasCause) {
     log.info({ id, operation, code: body.code, reason: body.detail }, 'a request was refused');
   } else if (status >= 500 && !isAnswerOfProbe) log.error(facts, 'a request failed');
   else if (hasCause) log.warn(facts, 'a request was refused');

@@ -85,10 +85,18 @@ export class JobFolder {
     await rm(this.path, { recursive: true, force: true, maxRetries: 2 });
   }
 
-  /** Of a folder without a record: whether its files are ours, of an upload or a removal that a crash has ended. */
-  async holdsOnlyOurs(): Promise<boolean> {
+  /**
+   * Removes what a crash has left of an upload or of a removal, in a folder without a record. Returns false if there are
+   * files that are not ours: they stay.
+   */
+  async removeRemains(): Promise<boolean> {
     const isOurs = (name: string) => name === recordingName || name === recordName || partPattern.test(name);
-    return (await readdir(this.path)).every((name) => isOurs(name.replace(/\.new$/, '')));
+    const { true: ours = [], false: others = [] } = Object.groupBy(await readdir(this.path), (name) =>
+      String(isOurs(name.replace(/\.new$/, ''))),
+    );
+    if (others.length === 0) await this.remove();
+    else for (const name of ours) await rm(join(this.path, name), { force: true });
+    return others.length === 0;
   }
 
   /** Size of the recording, and of everything else. */

@@ -351,8 +351,9 @@ export class JobStore implements Jobs, AsyncDisposable {
     const { disk, keepMs, log } = this.#options;
     const record = folder.hasJobId ? await folder.read() : undefined;
     if (!record) {
-      if (folder.hasJobId && (await folder.holdsOnlyOurs())) return folder.remove();
-      return log.warn({ path: folder.path }, 'this is no transcription job, and stays where it is');
+      const isGone = folder.hasJobId && (await folder.removeRemains());
+      if (!isGone) log.warn({ path: folder.path }, 'this is no transcription job, and stays where it is');
+      return;
     }
     if (record.endedAt !== null && record.endedAt + keepMs <= Date.now()) return folder.remove();
     const job = await Job.restore(folder, record);
@@ -451,7 +452,7 @@ export class JobStore implements Jobs, AsyncDisposable {
 /** What is on the disk, for the operator: the jobs of the service that works on them. */
 export async function measureJobs(directory: string): Promise<{ jobs: number; setAside: number; bytes: number }> {
   const names = await readdir(directory).catch(() => []);
-  const jobs = names.filter((name) => name !== setAsideName && !name.startsWith(lockName));
+  const jobs = names.filter((name) => new JobFolder(directory, name).hasJobId);
   const setAside = await readdir(join(directory, setAsideName)).catch(() => []);
   const folders = [...jobs, ...setAside.map((name) => join(setAsideName, name))];
   const gone = { recording: 0, rest: 0 };

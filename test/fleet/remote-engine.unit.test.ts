@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { wrapAsRemote, type RemoteEngineOptions } from '../../src/fleet/remote-engine.ts';
 
-test('loads no model for a recording that a worker gets', () => {
+test('loads no model for a recording that a worker gets; at the start it does for its own worker', async () => {
   const warmUp = vi.fn();
   const engine = {
     models: () => Promise.resolve([{ id: 'm', local: true }]),
@@ -10,8 +10,10 @@ test('loads no model for a recording that a worker gets', () => {
     transcribe: () => Promise.reject(new Error('not here')),
     warmUp,
   };
-  for (const alsoHere of [true, false]) {
-    expect(wrapAsRemote('local', engine, { alsoHere } as RemoteEngineOptions).warmUp).toBeUndefined();
-  }
+  const front = wrapAsRemote('local', engine, { alsoHere: false } as RemoteEngineOptions);
+  const both = wrapAsRemote('local', engine, { alsoHere: true } as RemoteEngineOptions);
+  await Promise.all([front.warmUp?.(), front.warmUp?.('m'), both.warmUp?.('m')]);
   expect(warmUp).not.toHaveBeenCalled();
+  await both.warmUp?.();
+  expect(warmUp).toHaveBeenCalledExactlyOnceWith();
 });

@@ -129,11 +129,13 @@ describe('after a restart', () => {
     for (const folder of folders) {
       await mkdir(folder, { recursive: true });
       await writeFile(join(folder, 'letter.txt'), 'keep me');
+      await writeFile(join(folder, 'upload'), 'half a recording');
     }
     await using service = await start(dataDir);
     expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
     const kept = await readdir(join(dataDir, 'jobs'), { recursive: true });
     expect(kept.filter((path) => path.endsWith('letter.txt'))).toHaveLength(2);
+    expect(kept.filter((path) => path.endsWith('upload'))).toEqual(['lost+found/upload']); // the other one is ours
     const lines = service.log.filter(({ msg }) => msg === 'this is no transcription job, and stays where it is');
     expect(lines.map(({ path }) => path).toSorted()).toEqual(folders.toSorted());
   });

@@ -77,9 +77,9 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
     const location = isRedirect(response.status) ? response.headers.get('location') : null;
     if (location === null) return response;
     await response.body?.cancel().catch(() => undefined);
-    const next = new URL(location, target);
-    if (target.startsWith('https:') && next.protocol !== 'https:') {
-      throw new Error(`${url} cannot be downloaded: it redirects to ${next.protocol}//${next.host}, without TLS`);
+    const next = URL.parse(location, target);
+    if (next?.protocol !== 'https:' && (next?.protocol !== 'http:' || target.startsWith('https:'))) {
+      throw new Error(`${url} cannot be downloaded: it redirects to ${next?.origin ?? 'an invalid address'}`);
     }
     target = next.href;
   }

@@ -3,7 +3,7 @@ import { toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
 
-/** A longer line is cut, and is no JSON then. The engines refuse such a question before: it is longer than any context. */
+/** A longer line is cut and no longer valid JSON. Engines reject such questions earlier. */
 const longestQuestion = 2_000_000;
 
 export type Question = Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
   function receive(line: string): void {
     const message = parseObject(line) as { readonly cancel: number } | (Question & { readonly id: number }) | undefined;
     if (message === undefined)
-      process.stderr.write('a line of stdin is no JSON object\n'); // there is no call to fail
+      process.stderr.write('a line of stdin is not a JSON object\n'); // no call is known to fail
     else if (!('cancel' in message)) void serve(message);
     else working.get(message.cancel as number)?.abort(new Error('cancelled'));
   }

@@ -87,8 +87,10 @@ test('a redirect from https to http is refused, and one without end', async () =
     return Promise.resolve(new Response(null, { status: 302, headers: { location } }));
   };
   const plain = await jobFor('https://models.example', { fetch: redirectTo('http://mirror.example/model.bin') });
-  await expect(download(plain)).rejects.toThrow('redirects to http://mirror.example, without TLS');
+  await expect(download(plain)).rejects.toThrow('it redirects to http://mirror.example');
   expect(asked).toEqual(['https://models.example/model.bin']);
+  const wrong = await jobFor('https://models.example', { fetch: redirectTo('http://[') });
+  await expect(download(wrong)).rejects.toThrow('it redirects to an invalid address');
   const circle = await jobFor('https://models.example', { fetch: redirectTo('/model.bin') });
   await expect(download(circle)).rejects.toThrow('redirects more than 20 times');
 });
