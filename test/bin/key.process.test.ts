@@ -22,12 +22,15 @@ it('prints a token and a valid entry, and stores neither', async () => {
   expect(await readKeysFile(join(cwd, 'keys.yaml'))).toEqual([{ name: 'web-app', sha256 }]);
 });
 
-it.each(['null', 'true', '123', '1e3', '0x10'])('quotes a name that YAML takes for something else: %s', async (name) => {
-  const cwd = await temporaryDirectory();
-  const { stdout } = await runScript('src/bin/key.ts', ['new', name], { cwd });
-  await writeFiles(cwd, { 'keys.yaml': `keys:\n${stdout.slice(stdout.indexOf('  - name:'))}` });
-  expect(await readKeysFile(join(cwd, 'keys.yaml'))).toMatchObject([{ name }]);
-});
+it.each(['null', 'true', '123', '1e3', '0x10'])(
+  'quotes a name that YAML takes for something else: %s',
+  async (name) => {
+    const cwd = await temporaryDirectory();
+    const { stdout } = await runScript('src/bin/key.ts', ['new', name], { cwd });
+    await writeFiles(cwd, { 'keys.yaml': `keys:\n${stdout.slice(stdout.indexOf('  - name:'))}` });
+    expect(await readKeysFile(join(cwd, 'keys.yaml'))).toMatchObject([{ name }]);
+  },
+);
 
 it.each([[[]], [['new']], [['old', 'app']], [['new', 'app', 'more']], [['new', 'My app']], [['new', 'key-1']]])(
   'explains itself: %j',

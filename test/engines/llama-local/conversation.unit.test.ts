@@ -9,15 +9,18 @@ const output = (toolCallId: string, content: string): Message => ({ role: 'tool'
 /** The results that the calls of these messages have in the history. */
 async function resultsIn(messages: readonly Message[]): Promise<unknown[]> {
   const asked: { readonly history: readonly { readonly response?: readonly (string | { readonly result: unknown })[] }[] }[] = []; // prettier-ignore
-  const { requestRound } = converse({ model: 'm', messages } as Parameters<typeof converse>[0], {
-    tools: [],
-    contextSize: 4_096,
-    reasons: false,
-    ask: (question) => {
-      asked.push(question as unknown as (typeof asked)[number]);
-      return Promise.resolve({});
+  const { requestRound } = converse(
+    { model: 'm', messages },
+    {
+      tools: [],
+      contextSize: 4_096,
+      reasons: false,
+      ask: (question) => {
+        asked.push(question as unknown as (typeof asked)[number]);
+        return Promise.resolve({});
+      },
     },
-  });
+  );
   for await (const _deltas of requestRound(false, new AbortController().signal).deltas);
   const responses = asked[0]!.history.flatMap(({ response = [] }) => response);
   return responses.flatMap((part) => (typeof part === 'string' ? [] : [part.result]));

@@ -64,7 +64,7 @@ async function answerTo({ headers, version = '1.1', path = '', onBytes }: RawCli
   return text;
 }
 
-/** Node's own fetch, as it is after 300 s. */
+/** Node's own fetch, as it is after 300 s. Where the package undici is loaded, it replaces the dispatcher: hence a process of its own. */
 async function impatientFetch(): Promise<typeof fetch> {
   await fetch(`${service.url}/healthz`); // from then on, its dispatcher is there
   const { [dispatcherName]: usual } = globalThis as unknown as Record<symbol, { constructor: unknown }>;
