@@ -81,7 +81,6 @@ export default defineConfig({
         test: {
           name: 'process',
           include: [processes],
-          maxWorkers: 4, // some of them wait for most of their time
           setupFiles: ['test/support/fleet-setup.ts'],
           sequence: { groupOrder: 1 },
         },
