@@ -1,4 +1,4 @@
-/** What a push may leave out, and what makes it run. */
+/** The parts that a push may leave out, and the changes that make them run. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';

@@ -92,7 +92,7 @@ export async function requireAvailable(model: ServedModel): Promise<void> {
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
 
-/** What the operator has to install, or wait for. */
+/** Availability codes of a model that the operator has yet to install, or that is being prepared. */
 const notThereYet: ReadonlySet<string> = new Set(['preparing', 'program-missing', 'model-file-missing', 'key-missing']);
 
 const featureNames: Readonly<Record<Feature, string>> = {

@@ -63,7 +63,7 @@ async function transcribeAll(job: Job, options: WorkOptions, signal: AbortSignal
     const account = directory.account;
     return options.decoding.run(() => decodeTo(to, { signal, account, patience, ffmpeg }), { signal });
   };
-  // What takes too long once takes too long again, and meanwhile nobody else's recording is decoded.
+  // A retry would time out again, and decoding runs one recording at a time.
   const passes = (problem: Problem) => isPassing(problem) && problem.code !== 'engine-timeout';
   const { durationMs } = await retrying(job, options, signal, decode, passes);
   if (job.record.durationMs === null) await job.update({ durationMs });

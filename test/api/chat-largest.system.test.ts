@@ -13,7 +13,7 @@ it('a service with a heap of 512 MB survives ten of the largest chats at once', 
     const body = encode(largestChat());
     expect(await tenAtOnce(api, body)).toContain('no-engine');
     expect((await api.get('/healthz')).status).toBe(200);
-    // What the ten took of the budget for bodies is free again.
+    // The ten have released their share of the budget for bodies.
     expect(await api.send('POST', path, { headers: json, body })).toMatchObject({ problem: { code: 'no-engine' } });
   }
   expect(service.memory().peak).toBeLessThan(600_000_000);

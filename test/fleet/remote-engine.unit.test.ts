@@ -1,4 +1,4 @@
-/** What a front keeps of an engine whose work is done by workers. */
+/** A front wraps an engine so that workers do its work. */
 import { expect, test, vi } from 'vitest';
 import { wrapAsRemote, type RemoteEngineOptions } from '../../src/fleet/remote-engine.ts';
 

@@ -86,7 +86,7 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
   throw new Error(`${url} cannot be downloaded: it redirects more than ${mostRedirects} times`);
 }
 
-/** As many as fetch follows. */
+/** The limit of fetch. */
 const mostRedirects = 20;
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);

@@ -64,7 +64,7 @@ export function toneModels(): ToneModels {
   };
 }
 
-/** What the one cannot transcribe, the other does. */
+/** The fallback: whisper-cli transcribes when the loaded model cannot, and the other way round. */
 export const ways = { 'a loaded model': { keepLoaded: true }, 'whisper-cli': { keepLoaded: false } } as const;
 
 /** Words in the first and in the second window of 30 s. */
