@@ -45,16 +45,16 @@ export function processesWith(text: string): string[] {
 }
 
 /**
- * Looks every few milliseconds until it is so, the last time after the deadline. That other programs have kept us from
- * looking does not count.
+ * Looks every few milliseconds, later every 20, until it is so, the last time after the deadline. That other programs
+ * have kept us from looking does not count.
  */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, deadlineMs = 10_000): Promise<void> {
   const elapsedMs = startStopwatch();
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs + 1, 20)) {
     const isLast = elapsedMs() > deadlineMs;
     if (await isSo()) return;
     if (isLast) throw new Error(`after ${deadlineMs} ms it is still not so: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
