@@ -2,10 +2,11 @@
  * Files of models in use, across processes: a service marks those of the programs that it keeps loaded, and unloads what
  * another process is about to remove. The marks are empty files beside the model.
  */
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { pause } from './abort.ts';
 import { errnoOf } from './errors.ts';
+import { touchRegularFile } from './regular-file.ts';
 
 const removalOf = (file: string) => `${file}.removing`;
 
@@ -17,7 +18,7 @@ export function markInUse(files: readonly string[], mark: string): Disposable {
   const marks = files.map((file) => `${file}.in-use-${process.pid}-${mark}`);
   for (const path of marks) {
     try {
-      writeFileSync(path, '');
+      touchRegularFile(path);
     } catch {
       // A read-only directory: nobody can remove the model either.
     }
@@ -38,7 +39,7 @@ export async function whenUnused(
   remove: () => Promise<void>,
 ): Promise<void> {
   try {
-    for (const file of files) writeFileSync(removalOf(file), '');
+    for (const file of files) touchRegularFile(removalOf(file));
     while (files.some(isInUse)) await pause(pollMs, signal);
     await remove();
   } finally {

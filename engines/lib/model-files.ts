@@ -1,9 +1,10 @@
 /** Files of models are judged without loading them: a broken one would end the program that loads it. */
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { isBeingRemoved } from '../../lib/model-use.ts';
+import { NotRegularFileError, withRegularFile } from '../../lib/regular-file.ts';
 
 /** What a file lacks, as the end of a sentence; for the operator. */
 export class Unusable extends Error {}
@@ -52,10 +53,10 @@ async function stampOf(files: readonly string[]): Promise<string> {
 
 /** A text beside a model. Throws `Unusable` before it reads what is too long, or never ends. */
 export function readText(path: string, maxBytes: number): string {
-  const found = statSync(path);
-  if (!found.isFile()) throw new Unusable('it is not a regular file');
-  if (found.size > maxBytes) throw new Unusable('it is too long');
-  return readFileSync(path, 'utf8');
+  return withRegularFile(path, (file, bytes) => {
+    if (bytes > maxBytes) throw new Unusable('it is too long');
+    return readFileSync(file, 'utf8');
+  });
 }
 
 /** What `read` returns; its failure as a sentence about the file. */
@@ -68,6 +69,7 @@ export function explained<T>(path: string, read: () => T): T {
 }
 
 function whatIsWrong(error: unknown): string {
+  if (error instanceof NotRegularFileError) return 'is not usable: it is not a regular file';
   if (error instanceof Unusable) return `is not usable: ${error.message}`;
   switch (errnoOf(error)) {
     case 'ENOENT':

@@ -1,5 +1,6 @@
 /** Reads a GGUF file without loading it: whether it is whole, and what it needs. Format: ggml's docs/gguf.md, version 3. */
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { readSync } from 'node:fs';
+import { withRegularFile } from '../../lib/regular-file.ts';
 import { Unusable } from '../lib/model-files.ts';
 
 export interface GgufFile {
@@ -10,8 +11,11 @@ export interface GgufFile {
   readonly contextLength: number | undefined;
 }
 
-/** No model has more. */
-const limits = { entries: 10_000, tensors: 100_000, items: 10_000_000, name: 1_024 } as const;
+/**
+ * No model has more. `texts` are those of all lists together: a vocabulary has up to 300,000, and its merges twice as many.
+ * `bytes` are those before the tensors. A sparse file may otherwise have any number of them, and reading blocks the process.
+ */
+const limits = { entries: 10_000, tensors: 100_000, texts: 2_000_000, bytes: 2 ** 27, name: 1_024 } as const;
 
 /** Numbers of the types of metadata. */
 const [stringType, arrayType] = [8, 9];
@@ -35,14 +39,7 @@ const blocks: Readonly<Record<number, readonly [elements: number, bytes: number]
 
 /** Throws `Unusable`. Synchronous, as in whisper-cli: a chain of tiny reads takes ten times as long through the thread pool. */
 export function readGgufFile(path: string): GgufFile {
-  const found = statSync(path);
-  if (!found.isFile()) throw new Unusable('it is not a regular file');
-  const file = openSync(path, 'r');
-  try {
-    return judge(new Reader(file, found.size), found.size);
-  } finally {
-    closeSync(file);
-  }
+  return withRegularFile(path, (file, bytes) => judge(new Reader(file, bytes), bytes));
 }
 
 function judge(reader: Reader, bytes: number): GgufFile {
@@ -68,10 +65,10 @@ function readValue(reader: Reader): number | string | undefined {
   const type = reader.u32();
   if (type === stringType) return reader.shortText();
   if (type !== arrayType) return reader.number(type);
-  const [itemType, items] = [reader.u32(), reader.count(limits.items)];
+  const [itemType, items] = [reader.u32(), reader.u64()];
   const size = sizes[itemType];
   if (size !== undefined) reader.skip(size * items);
-  else if (itemType === stringType) for (let item = 0; item < items; item += 1) reader.skip(reader.u64());
+  else if (itemType === stringType) reader.skipTexts(items);
   else throw new Unusable('it has lists of lists');
   return undefined;
 }
@@ -107,6 +104,7 @@ class Reader {
   readonly #size: number;
   #window = Buffer.alloc(0);
   #begin = 0;
+  #texts = 0;
   at = 0;
 
   constructor(file: number, size: number) {
@@ -154,6 +152,13 @@ class Reader {
   skip(length: number): void {
     this.at += length;
     if (!(this.at <= this.#size)) throw this.#isCut();
+    if (this.at > limits.bytes) throw new Unusable('its metadata is too long');
+  }
+
+  skipTexts(count: number): void {
+    this.#texts += count;
+    if (this.#texts > limits.texts) throw new Unusable('it has lists that are too long');
+    for (let text = 0; text < count; text += 1) this.skip(this.u64());
   }
 
   #take(length: number): Buffer {

@@ -1,5 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { errnoOf } from '../../lib/errors.ts';
+import { NotRegularFileError, withRegularFile } from '../../lib/regular-file.ts';
 
 /** Facts about a model file that can be read without loading it. */
 export type ModelFile =
@@ -27,21 +28,9 @@ export type ModelFile =
  */
 export function inspectModelFile(path: string): ModelFile {
   try {
-    const found = statSync(path);
-    if (!found.isFile()) throw new NotAModel('it is not a regular file');
-    const { multilingual } = withFile(path, (file) => walk(new Cursor(file, found.size)));
-    return { ok: true, bytes: found.size, multilingual };
+    return withRegularFile(path, (file, bytes) => ({ ok: true, bytes, ...walk(new Cursor(file, bytes)) }));
   } catch (error) {
     return { ok: false, ...explain(error, path) };
-  }
-}
-
-function withFile<T>(path: string, use: (file: number) => T): T {
-  const file = openSync(path, 'r');
-  try {
-    return use(file);
-  } finally {
-    closeSync(file);
   }
 }
 
@@ -50,6 +39,8 @@ class Truncated extends Error {}
 
 function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-model' | 'truncated'; detail: string } {
   if (error instanceof Truncated) return { problem: 'truncated', detail: `${path} is truncated: ${error.message}` };
+  if (error instanceof NotRegularFileError)
+    return { problem: 'not-a-model', detail: `${path} is not a whisper model: it is not a regular file` };
   if (error instanceof NotAModel)
     return { problem: 'not-a-model', detail: `${path} is not a whisper model: ${error.message}` };
   switch (errnoOf(error)) {

@@ -2,9 +2,11 @@
  * The folder of a job. What it has is whole at any moment: files are written beside their place, flushed and renamed. A
  * folder without a record was never accepted.
  */
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../lib/errors.ts';
+import { openRegularFile, readRegularFile, replaceFile } from '../../lib/regular-file.ts';
 import { parsePart, parseRecord, type JobRecord, type Part } from './record.ts';
 
 const recordName = 'job.json';
@@ -38,11 +40,28 @@ export class JobFolder {
     await mkdir(this.path, { mode: 0o700 });
   }
 
+  /** Whether somebody else has removed its record, and with it the job. */
+  async isGone(): Promise<boolean> {
+    return lstat(join(this.path, recordName)).then(
+      () => false,
+      (error: unknown) => ['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? ''),
+    );
+  }
+
+  /** Size of the recording; undefined where it is not a regular file. */
+  async recordingBytes(): Promise<number | undefined> {
+    const found = await lstat(this.recording);
+    return found.isFile() ? found.size : undefined;
+  }
+
   /** From now on, the job exists. */
   async accept(record: JobRecord): Promise<void> {
-    await flush(this.recording);
+    {
+      await using recording = await openRegularFile(this.recording);
+      await recording.sync();
+    }
     await this.write(record);
-    await flush(join(this.path, '..'));
+    await flushEntries(join(this.path, '..'));
   }
 
   async write(record: JobRecord): Promise<void> {
@@ -51,7 +70,7 @@ export class JobFolder {
 
   /** Undefined if there is none. Throws a `RecordError`. */
   async read(): Promise<JobRecord | undefined> {
-    const text = await readFile(join(this.path, recordName), 'utf8').catch(orAbsent);
+    const text = await readRegularFile(join(this.path, recordName)).catch(orAbsent);
     return text === undefined ? undefined : parseRecord(text, this.id);
   }
 
@@ -63,7 +82,7 @@ export class JobFolder {
 
   /** Throws a `RecordError`. */
   async readPart(index: number): Promise<Part> {
-    return parsePart(await readFile(join(this.path, nameOfPart(index)), 'utf8'));
+    return parsePart(await readRegularFile(join(this.path, nameOfPart(index))));
   }
 
   /** Number of parts; those that follow a gap do not count. */
@@ -102,27 +121,21 @@ export class JobFolder {
   /** Size of the recording, and of everything else. */
   async sizes(): Promise<{ readonly recording: number; readonly rest: number }> {
     const sizes = await Promise.all(
-      (await readdir(this.path)).map(async (name) => [name, (await stat(join(this.path, name))).size] as const),
+      (await readdir(this.path)).map(async (name) => [name, (await lstat(join(this.path, name))).size] as const),
     );
     const recording = sizes.find(([name]) => name === recordingName)?.[1] ?? 0;
     return { recording, rest: sizes.reduce((sum, [, size]) => sum + size, -recording) };
   }
 
   async #replace(name: string, text: string): Promise<void> {
-    const path = join(this.path, name);
-    const draft = `${path}.new`;
-    await using file = await open(draft, 'w', 0o600);
-    await file.writeFile(text);
-    await file.sync();
-    await rename(draft, path);
-    await flush(this.path);
+    await replaceFile(join(this.path, name), text);
+    await flushEntries(this.path);
   }
 }
 
-/** A file, or the entries of a directory. */
-async function flush(path: string): Promise<void> {
-  await using file = await open(path, 'r');
-  await file.sync();
+async function flushEntries(path: string): Promise<void> {
+  await using directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  await directory.sync();
 }
 
 function orAbsent(error: unknown): undefined {

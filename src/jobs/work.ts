@@ -54,9 +54,11 @@ async function transcribeAll(job: Job, options: WorkOptions, signal: AbortSignal
   const wavPath = join(directory.path, 'decoded.wav');
   const decode = async () => {
     const { container, bytes } = job.record;
-    const { size } = await stat(job.folder.recording);
-    if (size !== bytes)
-      throw new ProblemError('recording-undecodable', `The recording on the disk has ${size} bytes, not ${bytes}.`);
+    const found = await job.folder.recordingBytes();
+    if (found !== bytes) {
+      const what = found === undefined ? 'is not a file' : `has ${found} bytes, not ${bytes}`;
+      throw new ProblemError('recording-undecodable', `The recording on the disk ${what}.`);
+    }
     const { ffmpeg, maxSeconds } = options;
     const patience = Math.max(1, maxSeconds / 3600);
     const to = { path: job.folder.recording, container, wavPath, maxSeconds };

@@ -1,11 +1,11 @@
 /** The keys file: its schema, and what it means. It has hashes of tokens only. */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { nativeContract } from '../contract/document.ts';
 import { SettingsError } from '../settings/load.ts';
+import { readOperatorFile, type ReadFile } from '../settings/read-file.ts';
 import { describeErrors, explainable, type Place } from '../settings/schema-errors.ts';
 import { parseYaml } from '../settings/yaml.ts';
 import type { KeyRules } from './key.ts';
@@ -43,19 +43,21 @@ const untilNextRead = () => sleep(readEveryMs);
 
 /** Reads until two texts are equal: half of a file may be valid, and permits whatever its missing lines would withhold. */
 async function readSettled(path: string, wait: () => Promise<void>): Promise<string> {
-  let text = readText(path);
+  const first = await read(path);
+  let { text } = first;
+  if (!first.isRegular) return text;
   for (let reads = 1; reads < mostReads; reads += 1) {
     await wait();
     const last = text;
-    text = readText(path);
+    ({ text } = await read(path));
     if (text === last) return text;
   }
   throw new SettingsError(`API_KEYS_FILE: ${path} does not stop changing; fix: write another file and rename it`);
 }
 
-function readText(path: string): string {
+async function read(path: string): Promise<ReadFile> {
   try {
-    return readFileSync(path, 'utf8');
+    return await readOperatorFile(path);
   } catch (cause) {
     throw new SettingsError(`API_KEYS_FILE: ${path} cannot be read: ${messageOf(cause)}`, { cause });
   }

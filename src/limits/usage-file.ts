@@ -1,9 +1,10 @@
 /** The counters of today in a file, so that a restart does not give the budgets anew. */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
+import { readRegularFile, replaceFile } from '../../lib/regular-file.ts';
 import { createBudgets, type DayUsage, type Total } from './budgets.ts';
 import { errnoOf } from '../../lib/errors.ts';
 
@@ -44,7 +45,7 @@ export async function openBudgets({ path, log, everyMs = writeEveryMs }: UsageFi
 
 async function readUsage(path: string, log: Pick<Logger, 'error'>): Promise<DayUsage | undefined> {
   try {
-    return parseUsage(await readFile(path, 'utf8'));
+    return parseUsage(await readRegularFile(path));
   } catch (err) {
     if (errnoOf(err) === 'ENOENT') return undefined;
     const aside = `${path}.unreadable`;
@@ -76,11 +77,9 @@ function isAmount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** A crash leaves the old file or the new one. */
 async function writeUsage(path: string, { day, keys }: DayUsage): Promise<void> {
   const totals = [...keys].map(([name, { audioMs, tokens }]) => [name, { audio_ms: audioMs, tokens }] as const);
   const text = `${JSON.stringify({ version, day, keys: Object.fromEntries(totals) })}\n`;
   await makeDirectory(dirname(path));
-  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+  await replaceFile(path, text);
 }

@@ -1,5 +1,4 @@
 /** Loads the settings from the environment and parlance.config.yaml; the environment takes precedence. */
-import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
@@ -7,6 +6,7 @@ import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
+import { readOperatorFileSync } from './read-file.ts';
 import { compileExplainable, describeErrors } from './schema-errors.ts';
 import {
   defaultSettings,
@@ -281,7 +281,7 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   const path = resolve(cwd, named === '' ? defaultFile : (named ?? defaultFile));
   let source: string;
   try {
-    source = readFileSync(path, 'utf8');
+    source = readOperatorFileSync(path).text;
   } catch (error) {
     if (!named && errnoOf(error) === 'ENOENT') return { path: undefined, dir: cwd, values: {}, unsetKeys: [] };
     throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${messageOf(error)}`);

@@ -8,6 +8,7 @@ import { pause } from '../../../lib/abort.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 import { errnoOf } from '../../../lib/errors.ts';
+import { openRegularFile } from '../../../lib/regular-file.ts';
 import { isDiskFull } from '../../../lib/resource-limits.ts';
 
 const MiB = 2 ** 20;
@@ -114,7 +115,7 @@ async function write(job: Download, transfer: Transfer, hash: Hash): Promise<num
   if (transfer.total !== undefined && transfer.total > job.maxBytes) throw tooLarge(job);
   let bytes = transfer.start;
   try {
-    await using file = await open(partOf(job), bytes > 0 ? 'a' : 'w');
+    await using file = await openRegularFile(partOf(job), bytes > 0 ? 'append' : 'write');
     for await (const chunk of transfer.chunks) {
       bytes += chunk.byteLength;
       if (bytes > job.maxBytes) throw tooLarge(job);

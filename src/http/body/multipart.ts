@@ -182,7 +182,7 @@ async function store(
   if (name !== 'file') throw missing(`found a file in the field ${JSON.stringify(name.slice(0, 40))}`);
   await admit();
   signal.throwIfAborted();
-  const file = createWriteStream(path);
+  const file = createWriteStream(path, { flags: 'wx' });
   await pipeline(stream, file).catch(async (error: unknown) => {
     // Before the answer: what did not fit must not keep others from the disk.
     if (!file.closed) await once(file, 'close');

@@ -1,5 +1,5 @@
 /** Model files are judged before they are loaded. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -60,5 +60,18 @@ describe('is refused', () => {
   test('when it is no file, without waiting for a writer', () => {
     expect(() => readGgufFile(directory)).toThrow('not a regular file');
     expect(() => readGgufFile('/dev/zero')).toThrow('not a regular file');
+  });
+
+  test.each([
+    ['lists of texts that no vocabulary has', [8, 3_000_000], 'lists that are too long'],
+    ['a list that would fill the disk', [10, 100_000_000], 'metadata is too long'],
+  ])('a sparse file with %s, before it is read', (_what, [type, count], message) => {
+    const path = join(directory, 'sparse.gguf');
+    const integers = (...values: readonly number[]) => Buffer.from(new BigUint64Array(values.map(BigInt)).buffer);
+    const types = Buffer.from(new Uint32Array([9, type!]).buffer);
+    const entry = [integers(1), Buffer.from('a'), types, integers(count!)];
+    writeFileSync(path, Buffer.concat([Buffer.from('GGUF'), Buffer.from([3, 0, 0, 0]), integers(1, 1), ...entry]));
+    truncateSync(path, 2 ** 30);
+    expect(() => readGgufFile(path)).toThrow(message);
   });
 });

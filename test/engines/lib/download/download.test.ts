@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -352,13 +351,24 @@ test('an abort ends the delay before the next attempt', async () => {
   await expect(done).rejects.toThrow('enough');
 });
 
-test.skipIf(!existsSync('/dev/full'))('a full disk is reported, and the partial file is deleted', async () => {
+test('a symlink in place of the partial file is not followed', async () => {
+  const { url } = await serve(good(content));
+  const job = await jobFor(url);
+  const other = join(await temporaryDirectory(), 'letter.txt');
+  await writeFile(other, '');
+  await symlink(other, job.part);
+  await expect(download(job)).rejects.toThrow(`${job.part} is not a regular file`);
+  expect(await readFile(other, 'utf8')).toBe('');
+});
+
+test('a model that is a symlink to the whole file is not downloaded again', async () => {
   const { url, requests } = await serve(good(content));
   const job = await jobFor(url);
-  await symlink('/dev/full', job.part);
-  await expect(download(job)).rejects.toThrow(`disk full: model.bin needs 4 MiB in ${job.directory}`);
-  expect(requests).toHaveLength(1);
-  expect(await readdir(job.directory)).toEqual([]);
+  const other = join(await temporaryDirectory(), 'elsewhere.bin');
+  await writeFile(other, content);
+  await symlink(other, job.to);
+  expect(await download(job)).toBe(false);
+  expect(requests).toHaveLength(0);
 });
 
 test('concurrent downloads of the same file make one request', async () => {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { acquireLock } from '../../../../engines/lib/download/lock.ts';
+import { acquireLock, isLocked } from '../../../../engines/lib/download/lock.ts';
 import { recordingLog, temporaryDirectory } from '../../whisper-cli/support.ts';
 
 const signal = new AbortController().signal;
@@ -76,4 +76,16 @@ test('an abort ends the wait', async () => {
   void log.logged(({ message }) => message.includes('waiting')).then(() => controller.abort(new Error('enough')));
   await expect(acquireLock(path, { signal: controller.signal, log })).rejects.toThrow('enough');
   expect(await readFile(path, 'utf8')).toContain('"id":"x"');
+});
+
+test.each([
+  ['a pipe', (path: string) => Promise.resolve(execFileSync('mkfifo', [path]))],
+  ['a broken symlink', (path: string) => symlink('/nowhere', path)],
+  ['a directory', (path: string) => mkdir(path)],
+])('%s in place of a lock becomes stale, and blocks nobody', async (_what, make) => {
+  const path = await lockFile();
+  await make(path);
+  expect(await isLocked(path)).toBe(true);
+  await using _lock = await acquireLock(path, { signal, log: recordingLog(), staleAfterMs: 20 });
+  expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ pid: process.pid });
 });

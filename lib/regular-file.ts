@@ -1,0 +1,80 @@
+/**
+ * Files of DATA_DIR, where other programs may put anything. Opening a FIFO waits for its other end, in a thread of the
+ * pool that then serves nobody else and keeps the process from exiting; a symlink may point anywhere.
+ */
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { errnoOf } from './errors.ts';
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC, O_APPEND } = constants;
+
+const modes = { read: O_RDONLY, write: O_WRONLY | O_CREAT | O_TRUNC, append: O_WRONLY | O_APPEND } as const;
+
+/** A directory, a FIFO, a device, a socket or a symlink. */
+export class NotRegularFileError extends Error {
+  constructor(path: string) {
+    super(`${path} is not a regular file`);
+  }
+}
+
+/** Follows no symlink. Throws a `NotRegularFileError`. */
+export async function openRegularFile(path: string, mode: keyof typeof modes = 'read'): Promise<FileHandle> {
+  const file = await open(path, modes[mode] | O_NOFOLLOW | O_NONBLOCK, 0o600).catch((error: unknown) => {
+    throw explained(error, path);
+  });
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new NotRegularFileError(path);
+}
+
+/** As `openRegularFile`. */
+export async function readRegularFile(path: string): Promise<string> {
+  await using file = await openRegularFile(path);
+  return await file.readFile('utf8');
+}
+
+/** A crash leaves the old file or the new one. Whatever has the name of the draft is removed. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  await rm(draft, { force: true, recursive: true });
+  {
+    await using file = await open(draft, 'wx', 0o600);
+    await file.writeFile(text);
+    await file.sync();
+  }
+  await rename(draft, path);
+}
+
+/** Makes an empty file, unless there is one. As `openRegularFile`. */
+export function touchRegularFile(path: string): void {
+  withDescriptor(path, O_WRONLY | O_CREAT | O_NOFOLLOW, () => undefined);
+}
+
+/**
+ * What `read` returns for the open file and its size. Symlinks are followed: operators link models from elsewhere. Throws
+ * a `NotRegularFileError`.
+ */
+export function withRegularFile<T>(path: string, read: (file: number, bytes: number) => T): T {
+  return withDescriptor(path, O_RDONLY, read);
+}
+
+function withDescriptor<T>(path: string, flags: number, use: (file: number, bytes: number) => T): T {
+  let file: number;
+  try {
+    file = openSync(path, flags | O_NONBLOCK, 0o600);
+  } catch (error) {
+    throw explained(error, path);
+  }
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile()) throw new NotRegularFileError(path);
+    return use(file, found.size);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** ELOOP: a symlink. ENXIO: a socket, or a FIFO that nobody reads. */
+function explained(error: unknown, path: string): unknown {
+  return ['ELOOP', 'ENXIO', 'EISDIR'].includes(errnoOf(error) ?? '') ? new NotRegularFileError(path) : error;
+}
