@@ -139,6 +139,7 @@ export class JobStore implements Jobs, AsyncDisposable {
 
   /** Throws `transcription-disabled` or `not-ready`. */
   async #requireOwner(): Promise<void> {
+    await this.#giveUpLostLock();
     if (this.#state.is === 'idle') await this.#becomeOwner();
     const state = this.#state;
     if (state.is === 'off') throw new ProblemError('transcription-disabled', state.reason);
@@ -242,6 +243,7 @@ export class JobStore implements Jobs, AsyncDisposable {
     await this.#requireOwner();
     const job = this.#entries.get(id)?.job;
     if (job?.record.key !== reader) throw notFound(id);
+    if (await this.#forgetGone(job)) throw notFound(id);
     return job;
   }
 
@@ -292,13 +294,23 @@ export class JobStore implements Jobs, AsyncDisposable {
     return (this.#becoming ??= this.#tryToOwn().finally(() => (this.#becoming = undefined)));
   }
 
+  /** The directory was removed at run time, or its lock: the next request makes them again. */
+  async #giveUpLostLock(): Promise<void> {
+    const lock = this.#lock;
+    if (!(await lock?.isLost()) || this.#lock !== lock) return;
+    this.#options.log.error({ directory: this.#options.directory }, 'the directory of the transcriptions was removed');
+    lock?.[Symbol.dispose]();
+    this.#lock = undefined;
+    this.#state = { is: 'idle' };
+  }
+
   async #tryToOwn(): Promise<void> {
     const { directory, log } = this.#options;
     try {
       await makeDirectory(dirname(directory));
       await mkdir(directory, { mode: 0o700 }).catch(orExists);
       await readdir(directory); // it may be a file
-      this.#lock ??= takeLock(join(directory, lockName));
+      this.#lock ??= takeLock(join(directory, lockName), log);
       if (this.#lock) {
         await this.#load();
         this.#state = { is: 'owner' };
@@ -319,10 +331,13 @@ export class JobStore implements Jobs, AsyncDisposable {
 
   async #load(): Promise<void> {
     const { directory, log } = this.#options;
-    for (const name of await readdir(directory)) {
+    for (const { job } of [...this.#entries.values()]) await this.#forgetGone(job);
+    for (const found of await readdir(directory, { withFileTypes: true })) {
+      const { name } = found;
       if (name === setAsideName || name.startsWith(lockName) || this.#entries.has(name)) continue;
       const folder = new JobFolder(directory, name);
-      await this.#restore(folder).catch((error: unknown) => this.#setAside(folder, error));
+      if (!found.isDirectory()) this.#leave(folder);
+      else await this.#restore(folder).catch((error: unknown) => this.#setAside(folder, error));
     }
     const jobs = [...this.#entries.values()].sort(
       (one, other) => one.job.record.createdAt - other.job.record.createdAt,
@@ -347,12 +362,16 @@ export class JobStore implements Jobs, AsyncDisposable {
     }
   }
 
+  #leave({ path }: JobFolder): void {
+    this.#options.log.warn({ path }, 'this is no transcription job, and stays where it is');
+  }
+
   async #restore(folder: JobFolder): Promise<void> {
-    const { disk, keepMs, log } = this.#options;
+    const { disk, keepMs } = this.#options;
     const record = folder.hasJobId ? await folder.read() : undefined;
     if (!record) {
       const isGone = folder.hasJobId && (await folder.removeRemains());
-      if (!isGone) log.warn({ path: folder.path }, 'this is no transcription job, and stays where it is');
+      if (!isGone) this.#leave(folder);
       return;
     }
     if (record.endedAt !== null && record.endedAt + keepMs <= Date.now()) return folder.remove();
@@ -391,12 +410,13 @@ export class JobStore implements Jobs, AsyncDisposable {
     const { job } = entry;
     const { log, work } = this.#options;
     const { signal } = link;
-    const logged = async (error: unknown) => {
-      if (!signal.aborted) log.error({ id: job.record.requestId, err: error }, 'a job could not be ended');
+    const failed = async (error: unknown) => {
+      if (signal.aborted || (await this.#forgetGone(job))) return;
+      log.error({ id: job.record.requestId, err: error }, 'a job could not be ended');
       await pause(againMs, signal).catch(() => undefined);
     };
     const end = async () => this.#finish(entry, await work(job, signal));
-    while (!signal.aborted && !job.isOver) await end().catch(logged);
+    while (!signal.aborted && !job.isOver) await end().catch(failed);
     link[Symbol.dispose]();
     delete entry.working;
     this.#startNext(job.record.caller);
@@ -416,6 +436,15 @@ export class JobStore implements Jobs, AsyncDisposable {
     // A clock that was set back makes no job younger than its end.
     const ageMs = Math.max(0, Date.now() - (job.record.endedAt ?? 0));
     entry.expiry = setTimeout(() => this.#track(this.#remove(job.id)), Math.max(0, keepMs - ageMs)).unref();
+  }
+
+  /** Whether the files of the job were removed by somebody else; then there is no such job. */
+  async #forgetGone(job: Job): Promise<boolean> {
+    const { log } = this.#options;
+    if (!(await job.folder.isGone())) return false;
+    if (this.#entries.has(job.id)) log.error({ path: job.folder.path }, 'the files of a transcription job are gone');
+    this.#track(this.#remove(job.id));
+    return true;
   }
 
   async #remove(id: string): Promise<void> {

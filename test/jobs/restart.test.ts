@@ -1,5 +1,5 @@
 /** Jobs across the end of a service: what is accepted goes on, what is unreadable stands in nobody's way. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
@@ -198,6 +198,67 @@ describe('two services on one DATA_DIR', () => {
     await using heir = second;
     await expect.poll(async () => (await heir.api(`/transcriptions/${id}`)).status).toBe(200);
     expect((await end(heir, id)).result?.text).toBe(textOf(16));
+  });
+});
+
+describe('a lock file', () => {
+  test.each([
+    ['another program has written', (path: string) => writeFile(path, 'not a database '.repeat(500))],
+    ['is a directory', (path: string) => mkdir(path)],
+    ['is a symlink', (path: string) => symlink('/etc/hostname', path)],
+  ])('that %s is replaced, with one line in the log', async (_what, make) => {
+    const dataDir = await temporaryDirectory();
+    await mkdir(join(dataDir, 'jobs'));
+    await make(join(dataDir, 'jobs/owner.sqlite'));
+    await using service = await start(dataDir);
+    expect((await end(service, (await create(service, speechOf(4))).id)).result?.text).toBe(textOf(4));
+    expect(service.log.filter(({ level }) => level >= 40)).toMatchObject([
+      { msg: 'the lock file of the transcription jobs is not an empty file and is replaced' },
+    ]);
+  });
+
+  test('that another program has written still belongs to the service that has it', async () => {
+    const dataDir = await temporaryDirectory();
+    await using first = await start(dataDir);
+    await create(first, speechOf(4));
+    await writeFile(join(dataDir, 'jobs/owner.sqlite'), 'not a database '.repeat(500));
+    await using second = await start(dataDir);
+    await expect(create(second, speechOf(4))).rejects.toThrow(/^503 .*Another service/);
+  });
+});
+
+describe('a directory of the jobs that is removed at run time', () => {
+  test('is made again, and jobs go on; those of before do not exist any more', async () => {
+    const dataDir = await temporaryDirectory();
+    using held = holdPart(2);
+    await using service = await start(dataDir);
+    const over = await create(service, speechOf(4));
+    await end(service, over.id);
+    const queued = await create(service, speechOf(20));
+    await held.reached;
+    await rm(join(dataDir, 'jobs'), { recursive: true });
+    const { id } = await create(service, speechOf(4));
+    expect((await end(service, id)).result?.text).toBe(textOf(4));
+    for (const gone of [over, queued]) await expect(read(service, gone.id)).rejects.toThrow(/^404 /);
+    expect(await readdir(join(dataDir, 'jobs'))).toEqual(expect.arrayContaining(['owner.sqlite', id]));
+  });
+
+  test('keeps no later job of the same caller waiting behind the one that was at work', async () => {
+    const dataDir = await temporaryDirectory();
+    const reached = Promise.withResolvers<undefined>();
+    const removed = Promise.withResolvers<undefined>();
+    using _hook = hookEngine(() => {
+      reached.resolve(undefined);
+      return removed.promise;
+    });
+    await using service = await start(dataDir);
+    const atWork = await create(service, speechOf(4));
+    await reached.promise;
+    await rm(join(dataDir, 'jobs', atWork.id), { recursive: true });
+    removed.resolve(undefined);
+    const { id } = await create(service, speechOf(4));
+    expect((await end(service, id)).status).toBe('completed');
+    await expect(read(service, atWork.id)).rejects.toThrow(/^404 /);
   });
 });
 
