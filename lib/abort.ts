@@ -4,7 +4,7 @@
  * AbortSignal.any and AbortSignal.timeout are not used for requests: they keep every finished request in memory as long
  * as the signals that they come from.
  */
-import { setTimeout as wait } from 'node:timers/promises';
+import { startTimer } from './timers.ts';
 
 /** Aborted at once when a parent is. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
@@ -56,7 +56,7 @@ export class LinkedSignal implements Disposable {
 
   /** The same; after so many milliseconds the signal aborts with `late()`. */
   async within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T> {
-    const timer = setTimeout(() => this.abort(late()), ms);
+    const timer = startTimer(() => this.abort(late()), ms);
     try {
       return await this.race(work);
     } finally {
@@ -97,7 +97,7 @@ class TimedLink extends LinkedSignal {
     this.#ms = ms;
     this.#late = late;
     this.#passed = valueOf(ms);
-    this.#timer = setTimeout(this.#expire, this.#passed);
+    this.#timer = startTimer(this.#expire, this.#passed);
   }
 
   override [Symbol.dispose](): void {
@@ -110,7 +110,7 @@ class TimedLink extends LinkedSignal {
     const more = valueOf(this.#ms) - this.#passed;
     if (more > 0) {
       this.#passed += more;
-      this.#timer = setTimeout(this.#expire, more);
+      this.#timer = startTimer(this.#expire, more);
     } else {
       // One turn of the event loop later: what has arrived while the process was busy is in time.
       this.#turn = setImmediate(() => this.abort(this.#late()));
@@ -151,8 +151,11 @@ export function raceAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise
 
 /** Rejects with the signal's reason. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => undefined);
   signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const off = onAbort(signal, (reason) => (clearTimeout(timer), reject(reason as Error)));
+    const timer = startTimer(() => (off(), resolve()), ms);
+  });
 }
 
 /**

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
+import { startTimer } from '../../lib/timers.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { AudioType } from '../contract/audio.ts';
 import { Spool, type Part } from './spool.ts';
@@ -191,6 +192,6 @@ export class StoredClip implements Clip {
     const idleSince = this.#lastUsed + (this.#readers > 0 ? stallMs : 0);
     const left = idleSince + keepMs - performance.now();
     if (left <= 0) this.#expire();
-    else this.#timer = setTimeout(() => this.#expireLater(), Math.min(left, keepMs)); // the reader may be done by then
+    else this.#timer = startTimer(() => this.#expireLater(), Math.min(left, keepMs)); // the reader may be done by then
   }
 }

@@ -6,6 +6,7 @@ import type { Logger, Recording } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort, pause, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
+import { startTimer } from '../../lib/timers.ts';
 import type { Upload } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { currentCaller, currentKey } from '../request-scope.ts';
@@ -435,7 +436,7 @@ export class JobStore implements Jobs, AsyncDisposable {
     const { keepMs } = this.#options;
     // A clock that was set back makes no job younger than its end.
     const ageMs = Math.max(0, Date.now() - (job.record.endedAt ?? 0));
-    entry.expiry = setTimeout(() => this.#track(this.#remove(job.id)), Math.max(0, keepMs - ageMs)).unref();
+    entry.expiry = startTimer(() => this.#track(this.#remove(job.id)), Math.max(0, keepMs - ageMs)).unref();
   }
 
   /** Whether the files of the job were removed by somebody else; then there is no such job. */

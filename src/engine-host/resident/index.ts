@@ -42,10 +42,8 @@ export function createResidents(budget: MemoryBudget) {
   };
 }
 
-const longestTimerMs = 2 ** 31 - 1;
-
 function checkNumbers({ name, memory, idleUnloadMs }: ResidentProgram): void {
-  if (memory >= 0 && Number.isFinite(memory) && idleUnloadMs >= 0 && idleUnloadMs <= longestTimerMs) return;
-  const range = `memory must be a number of bytes, and idleUnloadMs from 0 to ${longestTimerMs}`;
+  if (memory >= 0 && Number.isFinite(memory) && idleUnloadMs >= 0) return;
+  const range = 'memory must be a number of bytes, and idleUnloadMs not negative';
   throw new TypeError(`The resident program ${name}: ${range}.`);
 }
