@@ -41,7 +41,8 @@ export interface Resident {
   preload(): void;
   /**
    * Loads the program where it is not, behind those who wait for memory, and resolves with `done`. Rejects with the
-   * signal's reason within 250 ms after an abort; with `engine-failed` when the program answers with an error or ends; with
+   * signal's reason within 250 ms after an abort; with `engine-failed` when the program answers with an error or ends
+   * (one that was idle and has answered nobody since is first loaded again and asked once more); with
    * `model-unavailable` for a minute after it has ended by itself three times within a minute, where it needs more than
    * MEMORY_BUDGET, and when it is unloaded or the service stops; with `overloaded` where this machine can start no other
    * program. Do not wait for one program while you hold a call of another: each may wait for the other's memory. A program

@@ -145,6 +145,39 @@ describe('a resident program', () => {
     expect(all.facts()).toMatchObject([{ crashes: 1, loads: 2 }]);
   });
 
+  test('that was killed while it was idle is loaded again for the calls that come before its exit is seen', async () => {
+    const { all, open } = residents();
+    const { resident, starts } = open();
+    await ask(resident, 'echo');
+    const [first] = await starts();
+    process.kill(first!, 'SIGKILL');
+    const answers = await Promise.all([1, 2].map((n) => ask(resident, 'echo', never, { n })));
+    expect(answers).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(await starts()).toHaveLength(2);
+    expect(all.facts()).toMatchObject([{ crashes: 1, loads: 2 }]);
+  });
+
+  test.each([
+    ['ends it is asked once more, and then fails', 'crash', 2],
+    ['is answered with an error fails at once', 'fail', 1],
+  ])('that is idle: a call that %s', async (_what, does, processes) => {
+    const { resident, starts } = residents().open();
+    await ask(resident, 'echo');
+    await expect(ask(resident, does)).rejects.toMatchObject({ code: 'engine-failed' });
+    expect(await starts()).toHaveLength(processes);
+  });
+
+  test('that ends after a part of its answer is not asked again', async () => {
+    const { resident, starts } = residents().open();
+    await ask(resident, 'echo');
+    const { done, working } = hang(resident, never);
+    await working;
+    const [first] = await starts();
+    process.kill(first!, 'SIGKILL');
+    await expect(done).rejects.toMatchObject({ code: 'engine-failed' });
+    expect(await starts()).toHaveLength(1);
+  });
+
   test('that crashes three times within a minute is not started for a minute', async () => {
     const { resident, starts } = residents().open({ modes: ['broken'] });
     for (let n = 0; n < 3; n++) await expect(ask(resident, 'echo')).rejects.toMatchObject({ code: 'engine-failed' });
@@ -171,7 +204,7 @@ describe('a resident program', () => {
     expect(await ask(resident, 'echo', never, { text: 'half a \ud800' })).toEqual({ text: 'half a \ufffd' });
   });
 
-  test.each([{ memory: NaN }, { memory: -1 }, { idleUnloadMs: Infinity }, { idleUnloadMs: 2 ** 31 }])(
+  test.each([{ memory: NaN }, { memory: -1 }, { idleUnloadMs: NaN }, { idleUnloadMs: -1 }])(
     'has a size and a time that can be counted: not %o',
     (numbers) => {
       expect(() => residents().open(numbers)).toThrow(TypeError);

@@ -2,6 +2,7 @@
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { randomUUID } from 'node:crypto';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
+import { startTimer } from '../../../lib/timers.ts';
 import { isBeingRemoved, markInUse } from '../../../lib/model-use.ts';
 import { startHost, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, Tenant } from './memory-plan.ts';
@@ -27,6 +28,9 @@ export class Life implements Tenant {
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #isRetired = false;
+  #hasCrashed = false;
+  /** Whether it was loaded and idle, and has answered nobody since. */
+  #isSilent = false;
   #use: Disposable | undefined;
   #bytes: number;
 
@@ -53,6 +57,11 @@ export class Life implements Tenant {
     return this.#stop.signal.aborted || (this.#host?.isEnding ?? false);
   }
 
+  /** It was killed while it was idle, such as for its memory, or by the first call after that: nobody can tell. */
+  get hasEndedIdle(): boolean {
+    return this.#hasCrashed && this.#isSilent;
+  }
+
   get isLoaded(): boolean {
     return this.#state === 'loaded';
   }
@@ -71,13 +80,19 @@ export class Life implements Tenant {
 
   async call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown> {
     clearTimeout(this.#idleTimer);
+    if (this.isIdle) this.#isSilent = this.isLoaded;
     this.#calls += 1;
     try {
       const host = await raceAbort(this.#loaded, call.signal);
-      const done = await host.call(question, call);
+      const onMessage: ResidentCall['onMessage'] = (message) => {
+        this.#isSilent = false;
+        call.onMessage?.(message);
+      };
+      const done = await host.call(question, { signal: call.signal, onMessage });
       this.#bytes = this.#plan.asSeen(host.peakBytes ?? this.#bytes); // only a call shows what it needs
       return done;
     } finally {
+      if (!this.#hasCrashed) this.#isSilent = false;
       this.#calls -= 1;
       if (this.isIdle) this.#becomeIdle();
       this.#plan.update();
@@ -136,7 +151,7 @@ export class Life implements Tenant {
     if (this.#state === 'waiting' || this.#isRetired) this.unload();
     const { idleUnloadMs } = this.#program;
     if (this.isLoaded && !this.isOver && idleUnloadMs > 0) {
-      this.#idleTimer = setTimeout(() => this.unload(), idleUnloadMs).unref();
+      this.#idleTimer = startTimer(() => this.unload(), idleUnloadMs).unref();
     }
   }
 
@@ -155,6 +170,7 @@ export class Life implements Tenant {
   }
 
   #end(crash?: Error): void {
+    this.#hasCrashed = crash !== undefined;
     this.unload();
     this.#use?.[Symbol.dispose]();
     this.#plan.leave(this);

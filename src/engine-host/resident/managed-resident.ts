@@ -55,7 +55,13 @@ export class ManagedResident implements Resident {
     call.signal.throwIfAborted();
     this.#refusePaused();
     const life = this.#current() ?? this.#begin();
-    return await life.call(question, call);
+    try {
+      return await life.call(question, call);
+    } catch (error) {
+      if (!life.hasEndedIdle || call.signal.aborted) throw error;
+    }
+    this.#refusePaused();
+    return await (this.#current() ?? this.#begin()).call(question, call);
   }
 
   /** Another program takes its name: it is unloaded once it is idle. */
