@@ -115,12 +115,13 @@ const mostCauses = 10;
 /** Nothing else of an error: libraries attach whole requests to theirs. */
 function describeError(error: Error, room: Room): object {
   const [first = error, ...causes] = chainOf(error);
-  const because = causes.map((cause) => `\ncaused by: ${stackOf(cause)}`).join('');
+  const message = messageOf([first, ...causes]);
+  const because = causes.map((cause) => `\ncaused by: ${stackOf(cause, first.message)}`).join('');
   const { code } = error as { readonly code?: unknown };
   room.left -= longestText + longestStack; // each has its own bound
   return {
     type: foreignText(first.name),
-    message: foreignText([first, ...causes].map(({ message }) => message).join(': ')),
+    message: foreignText(message),
     ...(typeof code === 'number' && { code }),
     ...(typeof code === 'string' && { code: foreignText(code) }),
     stack: foreignText(stackOf(first), longestStack) + foreignText(because),
@@ -144,6 +145,16 @@ function causeOf(error: Error): unknown {
   return error.cause ?? (error instanceof AggregateError ? (error.errors as unknown[])[0] : undefined);
 }
 
-function stackOf({ stack, name, message }: Error): string {
-  return typeof stack === 'string' ? stack : `${name}: ${message}`;
+/** Many an error quotes its cause: what was said is not said again. */
+function messageOf([first, ...causes]: readonly Error[]): string {
+  return causes.reduce(
+    (said, { message }) => (said.includes(message) ? said : `${said}: ${message}`),
+    String(first?.message),
+  );
+}
+
+/** Without the message, where that was `said`. */
+function stackOf({ stack, name, message }: Error, said?: string): string {
+  if (typeof stack !== 'string') return `${name}: ${message}`;
+  return said !== undefined && message !== '' && said.includes(message) ? stack.replace(`: ${message}`, '') : stack;
 }

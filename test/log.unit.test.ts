@@ -114,7 +114,7 @@ describe('what looks like a key in a foreign text', () => {
   });
 
   it('is masked in the stack of an error and of its causes', () => {
-    const { stack } = errOf(new Error(complaint, { cause: new Error(complaint) }));
+    const { stack } = errOf(new Error(complaint, { cause: new Error(`${complaint} Again.`) }));
     expect(stack).not.toContain(key);
     expect(stack.split(masked)).toHaveLength(3);
   });
@@ -149,6 +149,15 @@ describe('an error', () => {
   it('is a name where there is only one: the addresses of a host', () => {
     const refused = new AggregateError([new Error('ECONNREFUSED ::1'), new Error('ECONNREFUSED 127.0.0.1')]);
     expect(errOf(new Error('fetch failed', { cause: refused })).message).toContain('ECONNREFUSED ::1');
+  });
+
+  it('repeats no sentence that it quotes of its causes', () => {
+    const refused = new Error('the connection failed (ENOTFOUND)', { cause: new TypeError('ENOTFOUND') });
+    const download = new Error('model.bin cannot be downloaded: the connection failed (ENOTFOUND)', { cause: refused });
+    const { message, stack } = errOf(new Error(`${download.message}. Copy it manually`, { cause: download }));
+    expect(message).toBe('model.bin cannot be downloaded: the connection failed (ENOTFOUND). Copy it manually');
+    expect(stack?.split('ENOTFOUND')).toHaveLength(2);
+    expect(stack?.match(/^caused by: (Type)?Error\n {4}at /gm)).toHaveLength(3);
   });
 
   it('says at most 2 KB of its causes, and ends where they go in a circle', () => {
