@@ -74,9 +74,13 @@ function reasonNot({ transcribeJobs, transcribeEnabled }: LoadedSettings): strin
   return undefined;
 }
 
-/** Throws `unauthorized`: a job belongs to its key. */
+/**
+ * Throws `unauthorized`: a job belongs to its key. A job of open mode goes on when there are keys now, and no key can read
+ * it: it was accepted, and the operator may go back to open mode.
+ */
 function keyOf(name: string | null, keys: JobOptions['keys']): Key | undefined {
-  const key = name === null ? undefined : keys?.named(name);
-  if ((name === null) === (keys === undefined) && (name === null || key)) return key;
+  if (name === null) return undefined;
+  const key = keys?.named(name);
+  if (key) return key;
   throw new ProblemError('unauthorized', 'The API key of the transcription no longer exists.');
 }

@@ -155,6 +155,25 @@ describe('after a restart', () => {
     expect((await read(service, id)).result?.text).toBe(textOf(4));
   });
 
+  test('a job of open mode goes on when keys were added, and no key can read it', async () => {
+    const dataDir = await temporaryDirectory();
+    using held = holdPart(2);
+    let id: string;
+    {
+      await using service = await start(dataDir);
+      ({ id } = await create(service, speechOf(20)));
+      await held.reached;
+    }
+    {
+      await using service = await start(dataDir, { env: { API_KEYS: 'one' } });
+      const record = async () => JSON.parse(await readFile(join(dataDir, 'jobs', id, 'job.json'), 'utf8')) as object;
+      await expect.poll(record, { timeout: 20_000 }).toMatchObject({ status: 'completed' });
+      await expect(read(service, id, { authorization: 'Bearer one' })).rejects.toThrow(/^404 /);
+    }
+    await using service = await start(dataDir);
+    expect((await read(service, id)).result?.text).toBe(textOf(20));
+  });
+
   test('a job whose key is gone fails, and nobody sees it', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(2);
