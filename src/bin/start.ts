@@ -6,6 +6,7 @@ import { readCommandLine } from './command-line.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, letHeapGrow, optimizeEarly, shrinkHeap } from '../system/v8.ts';
+import { whenOrphaned } from './orphan.ts';
 import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
 import { createTerminal, paintFor, type Terminal } from './terminal.ts';
 import { createLogLines, harmlessJson } from './log-lines.ts';
@@ -140,6 +141,7 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
     void Promise.all([drainAndStop(service, settings), preparation]).then(() => process.exit());
   };
   process.on('SIGINT', end).on('SIGTERM', end);
+  whenOrphaned(process.env, () => first ?? end('SIGTERM'));
 }
 
 /** A tracer must not delay the exit for long. */

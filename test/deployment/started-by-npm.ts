@@ -15,9 +15,13 @@ export interface StartedByNpm {
   readonly said: () => string;
 }
 
-/** `npm start` in this directory, in a process group of its own, as a terminal does it. */
-export async function startByNpm(home: string, env: NodeJS.ProcessEnv): Promise<StartedByNpm> {
-  const npm = spawn('npm', ['start'], {
+/** `npm start` in this directory, in a process group of its own, as a terminal does it; or another command of npm. */
+export async function startByNpm(
+  home: string,
+  env: NodeJS.ProcessEnv,
+  command: readonly string[] = ['start'],
+): Promise<StartedByNpm> {
+  const npm = spawn('npm', command, {
     cwd: home,
     detached: true,
     env: {
@@ -37,9 +41,9 @@ export async function startByNpm(home: string, env: NodeJS.ProcessEnv): Promise<
   let said = '';
   npm.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
   const address = () => /listens on (http\S+)/.exec(said)?.[1];
-  await expect.poll(() => address() ?? npm.exitCode, { timeout: 100_000, message: 'npm start' }).not.toBeNull();
+  await expect.poll(() => address() ?? npm.exitCode, { timeout: 100_000, message: `npm ${command[0]}` }).not.toBeNull();
   const url = address();
-  if (url === undefined) throw new Error(`npm start has ended:\n${said}`);
+  if (url === undefined) throw new Error(`npm ${command[0]} has ended:\n${said}`);
   const service = ofGroup(npm.pid!).find(({ commandLine }) => /^\S*node .*src\/bin\/start\.ts$/.test(commandLine));
   return { npm, url, exit, pid: service!.pid, said: () => said };
 }
