@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../lib/errors.ts';
 
-const pollMs = 10;
+const pollMs = 50;
 /** 5 s: a pipe that nobody writes to would keep the service from starting. */
-const mostPolls = 500;
+const mostPolls = 100;
 /** /dev/zero never ends. */
 const mostBytes = 16 * 1_048_576;
 

@@ -1,5 +1,5 @@
 /** Models are judged before they are loaded. */
-import { mkdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ModelFiles } from '../../../engines/sherpa-stt/model-facts.ts';
@@ -21,6 +21,12 @@ async function inspected(
 const unchanged = () => Promise.resolve();
 
 const refused = (detail: RegExp) => ({ ok: false, detail: expect.stringMatching(detail) as string });
+
+/** An entry of 16 MiB, which takes no space on the disk. */
+async function withLongMetadata(file: string): Promise<void> {
+  await appendFile(file, Buffer.from([14 * 8 + 2, 0x80, 0x80, 0x80, 0x08]));
+  await truncate(file, (await stat(file)).size + 2 ** 24);
+}
 
 /** Rewrites the lines of tokens.txt. */
 const tokens = (change: (lines: string[]) => readonly string[]) => async (folder: string) => {
@@ -92,6 +98,7 @@ describe('a file that would end the program', () => {
     ['garbage', model((file) => writeFile(file, 'garbage')), /not an ONNX model$/],
     ['cut', model(async (file) => truncate(file, (await stat(file)).size - 1)), /it is cut/],
     ['a directory', model(async (file) => (await rm(file), mkdir(file))), /not a regular file/],
+    ['sparse, with metadata without end', model(withLongMetadata), /it has too much metadata/],
     ['a voice', async (folder: string) => rename(await writeVoice(folder, 'voice'), join(folder, 'model.onnx')), /model_type is vits; supported: EncDecCTCModel, /], // prettier-ignore
   ])('is refused: %s', async (_what, change, detail) => {
     expect(await inspected(change)).toEqual(refused(detail));
