@@ -153,7 +153,7 @@ export function raceAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const off = onAbort(signal, (reason) => (clearTimeout(timer), reject(reason as Error)));
+    const off = onAbort(signal, () => (clearTimeout(timer), reject(reasonOf(signal))));
     const timer = startTimer(() => (off(), resolve()), ms);
   });
 }

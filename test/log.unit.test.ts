@@ -156,8 +156,8 @@ describe('an error', () => {
     const download = new Error('model.bin cannot be downloaded: the connection failed (ENOTFOUND)', { cause: refused });
     const { message, stack } = errOf(new Error(`${download.message}. Copy it manually`, { cause: download }));
     expect(message).toBe('model.bin cannot be downloaded: the connection failed (ENOTFOUND). Copy it manually');
-    expect(stack?.split('ENOTFOUND')).toHaveLength(2);
-    expect(stack?.match(/^caused by: (Type)?Error\n {4}at /gm)).toHaveLength(3);
+    expect(stack.split('ENOTFOUND')).toHaveLength(2);
+    expect(stack.match(/^caused by: (Type)?Error\n {4}at /gm)).toHaveLength(3);
   });
 
   it('says at most 2 KB of its causes, and ends where they go in a circle', () => {
