@@ -75,9 +75,5 @@ export class OptionsError extends Error {
 }
 
 function hasBrand(error: unknown, mark: symbol): boolean {
-  try {
-    return typeof error === 'object' && error !== null && mark in error;
-  } catch {
-    return false; // a Proxy whose trap throws
-  }
+  return typeof error === 'object' && error !== null && mark in error;
 }

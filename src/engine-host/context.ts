@@ -13,8 +13,7 @@ import { findExecutable } from '../../lib/find-executable.ts';
 import { runProgram } from '../system/child-process/run-program.ts';
 import { streamProgram } from '../system/child-process/stream-program.ts';
 import type { Metrics, QueueState } from '../metrics/metrics.ts';
-import { markHandled, safely } from './guard/callbacks.ts';
-import { readable } from './guard/failures.ts';
+import { markHandled } from './guard/callbacks.ts';
 import { createQueue } from './job-queue.ts';
 import { createCorePlan, grantThreads } from './resident/core-plan.ts';
 import type { Residents } from './resident/index.ts';
@@ -71,7 +70,7 @@ export function createEngineContexts({
   const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds, accountOf });
   const cores = createCorePlan(availableParallelism());
   return (instance) => {
-    const engineLog = safeLogger(log.child({ engine: instance }));
+    const engineLog = log.child({ engine: instance });
     return {
       instance,
       fetch: withHeaders(fetch, viaId),
@@ -115,16 +114,6 @@ export function createEngineContexts({
       start: streamProgram,
     };
   };
-}
-
-/** Facts of an engine may have getters that throw, or be nothing that can be logged. */
-function safeLogger(log: Logger): Logger {
-  const at = (level: keyof Logger): Logger[keyof Logger] =>
-    safely(
-      (facts: object, message: string) => log[level](facts, message),
-      (error) => log.warn({ err: readable(error) }, 'the engine logged facts that cannot be read'),
-    );
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
 /** The timeout of a transcription follows from it. */

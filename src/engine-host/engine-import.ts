@@ -18,7 +18,4 @@ export function prepareForEngines(): void {
     resolve: (name, context, nextResolve) =>
       name === specifier ? { url: contract, shortCircuit: true } : nextResolve(name, context),
   });
-  // A property that an engine adds to `Object.prototype` would appear in every object: validators compiled from then on
-  // are wrong, and every request fails. The engine gets a TypeError instead.
-  Object.preventExtensions(Object.prototype);
 }

@@ -9,7 +9,7 @@ import {
   type TranscriptionEngine,
 } from '../../engines/contract/index.ts';
 import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
-import { readable } from './guard/failures.ts';
+import { asError } from './guard/failures.ts';
 import { dispose, failedEngine, guardEngine, hasFunction, unguarded, withEngine, within, type Guarded } from './guard/guard.ts'; // prettier-ignore
 import { defaultTimeouts, type EngineTimeouts } from './guard/timeouts.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
@@ -194,7 +194,7 @@ async function create<C extends Capability>(
     return await (options.guard === false ? creating() : within(createMs, creating));
   } catch (cause) {
     isLate.now = true;
-    const err = readable(cause);
+    const err = asError(cause);
     const what = `the engine ${definition.name} could not be created: ${err.message}`;
     if (options.guard === false || OptionsError.is(cause)) throw refusal(place, what, cause);
     return refusal(place, what, err);

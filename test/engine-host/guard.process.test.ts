@@ -76,18 +76,14 @@ async function problemOf(response: Response): Promise<Problem> {
   return (await response.json()) as Problem;
 }
 
-const hostile = `new Proxy({}, { get() { throw new Error('a trap'); }, has() { throw new Error('a trap'); }, getPrototypeOf() { throw new Error('a trap'); } })`;
-
 /** What a function that returns a promise may do wrong. */
 const faults = {
   'throws at once': `() => { throw new TypeError('a private matter'); }`,
   rejects: `async () => { throw new TypeError('a private matter'); }`,
   'rejects with nothing': `() => Promise.reject(undefined)`,
-  'rejects with a Proxy': `async () => { throw ${hostile}; }`,
   'never settles': `() => never()`,
   'returns a thenable that throws': `() => ({ then() { throw new Error('a private matter'); } })`,
   'returns nothing': `() => undefined`,
-  'returns a Proxy': `async () => ${hostile.replace('get() {', 'get(_target, key) { if (key === "then") return undefined;')}`,
 } as const;
 
 const capabilities = ['transcription', 'chat', 'speech'] as const;
@@ -99,7 +95,7 @@ describe('models()', () => {
     'returns an entry that does not say where it works': `async () => [{ id: 'bad-model' }]`,
     'returns an id that is too long': `async () => [{ id: 'x'.repeat(257), local: true }]`,
     'returns a text': `async () => 'bad-model'`,
-    'returns a list without an end': `async () => new Proxy([], { get: (target, key) => (key === 'length' ? 1e9 : target[key]) })`,
+    'returns too many entries': `async () => Array(1e6).fill({ id: 'bad-model', local: true })`,
   };
   const cases = [...everyFault.map((fault) => [fault, faults[fault]] as const), ...Object.entries(lists)];
 
@@ -303,7 +299,6 @@ describe('a callback that an engine uses wrongly in a timer', () => {
     'an end before the start': segment('startMs: 11'),
     'no text': segment('text: undefined'),
     'no segment': 'onSegment();',
-    'a Proxy': `onSegment(${hostile});`,
     'segments out of order': segment('startMs: 5') + segment('startMs: 4'),
     'more segments than a reader takes': `for (let at = 0; at < 20; at++) ${segment("text: 'x'.repeat(1 << 20)")}`,
   };
@@ -344,15 +339,6 @@ describe('a callback that an engine uses wrongly in a timer', () => {
     expect(await problemOf(await call(service, 'transcription', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
   });
 
-  it('facts that cannot be logged are a line in the log', async () => {
-    const facts = `{ get secret() { throw new Error('a private matter'); } }`;
-    const answer = `resolve({ text: 'alpha', language: null })`;
-    const members = `transcribe: () => new Promise((resolve) => setTimeout(() => { context.log.info(${facts}, 'x'); ${answer}; }))`;
-    const service = await start(engine('transcription', members));
-    expect((await call(service, 'transcription', 'bad-model')).status).toBe(200);
-    expect(service.log.map(({ msg }) => msg)).toContain('the engine logged facts that cannot be read');
-  });
-
   it.each([
     [
       'a tool event that it cannot take',
@@ -372,6 +358,50 @@ describe('a callback that an engine uses wrongly in a timer', () => {
   });
 });
 
+describe('fields that the contract does not have', () => {
+  const extra = `extra: 'unknown'`;
+
+  it('do not reach the caller of a transcription or of its stream', async () => {
+    const part = `{ startMs: 0, endMs: 10, text: 'alpha', ${extra} }`;
+    const members = `
+      models: async () => [{ id: 'bad-model', local: true, supports: ['segment', 'word'], ${extra} }],
+      transcribe: async (_call, { onSegment }) => {
+        onSegment?.(${part});
+        return { text: 'alpha', language: null, segments: [${part}], words: [${part}], ${extra} };
+      }`;
+    const service = await start(engine('transcription', members));
+    for (const path of ['/transcribe', '/transcribe/stream']) {
+      const form = new FormData();
+      form.set('file', new File([await readFile(spokenWords)], 'words.wav'));
+      form.set('model', 'bad-model');
+      form.set('timestamps', 'word');
+      const answer = await service.api(path, { method: 'POST', body: form });
+      const text = await answer.text();
+      expect(text).toContain('alpha');
+      expect(text).not.toContain('unknown');
+    }
+  });
+
+  it('do not reach the caller of a chat or of its stream', async () => {
+    const members = `async *complete() {
+      yield { type: 'step-started', step: 0, ${extra} };
+      yield { type: 'tool-started', step: 0, call: 0, name: 'x', arguments: {}, ${extra} };
+      yield { type: 'tool-event', step: 0, call: 0, event: { type: 'progress', progress: 1, ${extra} }, ${extra} };
+      yield { type: 'tool-finished', step: 0, call: 0, name: 'x', ok: true, output: '', durationMs: 1, ${extra} };
+      yield { type: 'content-delta', step: 0, delta: 'Hi', ${extra} };
+      const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2, reasoningTokens: 0, ${extra} };
+      yield { type: 'completed', result: { content: 'Hi', finishReason: 'stop', reasoning: null, usage, ${extra} } };
+    }`;
+    const service = await start(engine('chat', members));
+    const request = { model: 'bad-model', messages: [{ role: 'user', content: 'Hello' }] };
+    for (const path of ['/chat', '/chat/stream']) {
+      const text = await (await service.post(path, request)).text();
+      expect(text).toContain('"Hi"');
+      expect(text).not.toContain('unknown');
+    }
+  });
+});
+
 describe('the events of a chat', () => {
   const begin = `yield { type: 'step-started', step: 0 };`;
   const runs = {
@@ -383,7 +413,6 @@ describe('the events of a chat', () => {
     'has no result': begin,
     'has another finish reason': `${begin} yield { type: 'completed', result: { content: '', finishReason: 'bored', reasoning: null, usage: null } };`,
     'counts half tokens': `${begin} yield { type: 'completed', result: { content: '', finishReason: 'stop', reasoning: null, usage: { promptTokens: 0.5, completionTokens: 1, totalTokens: 1, reasoningTokens: 0 } } };`,
-    'is a Proxy': `yield ${hostile.replace('get() {', 'get(_target, key) { if (key === "then") return undefined;')};`,
     'calls a tool without arguments': `${begin} yield { type: 'tool-started', step: 0, call: 0, name: 'x' };`,
     throws: `${begin} throw new TypeError('a private matter');`,
   };
@@ -449,7 +478,6 @@ describe('create()', () => {
   it.each([
     ['throws at once', `() => { throw new Error('the socket is taken'); }`, 'the socket is taken'],
     ['rejects', `async () => { throw new Error('the socket is taken'); }`, 'the socket is taken'],
-    ['throws a Proxy', `() => { throw ${hostile}; }`, 'it threw an unreadable error'],
     ['never settles', `() => never()`, 'no answer within 0.2 s'],
   ])('that %s leaves the engine without entries, and the others serve', async (_what, create, says) => {
     const service = await start(engine('chat', '', create));
@@ -515,28 +543,6 @@ describe('a process', () => {
     await expect.poll(() => service.said.stderr).toContain('works with sandbox-speech');
     expect(service.said.stderr).not.toContain('cannot start');
     expect(service.said.stderr).toContain('the engine bad fails at models(): lost');
-  });
-
-  it('keeps its objects as they are with engines that add to Object.prototype', async () => {
-    const adds = `Object.prototype.extension = () => 'x';`;
-    const service = await startChildService({
-      config: 'engines: { bad: { use: ./bad.mjs }, lax: { use: ./lax.cjs }, sandbox: { use: sandbox } }',
-      files: {
-        'bad.mjs': engine('chat', '', `() => { ${adds} }`),
-        'lax.cjs': `${adds} ${engine('speech').replace('export default', 'module.exports =')}`, // ignored without strict mode
-      },
-    });
-    const post = async (path: string, content: unknown) => {
-      const body = JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content }] });
-      const headers = { 'content-type': 'application/json' };
-      return (await fetch(service.url + path, { method: 'POST', headers, body })).status;
-    };
-    const paths = ['/api/v1/chat', '/v1/chat/completions'];
-    expect(await Promise.all(paths.map((path) => post(path, 'Hello')))).toEqual([200, 200]);
-    expect(await Promise.all(paths.map((path) => post(path, 1)))).toEqual([422, 400]);
-    const { body } = await createApi(service.url).get('/api/v1/tts/models');
-    expect(JSON.stringify(body)).toContain('"bad-model"'); // listed by the second engine
-    expect(service.said.stdout).toContain('Cannot add property extension, object is not extensible');
   });
 
   it('that is the doctor names what an engine fails at', async () => {

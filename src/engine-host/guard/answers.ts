@@ -1,14 +1,10 @@
-/**
- * Validates the return values of engines. Each check reads every property once and returns a plain copy: a getter may
- * return something else the next time. Throws a `BadAnswer`, or the error of a getter.
- */
+/** Validates the return values of engines. Throws a `BadAnswer`. */
 import {
   availabilityCodes,
   features,
   preparationStates,
   longestText,
   type Availability,
-  type AvailabilityCode,
   type Feature,
   type Finding,
   type ModelEntry,
@@ -18,6 +14,7 @@ import {
   type Transcript,
   type Voice,
 } from '../../../engines/contract/index.ts';
+import { shorten } from '../../../lib/truncate.ts';
 import { BadAnswer } from './failures.ts';
 
 const mostEntries = 10_000;
@@ -147,12 +144,7 @@ export function checkAvailability(value: unknown): Availability {
   must(typeof reason === 'string', '`availability()` returned no reason');
   const isFraction = progress === undefined || (isAmount(progress) && progress <= 1);
   must(isFraction, '`availability()` returned a `progress` that is not a number from 0 to 1');
-  return {
-    available,
-    code: code as AvailabilityCode,
-    reason: reason.slice(0, longestLabel),
-    ...(progress !== undefined && { progress }),
-  };
+  return { ...(value as Availability), reason: shorten(reason, longestLabel) };
 }
 
 export function checkTranscript(value: unknown): Transcript {
@@ -160,29 +152,17 @@ export function checkTranscript(value: unknown): Transcript {
   mustBeText(text, 'the text of the transcript');
   must(language === null || isText(language), 'the language of the transcript is neither a string nor null');
   must(durationMs === undefined || isAmount(durationMs), 'the durationMs of the transcript is not a number >= 0');
-  return {
-    text,
-    language,
-    ...(durationMs !== undefined && { durationMs }),
-    ...(segments !== undefined && { segments: checkTimes(segments, durationMs) }),
-    ...(words !== undefined && { words: checkTimes(words, durationMs) }),
-    ...(turns !== undefined && { turns: checkParts(turns, durationMs, checkTurn) }),
-  };
+  if (segments !== undefined) checkTimes(segments, durationMs);
+  if (words !== undefined) checkTimes(words, durationMs);
+  if (turns !== undefined) checkTurns(checkTimes(turns, durationMs));
+  return value as Transcript;
 }
 
 const mostTimes = 1_000_000;
 
 export function checkTimes(value: unknown, durationMs: number | undefined): readonly TimedText[] {
-  return checkParts(value, durationMs, checkTime);
-}
-
-function checkParts<T extends TimedText>(
-  value: unknown,
-  durationMs: number | undefined,
-  checkPart: (item: unknown, durationMs?: number) => T,
-): readonly T[] {
   must(Array.isArray(value) && value.length <= mostTimes, 'the times of the transcript are not an array');
-  const times = (value as readonly unknown[]).map((item) => checkPart(item, durationMs));
+  const times = (value as readonly unknown[]).map((item) => checkTime(item, durationMs));
   const isOrdered = times.every(({ startMs }, index) => startMs >= (times[index - 1]?.startMs ?? 0));
   must(isOrdered, 'the times of the transcript are not in order');
   const characters = times.reduce((sum, { text }) => sum + text.length, 0);
@@ -193,18 +173,14 @@ function checkParts<T extends TimedText>(
 export function checkTime(value: unknown, durationMs = Infinity): TimedText {
   const { startMs, endMs, text } = objectOf(value, 'a part of the transcript');
   mustBeText(text, 'the text of a part of the transcript');
-  const isTime = Number.isInteger(startMs) && Number.isInteger(endMs);
-  must(isTime, 'the times of the transcript are not whole milliseconds');
-  const [start, end] = [startMs as number, endMs as number];
-  must(start >= 0 && start <= end && end <= Math.ceil(durationMs), 'a part of the transcript lies outside of it');
-  return { startMs: start, endMs: end, text };
+  must(isCount(startMs) && isCount(endMs), 'the times of the transcript are not whole milliseconds');
+  must(startMs <= endMs && endMs <= Math.ceil(durationMs), 'a part of the transcript lies outside of it');
+  return value as TimedText;
 }
 
-function checkTurn(value: unknown, durationMs?: number): SpeakerTurn {
-  const turn = { ...objectOf(value, 'a turn of the transcript') };
-  const { speaker } = turn;
-  must(isText(speaker) && speaker !== '', 'a turn of the transcript has no speaker');
-  return { ...checkTime(turn, durationMs), speaker };
+function checkTurns(turns: readonly Partial<SpeakerTurn>[]): void {
+  const haveSpeakers = turns.every(({ speaker }) => isText(speaker) && speaker !== '');
+  must(haveSpeakers, 'a turn of the transcript has no speaker');
 }
 
 export function isAmount(value: unknown): value is number {

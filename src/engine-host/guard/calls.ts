@@ -13,7 +13,7 @@ import { EngineError } from '../../../engines/contract/index.ts';
 import { checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
-import { callFailure, readable } from './failures.ts';
+import { callFailure, asError } from './failures.ts';
 import { invoke } from './cached-poll.ts';
 import { Wait, type SharedDeadline } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
@@ -66,7 +66,7 @@ export function guardWarmUp(
     try {
       await engine.warmUp?.(model);
     } catch (error) {
-      log.warn({ err: readable(error) }, 'the engine could not load what it needs ahead of a call');
+      log.warn({ err: asError(error) }, 'the engine could not load what it needs ahead of a call');
     }
   };
 }

@@ -17,7 +17,7 @@ import { startTimeout } from '../../../lib/abort.ts';
 import { checkAvailability, checkFindings, checkModels, checkPreparations } from './answers.ts';
 import { Callbacks } from './callbacks.ts';
 import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, outcome, type CallFacts } from './calls.ts';
-import { engineErrorOf, readable } from './failures.ts';
+import { engineErrorOf, asError } from './failures.ts';
 import type { EngineTimeouts } from './timeouts.ts';
 import { CachedPoll, type Failure } from './cached-poll.ts';
 import { SharedDeadline } from './shared-deadline.ts';
@@ -79,7 +79,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
       try {
         return checkPreparations(await within(limits.inspectMs, () => raw.preparations?.()));
       } catch (error) {
-        throw readable(error);
+        throw asError(error);
       }
     };
   }
@@ -145,7 +145,7 @@ function createFailureLog({ log, limits }: GuardFacts) {
   const current = new Map<string, Error>();
   return {
     begin(what: string, error: unknown): void {
-      const err = readable(error);
+      const err = asError(error);
       current.set(what, err);
       log.error({ err }, `the engine fails at ${what}; retrying every ${limits.retryMs / 1000} s`);
     },
@@ -260,7 +260,7 @@ async function prepare(
     );
     if (callbacks.failure) throw callbacks.failure;
   } catch (error) {
-    throw error instanceof Error ? error : readable(error);
+    throw asError(error);
   }
 }
 
@@ -269,7 +269,7 @@ async function inspect(raw: Engine, { limits }: GuardFacts): Promise<readonly Fi
   try {
     return checkFindings(await within(limits.inspectMs, () => raw.inspect?.()));
   } catch (error) {
-    return [{ what: 'inspect()', ok: false, detail: readable(error).message }];
+    return [{ what: 'inspect()', ok: false, detail: asError(error).message }];
   }
 }
 
@@ -278,7 +278,7 @@ export async function dispose(raw: Engine, ms: number, log: Logger): Promise<voi
   try {
     if (hasFunction(raw, Symbol.asyncDispose)) await within(ms, () => raw[Symbol.asyncDispose]?.());
   } catch (error) {
-    log.warn({ err: readable(error) }, 'the engine failed to shut down');
+    log.warn({ err: asError(error) }, 'the engine failed to shut down');
   }
 }
 
