@@ -1,9 +1,10 @@
-/** What is said of a text: Markdown without its marks, no code, no addresses, no emoji. Pure, in linear time. */
+/** What is said of a text: Markdown without its marks, plain letters, no code, no addresses, no emoji. Pure, in linear time. */
 import { withoutInlineMarks } from './inline-marks.ts';
+import { plainLetters } from './letters.ts';
 
 /** Plain text comes through unchanged. "" if nothing is left to say. */
 export function speakable(text: string): string {
-  const spoken = speakableLines(text.split('\n')).join('\n');
+  const spoken = speakableLines(plainLetters(text).split('\n')).join('\n');
   return /[\p{L}\p{N}\p{S}]/u.test(spoken) ? spoken : '';
 }
 

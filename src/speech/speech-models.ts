@@ -17,6 +17,7 @@ import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
 import { SettingsError } from '../settings/load.ts';
+import { composed } from './letters.ts';
 import { speakable } from './speakable.ts';
 import { recordSpeech } from './speech-record.ts';
 import { wholeSamples } from './whole-samples.ts';
@@ -35,7 +36,7 @@ export interface SpeechSelection {
 
 export interface Utterance {
   readonly text: string;
-  /** false: the text is spoken as it is. Default: without marks of Markdown, code, addresses and emoji. */
+  /** false: the text is spoken as it is. Default: without markup, code, reasoning, addresses and emoji. */
   readonly speakable?: boolean | undefined;
   /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
@@ -142,7 +143,7 @@ function selectedSpeech(
 ): Pick<SelectedSpeech, 'speak'> {
   return {
     async speak({ language, format, speed, instructions, ...utterance }, listener) {
-      const text = utterance.speakable === false ? utterance.text : speakable(utterance.text);
+      const text = utterance.speakable === false ? composed(utterance.text) : speakable(utterance.text);
       const model = await modelFor(language);
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {

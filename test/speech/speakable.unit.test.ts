@@ -8,6 +8,7 @@ describe('plain text comes through unchanged', () => {
     ...['© ® ™ # * 1', '→ ↔ ✓', 'a[1][2]', 'f(x)', '[note](see the other page)', '|x| = 3', 'a | b', '~5', 'x_1 + y_2'],
     ...[' Good morning.\n', 'One.\n\nTwo.\n', 'C:\\*.txt *.md', 'a ** b', '5 ` 6', '„Größe“ – 5 %', '我们 และ'],
     ...['awww. nice', 'e.org/path', '<break time="60s"/>', '![alt][1] [a]', '\\*no emphasis\\*', 'const\r\nline\r\n'],
+    ...['x² ½ ™ ① 1º xⁿ tʰ', 'ชำ ຳ և ㅋㅋ', 'বা\u09dcি', 'schön 한국', '《全角，标点！》', 'ℹ'],
   ])('%j', (text) => {
     expect(speakable(text)).toBe(text);
   });
@@ -38,6 +39,24 @@ describe('of marks', () => {
     ['emoji', 'Hi 🙂 there 👩🏽‍💻! 🇩🇪 1️⃣ ❤️ ☎ ✅ Done 🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'Hi there! Done'],
   ])('%s: the words', (_what, markdown, words) => {
     expect(speakable(markdown)).toBe(words);
+  });
+});
+
+describe('of letters', () => {
+  test.each([
+    ['mathematical ones', '𝐇𝐞𝐥𝐥𝐨 𝒽ℯ𝓁𝓁ℴ 𝟏𝟐', 'Hello hello 12'],
+    ['full-width ones', 'Ｈｅｌｌｏ　１２', 'Hello 12'],
+    ['half-width ones', 'ｶﾞ', 'ガ'],
+    ['ligatures', 'The oﬃce ﬁle', 'The office file'],
+    ['ones in circles and squares', 'ⓗⓔⓛⓛⓞ 🄷🄸', 'hello HI'],
+    ['raised ones', '1ˢᵗ', '1st'],
+    ['Roman numerals', 'Chapter Ⅳ', 'Chapter IV'],
+    ['accents apart', 'scho\u0308n e\u0301te\u0301', 'schön été'],
+    ['Hangul apart', '\u1112\u1161\u11ab\u1100\u116e\u11a8', '한국'],
+    ['Bengali apart', '\u09ac\u09be\u09a1\u09bc\u09bf', 'বা\u09dcি'],
+    ['styled emphasis', '**𝐛**_e\u0301_', 'bé'],
+  ])('%s: the plain letters', (_what, text, plain) => {
+    expect(speakable(text)).toBe(plain);
   });
 });
 

@@ -1,0 +1,33 @@
+/** Letters as voices know them: composed with their accents, and plain instead of styled. Pure, in linear time. */
+
+/**
+ * What NFC changes besides `styled`: a letter with marks, and the parts of a Hangul syllable. Node.js sorts the marks of one
+ * letter in quadratic time, so that only 30 of them count (the limit of UAX #15).
+ */
+const composable = /\P{M}\p{M}{1,30}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?/gu;
+
+/** NFC takes these Bengali letters apart, and eSpeak NG then drops the vowel that follows. */
+const bengaliLetters = new Map(['\u09dc', '\u09dd', '\u09df'].map((letter) => [letter.normalize('NFC'), letter]));
+
+/** File names and texts of macOS have accents apart from their letters, which voices spell out. */
+export function composed(text: string): string {
+  const composedText = text.replace(composable, (run) => run.normalize('NFC'));
+  return composedText.replace(/[\u09a1\u09a2\u09af]\u09bc/g, (pair) => bengaliLetters.get(pair) ?? pair);
+}
+
+/**
+ * Blocks whose letters and digits only look different: letter-like symbols and mathematical letters (styled text), Roman
+ * numerals, letters in circles and squares, compatibility ideographs, ligatures, presentation forms and full-width forms.
+ * The other characters that NFKC changes would lose a meaning (x², ½, ™, ①), or are letters of their own in Thai, Lao,
+ * Armenian and Korean.
+ */
+const styled =
+  /[[\u2100-\u214f\uf900-\ufdff\ufe70-\ufefe\uff10-\uffef\u{1d400}-\u{1d7ff}\u{1ee00}-\u{1eeff}\u{1fbf0}-\u{1fbf9}]&&[[\p{L}\p{Nd}]--\p{Emoji}]]+|[\u2160-\u217f\u24b6-\u24e9\u{1f130}-\u{1f149}](?!\ufe0f)|\u3000/gv;
+
+/** One such letter alone is an exponent or phonetic; several are a word or an ending, as in "1ˢᵗ". */
+const raised = /[\u02b0-\u02b8\u02e1-\u02e3\u1d2c-\u1d61\u1d9b-\u1dbf\u2071\u207f\u2090-\u209c]{2,}/g;
+
+export function plainLetters(text: string): string {
+  const normalize = (letters: string) => letters.normalize('NFKC');
+  return composed(text.replace(styled, normalize).replace(raised, normalize));
+}
