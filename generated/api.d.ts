@@ -749,8 +749,8 @@ export type components = {
             /** @description null means mp3. */
             format?: components["schemas"]["SpeechFormat"] | null;
             /**
-             * @description true: what is spoken are the words of the text, without marks of Markdown, code blocks, addresses and emoji; 100 ms of
-             *     silence if nothing is left. false: the text as it is. Default: true.
+             * @description true: what is spoken are the words of the text, without the marks of Markdown, HTML and LaTeX, code blocks, reasoning,
+             *     addresses and emoji; 100 ms of silence if nothing is left. false: the text as it is. Default: true.
              */
             speakable?: boolean;
         };

@@ -1,17 +1,43 @@
-/** Removes the marks of Markdown within a line, where they come in complete pairs. Pure, in linear time. */
+/** Removes the marks of Markdown, HTML and LaTeX within a line, where they are complete. Pure, in linear time. */
+import { createFinder } from './finder.ts';
+import { entity, saidOfEntity, saidOfTag, tag } from './html.ts';
+import { isBetweenDollars, saidOfMath } from './math.ts';
 
-/** Code, an address, a bracket, emphasis, an escaped character. */
-const marks =
-  /`+|<(?:https?:\/\/|mailto:)[^\s<>]*>|(?:https?:\/\/|(?<![\p{L}\p{N}])www\.)[^\s<>[\]`"]+|!?\[|\]|\*+|_+|~~+|\\\S/giu;
+/** What the rest of the text defines. */
+export interface Definitions {
+  /** Labels of links and footnotes, as `labelOf` returns them. */
+  readonly labels: ReadonlySet<string>;
+  /** Elements that are not HTML's. */
+  readonly elements: ReadonlySet<string>;
+}
+
+const marks = new RegExp(
+  [
+    /`+/, // code
+    /<(?:https?:\/\/|mailto:)[^\s<>]*>|(?:https?:\/\/|(?<![\p{L}\p{N}])www\.)[^\s<>[\]`"]+/u, // an address
+    tag,
+    entity,
+    /\[\^[^\s[\]^]{1,50}\]/, // a footnote
+    /!?\[|\]/,
+    /\*+|_+|~~+/, // emphasis
+    /\\[a-z]+(?:\{[^{}]*\})+/, // a command of LaTeX
+    /\\\S|\$+/, // an escaped character, math
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'giu',
+);
 
 /**
- * Code and emphasis keep their words, links their text. Images and addresses are silent. A line without such pairs comes
- * back unchanged.
+ * Code and emphasis keep their words, links their text. Images, addresses and the marks of footnotes are silent. A line
+ * without such marks comes back unchanged.
  */
-export function withoutInlineMarks(line: string): string {
+export function withoutInlineMarks(line: string, { labels, elements }: Definitions): string {
   const pieces: string[] = [];
   const code = createCodeFinder(line);
-  const links = findLinks(line);
+  const find = createFinder(line);
+  const links = findLinks(line, labels);
+  const unescape = createUnescape(line);
   const emphasize = createEmphasis(pieces);
   let at = 0;
   marks.lastIndex = 0;
@@ -24,14 +50,24 @@ export function withoutInlineMarks(line: string): string {
       const end = code(index, mark.length);
       pieces.push(end === undefined ? mark : line.slice(at, end));
       if (end !== undefined) at = end + mark.length;
+    } else if (mark.startsWith('[^')) {
+      if (!isFootnote(mark, line[index - 1], labels)) pieces.push(mark);
     } else if (kind === '!' || kind === '[' || kind === ']') {
       const end = links.get(at - 1);
       if (end === undefined) pieces.push(mark);
       else if (kind !== '[') at = end;
-    } else if (kind === '\\') {
-      pieces.push(mark);
+    } else if (kind === '\\' || kind === '$') {
+      const end = endOfMath(line, mark, index, find);
+      if (end !== undefined) pieces.push(saidOfMath(line.slice(at, end)));
+      else if (kind === '$') pieces.push(mark);
+      else pieces.push(mark.length > 2 ? saidOfMath(mark) : unescape(mark, index));
+      if (end !== undefined) at = end + mark.length;
     } else if (kind === '*' || kind === '_' || kind === '~') {
       emphasize(mark, line[index - 1], line[at]);
+    } else if (kind === '&') {
+      pieces.push(saidOfEntity(mark));
+    } else if (kind === '<' && !isAddress(mark)) {
+      pieces.push(isPower(mark, line, index) ? '^' : (saidOfTag(mark, elements) ?? mark));
     } else {
       at = index + lengthOfAddress(mark);
       if (line[index - 1] === '(' && line[at] === ')') {
@@ -42,6 +78,43 @@ export function withoutInlineMarks(line: string): string {
     marks.lastIndex = at;
   }
   return pieces.join('') + line.slice(at);
+}
+
+const isAddress = (mark: string): boolean => mark.includes(':') && /^<(?:https?:\/\/|mailto:)/i.test(mark);
+
+/** `10<sup>6</sup>` is not 106. */
+function isPower(mark: string, line: string, index: number): boolean {
+  return /^<sup>$/i.test(mark) && /[\p{L}\p{N})]/u.test(line[index - 1] ?? '') && /[-−\d]/.test(line[index + 5] ?? '');
+}
+
+/** It follows a word; `[^a-z]` at the beginning of one is a class of characters. */
+function isFootnote(mark: string, before: string | undefined, labels: ReadonlySet<string>): boolean {
+  return (before !== undefined && !isSpace(before)) || labels.has(labelOf(mark.slice(1, -1)));
+}
+
+/** A path keeps its backslashes: `C:\\a\\.ssh`, `\\\\server`. Calls are in order. */
+function createUnescape(line: string): (mark: string, index: number) => string {
+  let path: number | undefined;
+  return (mark, index) => {
+    if (path !== undefined && /\s/.test(line.slice(path, index))) path = undefined;
+    if (path === undefined && /^\\[!-/:-@[\]-`{-~]$/.test(mark) && line[index - 1] !== ':') return mark.slice(1);
+    path = index;
+    return mark;
+  };
+}
+
+function endOfMath(
+  line: string,
+  mark: string,
+  index: number,
+  find: ReturnType<typeof createFinder>,
+): number | undefined {
+  const start = index + mark.length;
+  if (mark === '\\(') return find('\\)', start);
+  if (mark === '\\[') return find('\\]', start);
+  if (mark !== '$' && mark !== '$$') return undefined;
+  const end = find(mark, start);
+  return end !== undefined && isBetweenDollars(line, { start, end, mark }) ? end : undefined;
 }
 
 /** Without what ends the sentence. A closing parenthesis belongs to an address that has an opening one. */
@@ -78,14 +151,28 @@ function runsOf(line: string) {
 
 // ----------------------------------------------------------------------------------------------------------- links
 
+/** Of a link that is defined elsewhere in the text; as CommonMark compares them. */
+export const labelOf = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
+
+const longestLabel = 100;
+
 /** By the places of both brackets of a link's text: where the link ends. */
-function findLinks(line: string): ReadonlyMap<number, number> {
+function findLinks(line: string, labels: ReadonlySet<string>): ReadonlyMap<number, number> {
   const links = new Map<number, number>();
-  if (!line.includes('](')) return links;
+  if (!line.includes('](') && labels.size === 0) return links;
   const parentheses = pairsOf(line, '(', ')');
+  const brackets = pairsOf(line, '[', ']');
+  const isLabel = (open: number, close: number) =>
+    close - open <= longestLabel && labels.has(labelOf(line.slice(open + 1, close)));
   let space = -1;
-  for (const [open, close] of pairsOf(line, '[', ']')) {
-    if (line[close + 1] !== '(') continue;
+  for (const [open, close] of brackets) {
+    if (line[close + 1] !== '(') {
+      const labelEnd = brackets.get(close + 1) ?? close;
+      const isNamed = labelEnd > close + 2;
+      if (isNamed ? isLabel(close + 1, labelEnd) : isLabel(open, close))
+        links.set(open, labelEnd + 1).set(close, labelEnd + 1);
+      continue;
+    }
     const end = parentheses.get(close + 1);
     if (end === undefined) continue;
     if (space < close) space = nextSpace(line, close + 1);

@@ -1,40 +1,93 @@
-/** What is said of a text: Markdown without its marks, plain letters, no code, no addresses, no emoji. Pure, in linear time. */
-import { withoutInlineMarks } from './inline-marks.ts';
+/**
+ * What is said of a text: Markdown, HTML and LaTeX without their marks, no reasoning, no code, no addresses, no emoji; the
+ * letters plain. Pure, in linear time.
+ */
+import { closedElements } from './html.ts';
+import { labelOf, withoutInlineMarks, type Definitions } from './inline-marks.ts';
 import { plainLetters } from './letters.ts';
+import { saidOfMath } from './math.ts';
+import { withoutSilentElements } from './silent-elements.ts';
 
 /** Plain text comes through unchanged. "" if nothing is left to say. */
 export function speakable(text: string): string {
-  const spoken = speakableLines(plainLetters(text).split('\n')).join('\n');
+  const plain = plainLetters(text);
+  const visible = withoutSilentElements(plain);
+  const lines = visible.split('\n');
+  const labels = new Set(lines.flatMap((line) => definedLabel(line) ?? []));
+  const said = speakableLines(lines, { labels, elements: closedElements(visible) }).join('\n');
+  const spoken = said === plain ? said : said.trim();
   return /[\p{L}\p{N}\p{S}]/u.test(spoken) ? spoken : '';
 }
 
-function* linesOf(lines: readonly string[]): Generator<readonly [line: string, spoken: string]> {
+function* linesOf(
+  lines: readonly string[],
+  definitions: Definitions,
+): Generator<readonly [line: string, spoken: string]> {
   let fence: Fence | undefined;
+  let mathEnd: string | undefined;
   let isTable = false;
+  const said = (words: string) => withoutEmoji(withoutInlineMarks(words, definitions));
   for (const [at, line] of lines.entries()) {
     if (fence) {
       if (closes(fence, line)) fence = undefined;
       continue;
     }
     const rest = withoutBlockMarks(line);
+    const math = mathEnd === undefined ? startOfMath(rest) : { length: 0, end: mathEnd };
+    if (math) {
+      const end = rest.indexOf(math.end, math.length);
+      mathEnd = end < 0 ? math.end : undefined;
+      const [inside, after] = end < 0 ? [rest, ''] : [rest.slice(0, end), rest.slice(end + math.end.length)];
+      yield [line, saidOfMath(inside.slice(math.length)) + said(after)];
+      continue;
+    }
     fence = fenceOf(rest);
     if (fence) continue;
     isTable = line.includes('|') && (isTable || isDelimiterRow(lines[at + 1]));
-    if (isRule(line) || (isTable && isDelimiterRow(line))) continue;
-    yield [line, isTable ? cellsOf(line).join(', ') : withoutEmoji(withoutInlineMarks(rest))];
+    if (isRule(line) || (isTable && isDelimiterRow(line)) || definedLabel(rest) !== undefined) continue;
+    yield [line, isTable ? cellsOf(line, said).join(', ') : said(rest)];
   }
 }
 
-function speakableLines(lines: readonly string[]): string[] {
+function speakableLines(lines: readonly string[], definitions: Definitions): string[] {
   const spoken: string[] = [];
-  for (const [line, words] of linesOf(lines)) {
-    const tidy = words === line ? line : words.replace(/ {2,}/g, ' ').trim();
+  for (const [line, words] of linesOf(lines, definitions)) {
+    const tidy = words === line ? line : tidied(words);
     if (words === line || tidy !== '') spoken.push(tidy);
   }
   return spoken;
 }
 
+/** A tag may have become a line end. */
+function tidied(words: string): string {
+  const lines = words.split('\n').map((line) => line.replace(/ {2,}/g, ' ').trim());
+  return lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
 // ---------------------------------------------------------------------------------------------------------- blocks
+
+/** Of the definition of a link or a footnote. */
+function definedLabel(line: string): string | undefined {
+  const [, label] =
+    /^ {0,3}\[([^[\]]{1,100})\]:\s*(?:(?:[a-z][a-z+.-]*:|[./#])\S+|<[^<>]*>)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*$/i.exec(
+      line,
+    ) ??
+    /^ {0,3}\[(\^[^\s[\]]{1,50})\]:/.exec(line) ??
+    [];
+  return label === undefined ? undefined : labelOf(label);
+}
+
+/** Math of its own: between delimiters on lines of theirs, or an environment. An open one lasts to the end of the text. */
+function startOfMath(line: string): { readonly length: number; readonly end: string } | undefined {
+  const [mark, delimiter, environment = ''] =
+    /^\s*(?:(\$\$(?=\s*$)|\\\[(?!.*\\\]))|\\begin\{([a-z]+\*?)\})/i.exec(line) ?? [];
+  if (mark === undefined) return undefined;
+  if (delimiter === undefined) return { length: mark.length, end: `\\end{${environment}}` };
+  return { length: mark.length, end: delimiter === '$$' ? '$$' : '\\]' };
+}
 
 interface Fence {
   readonly mark: string;
@@ -77,8 +130,8 @@ function isDelimiterRow(line = ''): boolean {
   return line.includes('|') && /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(line);
 }
 
-function cellsOf(row: string): string[] {
-  const cells = row.split('|').map((cell) => withoutEmoji(withoutInlineMarks(cell)).trim());
+function cellsOf(row: string, said: (words: string) => string): string[] {
+  const cells = row.split('|').map((cell) => said(cell).trim());
   return cells.filter((cell) => cell !== '');
 }
 

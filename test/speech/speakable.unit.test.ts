@@ -7,7 +7,18 @@ describe('plain text comes through unchanged', () => {
     ...['2 * 3 * 4', '2*3*4', '2**3**4', 'snake_case_name', 'a < b', '3 > 2', 'C#', '#1', '1. April', '5 °C', '-5 °C'],
     ...['© ® ™ # * 1', '→ ↔ ✓', 'a[1][2]', 'f(x)', '[note](see the other page)', '|x| = 3', 'a | b', '~5', 'x_1 + y_2'],
     ...[' Good morning.\n', 'One.\n\nTwo.\n', 'C:\\*.txt *.md', 'a ** b', '5 ` 6', '„Größe“ – 5 %', '我们 และ'],
-    ...['awww. nice', 'e.org/path', '<break time="60s"/>', '![alt][1] [a]', '\\*no emphasis\\*', 'const\r\nline\r\n'],
+    ...['awww. nice', 'e.org/path', '<break time="60s"/>', '![alt][1] [a]', 'const\r\nline\r\n'],
+    ...[
+      'a < b and c > d',
+      'if a <b and c> d',
+      'List<String>',
+      '<user@e.org>',
+      'The mark <think> is text.',
+      '</',
+      '<!--',
+    ],
+    ...['AT&T; R&D & co', '&bogus; &#0; &#xd800;', '$5 and $10', '$5-$10', '$HOME/$USER', 'US$ 5 and A$ 6', '5 $ a'],
+    ...['C:\\Users\\me\\.ssh\\(1)', '\\\\server\\_share', '[Anna]: Hello.', '[1]: see there', 'from [^a-z] on', 'a [^'],
     ...['x² ½ ™ ① 1º xⁿ tʰ', 'ชำ ຳ և ㅋㅋ', 'বা\u09dcি', 'schön 한국', '《全角，标点！》', 'ℹ'],
   ])('%j', (text) => {
     expect(speakable(text)).toBe(text);
@@ -32,6 +43,32 @@ describe('of marks', () => {
     ['a link whose text is an address', 'x [https://e.org](https://e.org)', 'x'],
     ['images', 'See ![alt](a.png) and [![badge](b.svg)](https://e.org) here', 'See and here'],
     ['addresses', 'See https://e.org/a_(b), (https://x.y) or <https://y.z> www.e.org now', 'See , or now'],
+    ['links that are defined elsewhere', '[a *b*][X] ![i][x] [x][] [y][]\n\n[x]: <https://e.org> "T"', 'a b x [y][]'],
+    ['notes', 'A fact[^1]. Another.[^b]\n\n[^1]: A source.\n[^b]: It.', 'A fact. Another.'],
+    ['escaped characters', '1\\. \\*no emphasis\\* snake\\_case \\$5 a\\b', '1. *no emphasis* snake_case $5 a\\b'],
+    ['line breaks', 'one<br>two<br/>three<BR />\nfour', 'one\ntwo\nthree\nfour'],
+    ['paragraphs', '<p>one</p><p class="x">two</p>', 'one\n\ntwo'],
+    [
+      'tags within lines',
+      'H<sub>2</sub>O, <a href="https://e.org/?a=1">**a**</a><img alt="x">, 5<sup>th</sup>',
+      'H2O, a, 5th',
+    ],
+    ['powers', '10<sup>6</sup>', '10^6'],
+    ['details', '<details open>\n<summary>More</summary>\n\ntext</details>', 'More\n\ntext'],
+    ['elements of their own', '<answer>\nYes. <x-y z="1">No.</x-y>\n</answer>', 'Yes. No.'],
+    ['tags in code', '`<br>`, `&nbsp;` and `\\(`, from `<!--` to `-->`', '<br>, &nbsp; and \\(, from <!-- to -->'],
+    ['comments', 'one <!-- not\n\nsaid --> two', 'one two'],
+    ['styles', 'one\n<style>\np {}\n</style>\ntwo', 'one\n\ntwo'],
+    [
+      'entities',
+      'ten&nbsp;euros, AT&amp;T, &lt;b&gt;, &#8364;&#x20AC; &eacute;t&Eacute;',
+      'ten euros, AT&T, <b>, €€ étÉ',
+    ],
+    ['math within lines', 'so \\(x\\), $y_1 + 2$, \\[z\\] and $$a = b$$.', 'so x, y_1 + 2, z and a = b.'],
+    ['math between lines', '\\[\nE = mc^2\n\\]\n$$\n\\frac{a}{b} \\leq \\alpha_{max}\n$$', 'E = mc^2\na/b ≤ alpha_max'],
+    ['environments', '\\begin{align*}\na &= 2\\pi r \\\\\nb\n\\end{align*}', 'a = 2 pi r,\nb'],
+    ['commands', '\\boxed{42}, \\frac{1}{2} and \\(\\text{speed} \\times \\sqrt{2}\\)', '42, 1/2 and speed × √2'],
+    ['math that is not closed', '\\[\nx \\cdot y', 'x × y'],
     ['fences', 'Run:\n\n```js\n# a = *1*\n```\nEnd.', 'Run:\n\nEnd.'],
     ['fences of tildes around backticks', '~~~~\n```\n~~~\n~~~~\nx', 'x'],
     ['fences in lists', '- ```js\n  a\n  ```\n- b', 'b'],
@@ -57,6 +94,24 @@ describe('of letters', () => {
     ['styled emphasis', '**𝐛**_e\u0301_', 'bé'],
   ])('%s: the plain letters', (_what, text, plain) => {
     expect(speakable(text)).toBe(plain);
+  });
+});
+
+describe('reasoning is not said', () => {
+  test.each([
+    ['at the beginning', '<think>I should greet the user.</think>Hello there.', 'Hello there.'],
+    ['over lines', '\n<think>\nA.\n\n```\n</think>\n\nHello.', 'Hello.'],
+    ['by other names', '<thinking>A.</thinking>\n<thought>B.</thought>Hello.', 'Hello.'],
+    ['that does not end', '<think>I should', ''],
+    [
+      'of Open WebUI',
+      '<details type="reasoning" done="true">\n<summary>Thought</summary>\n> A.\n</details>\nHello.',
+      'Hello.',
+    ],
+    ['amid the text', 'One. <details type="reasoning"><p>A.</p></details> Two.', 'One. Two.'],
+    ['of Open WebUI that does not end', 'One.\n<details type="reasoning">\n> A.', 'One.'],
+  ])('%s', (_where, text, spoken) => {
+    expect(speakable(text)).toBe(spoken);
   });
 });
 
@@ -89,6 +144,8 @@ describe('a million hostile characters take linear time', () => {
       ' #',
     ],
     ...['| ', '|-', '(', '\\', 'www.', 'https://)', '<https://', '🙂', '👩‍', '1️⃣', '\n', '```\n', '` `` ', '["a](b "'],
+    ...['<', '<a ', '<a b="', '<!--', '<details type=', '&#', '\\(', '\\a{', '\\a$', '$a', '[^a]', '[a]: /b\n[a][['],
+    '\u0301\u0323',
   ];
   test.each(units)('%j', { timeout: 60_000 }, (unit) => {
     expect(speakable(`${unit.repeat(1_000_000 / unit.length)})`).length).toBeLessThanOrEqual(1_000_001);
