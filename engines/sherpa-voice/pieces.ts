@@ -1,5 +1,5 @@
 /** Cuts a text into what is spoken at once: sound begins with the end of the first piece. */
-import { splitSentences } from '../lib/sentences.ts';
+import { sentencesOf, splitSentences } from '../lib/sentences.ts';
 
 export interface Piece {
   readonly text: string;
@@ -18,8 +18,6 @@ const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+/;
 
 const clauseEnd = /(?<=[,;:–—]\s|[、，；：])/;
 
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
-
 /** The first piece is the first sentence alone; the others have as many sentences as fit. */
 export function piecesOf(text: string): Piece[] {
   const paragraphs = text.split(pauses).map((paragraph) => paragraph.replace(/\s+/g, ' ').trim());
@@ -28,8 +26,6 @@ export function piecesOf(text: string): Piece[] {
   const groups = [first.slice(0, opening), first.slice(opening), ...others].flatMap(pack);
   return groups.flatMap((group) => cut(group));
 }
-
-const sentencesOf = (paragraph: string): string[] => Array.from(sentences.segment(paragraph), ({ segment }) => segment);
 
 /** How many sentences the first piece has. */
 function openingOf(parts: readonly string[]): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { splitSentences } from '../../../engines/lib/sentences.ts';
+import { sentencesOf, splitSentences } from '../../../engines/lib/sentences.ts';
 
 describe('A text for speech is split', () => {
   test.each<[string, string, number, string[]]>([
@@ -21,7 +21,44 @@ describe('A text for speech is split', () => {
   });
 });
 
+describe('A sentence goes on after an abbreviation', () => {
+  const sentences = [
+    ...[
+      'My friend Dr. Johnson is here. ',
+      'Mrs. Hill met Prof. Ash on Mt. Everest. ',
+      'J. R. R. Tolkien wrote No. 5 here. ',
+    ],
+    ...[
+      'Nimm z. B. Äpfel, d. h. Obst. ',
+      'Frl. Ott kam am 3. Oktober mit Hrn. Maier. ',
+      'Siehe Abb. 4 und Nr. 12 dort. ',
+    ],
+    ...[
+      'M. Dupont et Mme. Curie arrivent. ',
+      'La Sra. Ruiz y el Dr. Paz, p. ej. Ana. ',
+      'Il Sig. Rossi e Dott. Verdi. ',
+    ],
+    ...['O Exmo. Sr. Silva e a Profa. Lima. ', 'Mevr. Bos en dhr. Vos, drs. Jansen. ', 'He said no. ', 'On it goes. '],
+  ];
+
+  test.each(sentences)('%s', (sentence) => {
+    expect(sentencesOf(`${sentence}Then it ends.`)).toEqual([sentence, 'Then it ends.']);
+  });
+
+  test.each([60, 100, 200, 400])('and pieces of at most %i code points end with the same sentences', (limit) => {
+    const ends = new Set(sentences.map((sentence) => sentence.trim().slice(-8)));
+    const pieces = splitSentences(sentences.join('').repeat(5), limit);
+    expect(pieces.filter((piece) => !ends.has(piece.slice(-8)))).toEqual([]);
+    expect(pieces.join(' ')).toBe(sentences.join('').repeat(5).trim());
+  });
+
+  test('but not over a line end, and not after a word that is none', () => {
+    expect(sentencesOf('By Dr.\nNext. No. I stay.')).toEqual(['By Dr.\n', 'Next. ', 'No. ', 'I stay.']);
+  });
+});
+
 const hardest = {
+  'abbreviations alone': 'Dr. '.repeat(8_000),
   'one word': 'a'.repeat(32_000),
   'full stops': '.'.repeat(32_000),
   'full stops and spaces': '. '.repeat(16_000),

@@ -18,6 +18,10 @@ describe('the first piece', () => {
     expect(texts('Mr. Smith has come home. He is early.')).toEqual(['Mr. Smith has come home.', 'He is early.']);
     expect(texts('Yes.')).toEqual(['Yes.']);
   });
+
+  it('does not end with an abbreviation', () => {
+    expect(texts('My friend Dr. Johnson has an appointment.')).toEqual(['My friend Dr. Johnson has an appointment.']);
+  });
 });
 
 describe('the pieces', () => {
