@@ -28,7 +28,7 @@ export function toImage(url: string | null | undefined, detail: string | null | 
   if (data.length > longestImage) throw invalid('body', field, 'must not be larger than 10 MB');
   const begin = Buffer.from(data.slice(0, 32), 'base64').toString('latin1');
   if (!signatures[mediaType].test(begin) || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
-    throw invalid('body', field, `must be a ${mediaType} in base64, as it says`);
+    throw invalid('body', field, `must be an ${mediaType} in base64, as it says`);
   }
   return { type: 'image', mediaType, data, ...(detail != null && { detail }) };
 }

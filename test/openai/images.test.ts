@@ -56,6 +56,11 @@ describe.each([
     const { status, error } = await ask(service, 'sandbox-chat', image);
     expect({ status, code: error.code, param: error.param }).toEqual({ status: 400, code, param: field });
   });
+
+  it('is refused in a sentence: an image of another type', async () => {
+    const { error } = await ask(service, 'sandbox-chat', `data:image/jpeg;base64,${png}`);
+    expect(error.message).toContain('must be an image/jpeg in base64');
+  });
 });
 
 it.each(['chat', 'responses'])('llm-agent sends them where the settings list images; api: %s', async (api) => {
