@@ -735,7 +735,6 @@ export type components = {
         /**
          * @example {
          *       "text": "Good morning.",
-         *       "voice_id": "en",
          *       "format": "mp3"
          *     }
          */
@@ -5342,8 +5341,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "text": "Good morning.",
-                 *       "voice_id": "en"
+                 *       "text": "Good morning."
                  *     }
                  */
                 "application/json": components["schemas"]["SpeechRequest"];

@@ -1173,9 +1173,9 @@ export type components = {
         /**
          * @description A text to speak.
          * @example {
-         *       "model": "espeak",
+         *       "model": "tts-1",
          *       "input": "Good morning.",
-         *       "voice": "en",
+         *       "voice": "alloy",
          *       "response_format": "mp3"
          *     }
          */

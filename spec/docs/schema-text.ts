@@ -19,6 +19,8 @@ export interface Described {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  /** Of a file; generators compile `maxLength` beside `format: binary` to a check of a string. */
+  readonly 'x-max-bytes'?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
 }
@@ -69,7 +71,7 @@ function withBounds(type: string, schema: Described): string {
     case 'number':
       return `${type}${between(schema.minimum, schema.maximum)}${above(schema.exclusiveMinimum)}`;
     case 'string':
-      if (schema.format === 'binary') return `file${between(schema.minLength, schema.maxLength, ' bytes')}`;
+      if (schema.format === 'binary') return `file${between(undefined, schema['x-max-bytes'], ' bytes')}`;
       return `string${schema.maxLength === undefined ? '' : between(schema.minLength, schema.maxLength, ' characters')}`;
     default:
       return type;

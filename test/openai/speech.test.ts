@@ -307,6 +307,10 @@ export default {
 };
 `;
 
+interface Documented {
+  readonly components: { readonly schemas: { readonly SpeechRequest: { readonly examples: readonly object[] } } };
+}
+
 describe('a model', () => {
   let service: TestService;
   beforeAll(async () => {
@@ -319,6 +323,20 @@ describe('a model', () => {
 
   const ask = (body: object) => createApi(service.url).post(path, { input: 'Hi', ...body });
   const lastCall = () => service.log.findLast(({ msg }) => msg === 'synthesize')?.call;
+
+  test('is not needed for the examples of the documents: they are answered by any service', async () => {
+    const api = createApi(service.url);
+    for (const [document, where] of [
+      ['/openapi.json', '/api/v1/tts'],
+      ['/openapi-compat.json', path],
+    ] as const) {
+      const { components } = (await api.get(document)).body as Documented;
+      for (const example of components.schemas.SpeechRequest.examples) {
+        expect([example, (await api.post(where, example)).status]).toEqual([example, 200]);
+      }
+    }
+    expect((await api.get('/v1/audio/voices?model=tts-1')).status).toBe(200);
+  });
 
   test('that supports speed and instructions gets them', async () => {
     const { headers } = await ask({ model: 'full', speed: 1.5, instructions: 'Shout.', response_format: 'opus' });

@@ -175,15 +175,19 @@ function outsideOf(known: readonly unknown[], { wire }: Style): Break {
   );
 }
 
-function breaksOfText({ minLength = 0, maxLength, pattern, format }: JsonSchema, { wire }: Style): Break[] {
+function breaksOfText(schema: JsonSchema, { wire }: Style): Break[] {
+  const { minLength = 0, maxLength, pattern, 'x-max-bytes': maxBytes } = schema;
   const breaks: Break[] = [];
   if (minLength > 0 && wire === 'json') {
     breaks.push(here('minLength', fc.string({ unit: 'binary', maxLength: minLength - 1 })));
   }
   if (maxLength !== undefined) {
     const tooLong = fc.integer({ min: 1, max: 20 }).chain((more) => textOf(maxLength + more));
-    const tooLarge = fc.constant(maxLength).map((bytes) => new Uint8Array(bytes + 1));
-    breaks.push(format === 'binary' ? { ...here('maxLength', tooLarge), costly: true } : here('maxLength', tooLong));
+    breaks.push(here('maxLength', tooLong));
+  }
+  if (maxBytes !== undefined) {
+    const tooLarge = fc.constant(maxBytes).map((bytes) => new Uint8Array(bytes + 1));
+    breaks.push({ ...here('x-max-bytes', tooLarge), costly: true });
   }
   if (pattern !== undefined) {
     const unlike = anyText.filter((text) => text !== '' && !new RegExp(pattern, 'u').test(text));

@@ -15,6 +15,7 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly 'x-max-bytes'?: number;
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
