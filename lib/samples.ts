@@ -39,7 +39,7 @@ export function deinterleave(bytes: Uint8Array, format: SampleFormat, channels: 
   });
 }
 
-/** The mean of all channels. */
+/** The mean of all channels, or the loudest of them where the mean cancels. */
 export function mixDown(channels: readonly Float32Array[]): Float32Array {
   const [first] = channels;
   if (first === undefined) return new Float32Array(0);
@@ -49,7 +49,34 @@ export function mixDown(channels: readonly Float32Array[]): Float32Array {
     for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] ?? 0) + (channel[i] ?? 0);
   }
   for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] ?? 0) / channels.length;
+  restoreCancelled(mono, channels);
   return mono;
+}
+
+/** 21 ms at 48 kHz: shorter than a syllable, longer than the period of a voice. */
+const windowSamples = 1024;
+
+/**
+ * Replaces the parts of a mix that opposite phases have cancelled by the loudest of the channels given. Unrelated channels
+ * give a mix with the energy of one channel divided by their number; a cancelled one is 10 dB below that.
+ */
+export function restoreCancelled<Samples extends Float32Array | Int16Array>(
+  mix: Samples,
+  channels: readonly Samples[],
+  mixed = channels.length,
+): void {
+  for (let from = 0; from < mix.length; from += windowSamples) {
+    const parts = [mix, ...channels].map((samples) => samples.subarray(from, from + windowSamples));
+    const [energy = 0, ...energies] = parts.map(energyOf);
+    const mean = energies.reduce((sum, some) => sum + some, 0) / energies.length;
+    if (energy * mixed * 10 < mean) mix.set(parts[1 + energies.indexOf(Math.max(...energies))] ?? [], from);
+  }
+}
+
+function energyOf(samples: Float32Array | Int16Array): number {
+  let energy = 0;
+  for (const sample of samples) energy += sample * sample;
+  return energy;
 }
 
 /** Clips samples beyond full scale; NaN becomes silence. */
@@ -62,6 +89,12 @@ export function toSamples16(samples: Float32Array): Int16Array {
   const rounded = new Int16Array(samples.length);
   for (let i = 0; i < rounded.length; i++) rounded[i] = toInt16(samples[i] ?? 0);
   return rounded;
+}
+
+/** Little-endian s16; without a copy, unless the bytes begin at an odd address. */
+export function viewSamples16(bytes: Uint8Array): Int16Array {
+  const { buffer, byteOffset, length } = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes);
+  return new Int16Array(buffer, byteOffset, length / 2);
 }
 
 /** ITU-T G.711: sign, three bits of exponent, four of mantissa, all inverted; 14 bits of range. */

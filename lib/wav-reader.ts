@@ -1,6 +1,6 @@
 /** Reads WAV from its beginning, also while it is written or received: integers, floats, A-law and mu-law. */
 import { createByteReader, type ByteReader } from './byte-reader.ts';
-import { deinterleave, mixDown, sampleFormats, toSamples16, type SampleFormat } from './samples.ts';
+import { deinterleave, mixDown, sampleFormats, toSamples16, viewSamples16, type SampleFormat } from './samples.ts';
 
 /** The bytes are no WAV file that can be read; the message says what they are. */
 export class WavError extends Error {
@@ -100,14 +100,8 @@ export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncG
 }
 
 function toMono(frames: Uint8Array, { channels, format }: WavLayout): Int16Array {
-  if (channels === 1 && format === sampleFormats['pcm-s16']) return viewOf(frames);
+  if (channels === 1 && format === sampleFormats['pcm-s16']) return viewSamples16(frames);
   return toSamples16(mixDown(deinterleave(frames, format, channels)));
-}
-
-/** Without a copy, unless the bytes begin at an odd address. */
-function viewOf(frames: Uint8Array): Int16Array {
-  const { buffer, byteOffset, length } = frames.byteOffset % 2 === 0 ? frames : Uint8Array.from(frames);
-  return new Int16Array(buffer, byteOffset, length / 2);
 }
 
 /** The samples as they come, in whole frames. Throws a `WavError` when some that the header announces are missing. */

@@ -2,13 +2,16 @@
  * Decodes with a sandboxed ffmpeg: forced demuxer, no network protocols, no other input file, no output file, limits on
  * memory, time and duration. (A plain `ffmpeg -i` follows playlists to local files and the network.)
  */
-import type { FileHandle } from 'node:fs/promises';
+import { rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
+import { readLines } from '../system/child-process/output.ts';
 import { startProgram } from '../system/child-process/run-program.ts';
-import { sampleRate } from '../../lib/wav.ts';
+import { Mix, mixFilters } from './ffmpeg-mix.ts';
+import { errorsIn, StreamReport, type AudioStream } from './ffmpeg-streams.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
+import { undecodable } from './wasm/failures.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
@@ -20,8 +23,23 @@ const demuxers: Readonly<Record<Container, string>> = {
   flac: 'flac',
 };
 
-const codecs =
-  'opus,vorbis,aac,mp3float,mp3,flac,pcm_s16le,pcm_s24le,pcm_s32le,pcm_u8,pcm_f32le,pcm_f64le,pcm_mulaw,pcm_alaw';
+/** Decoders of audio that recorders, phones, cameras and telephone systems write into these containers; none of video. */
+const codecs = [
+  ...['opus', 'vorbis', 'aac', 'mp3float', 'mp3', 'mp2float', 'mp2', 'flac', 'alac', 'ac3', 'eac3'],
+  ...['amrnb', 'amrwb', 'gsm', 'gsm_ms', 'speex', 'libspeex', 'ilbc', 'g722', 'g726', 'pcm_mulaw', 'pcm_alaw'],
+  ...[
+    'adpcm_ms',
+    'adpcm_ima_wav',
+    'adpcm_ima_qt',
+    'pcm_u8',
+    'pcm_s8',
+    'pcm_s16le',
+    'pcm_s16be',
+    'pcm_s24le',
+    'pcm_s24be',
+  ],
+  ...['pcm_s32le', 'pcm_s32be', 'pcm_f32le', 'pcm_f32be', 'pcm_f64le', 'pcm_f64be'],
+].join(',');
 
 /** No core dump, no output files, CPU time limit, 2 GB of memory. */
 const limits = (cpuSeconds: number) =>
@@ -33,8 +51,32 @@ export interface FfmpegOptions extends DecodeOptions {
   readonly cpuSeconds?: number;
 }
 
-/** Creates the file `wavPath`, and removes it on failure. */
+/**
+ * Creates the file `wavPath`, and removes it on failure. Where the default track is silent, it has the first track that is
+ * not: screen recorders write a track for each source.
+ */
 export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
+  let track = await decodeTrack(ffmpeg, job, options);
+  for (const { index } of track.others) {
+    if (track.hasSound) break;
+    await rm(job.wavPath);
+    track = await decodeTrack(ffmpeg, job, { ...options, track: index });
+  }
+  return track.decoded;
+}
+
+interface TrackOptions extends FfmpegOptions {
+  /** The index of a stream. Default: the choice of ffmpeg, which prefers default tracks, then those with more channels. */
+  readonly track?: number;
+}
+
+interface DecodedTrack {
+  readonly decoded: Decoded;
+  readonly hasSound: boolean;
+  readonly others: readonly AudioStream[];
+}
+
+async function decodeTrack(ffmpeg: string, job: DecodeJob, options: TrackOptions): Promise<DecodedTrack> {
   // Open the file before starting the program: Node discards the output of a program that exits before it is read.
   return createWav(job.wavPath, (wav) => decodeInto(wav, ffmpeg, job, options));
 }
@@ -42,19 +84,28 @@ export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: 
 async function decodeInto(
   wav: FileHandle,
   ffmpeg: string,
-  { path, container, wavPath, maxSeconds }: DecodeJob,
-  { signal, account, patience = 1, timeoutMs = 180_000 * patience, cpuSeconds = 120 * patience }: FfmpegOptions,
-): Promise<Decoded> {
-  const args = ffmpegArguments(path, container, maxSeconds);
+  job: DecodeJob,
+  { signal, account, patience = 1, timeoutMs = 180_000 * patience, cpuSeconds = 120 * patience, track }: TrackOptions,
+): Promise<DecodedTrack> {
+  const { container, wavPath, maxSeconds } = job;
+  const args = ffmpegArguments(job, track);
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
   const started = performance.now();
   const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath), name: 'ffmpeg' });
+  const streams = new StreamReport();
+  const onLine = (line: string) => {
+    streams.read(line);
+    if (streams.excess !== undefined) decoder.kill();
+  };
+  readLines(decoder.stderr, onLine, decoder.kill);
+  const mix = new Mix(decoder.stdout);
   const [bytes, exit] = await Promise.all([
-    writeSamples(decoder.stdout, wav, { maxSeconds, account, stop: decoder.kill }),
+    writeSamples(mix, wav, { maxSeconds, account, stop: decoder.kill }),
     decoder.exit,
   ]).finally(decoder.kill);
+  if (streams.excess !== undefined) throw undecodable(streams.excess);
   const decoded = decodedOf(bytes, { wavPath, maxSeconds });
-  const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${exit.stderr.trim().slice(-2000)}`);
+  const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${errorsIn(exit.stderr).slice(-2000)}`);
   // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long. The kernel counts
   // CPU time in ticks, so that the limit may come a little before its time by the clock.
   const isCpuLimit = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 900;
@@ -63,19 +114,20 @@ async function decodeInto(
   }
   if (exit.signal !== null) throw new EngineError('engine-failed', 'The decoder crashed.', { cause });
   if (exit.code !== 0 || bytes === 0) {
-    throw new EngineError('recording-undecodable', `No audio could be decoded from the ${container} recording.`, {
-      cause,
-    });
+    const codec = streams.chosen ? ` with the codec ${streams.chosen.codec}` : '';
+    throw undecodable(`no audio was found in the ${container} file${codec}`, cause);
   }
-  return decoded;
+  return { decoded, hasSound: mix.hasSound, others: streams.others };
 }
 
-function ffmpegArguments(path: string, container: Container, maxSeconds: number): string[] {
+function ffmpegArguments({ path, container, maxSeconds }: DecodeJob, track: number | undefined): string[] {
+  const map = track === undefined ? [] : ['-map', `0:${String(track)}`];
   return [
-    ...['-nostdin', '-hide_banner', '-nostats', '-loglevel', 'error', '-max_alloc', '67108864', '-threads', '1'],
+    ...['-nostdin', '-hide_banner', '-nostats', '-loglevel', 'level+info'],
+    ...['-max_alloc', '67108864', '-threads', '1'],
     ...['-protocol_whitelist', 'file,pipe', '-codec_whitelist', codecs, '-max_streams', '16'],
-    ...['-f', demuxers[container], '-i', `file:${path}`],
-    ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-map_metadata', '-1', '-t', String(maxSeconds + 1)],
-    ...['-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
+    ...['-f', demuxers[container], '-i', `file:${path}`, ...map, '-vn', '-sn', '-dn'],
+    ...['-map_metadata', '-1', '-t', String(maxSeconds + 1)],
+    ...['-af', mixFilters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
   ];
 }

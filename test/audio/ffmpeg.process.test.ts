@@ -1,12 +1,16 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Container } from '../../engines/contract/index.ts';
 import { decodeWithFfmpeg, type FfmpegOptions } from '../../src/audio/ffmpeg.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith, run } from '../support/programs.ts';
 import { processesWith, until } from '../support/processes.ts';
 import { stopTheDisk } from '../support/slow-disk.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { toneWav } from '../support/tone-model.ts';
+import { loudness } from '../support/tone-listener.ts';
+import { toneWav, words, wordTone } from '../support/tone-model.ts';
+
+const stay = () => ({ signal: new AbortController().signal });
 
 describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
   test('loses no audio on a slow disk, as under many uploads', async () => {
@@ -15,7 +19,7 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     await writeFile(path, toneWav({ words: ['alpha'], rate: 16_000 }));
     const goOn = await stopTheDisk();
     const job = { path, container: 'wav', wavPath: join(directory, 'decoded.wav'), maxSeconds: 60 } as const;
-    const decoding = decodeWithFfmpeg(ffmpeg, job, { signal: new AbortController().signal });
+    const decoding = decodeWithFfmpeg(ffmpeg, job, stay());
     decoding.catch(() => undefined); // it may fail before anybody waits for it
     try {
       await until('an ffmpeg that has begun all the same has ended', () => processesWith(path).length === 0);
@@ -23,6 +27,80 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
       await goOn();
     }
     expect((await decoding).durationMs).toBe(1250);
+  });
+
+  const speech = ['-i', 'pipe:0'];
+  const silence = ['-f', 'lavfi', '-t', '2', '-i', 'anullsrc=r=48000:cl=mono'];
+
+  /** The words that are left of two, in a recording that ffmpeg makes with these arguments. */
+  async function wordsOf(container: Container, args: readonly string[]): Promise<string[]> {
+    const directory = await temporaryDirectory();
+    const [path, wavPath] = [join(directory, 'upload'), join(directory, 'decoded.wav')];
+    const input = toneWav({ words: ['alpha', 'golf'], rate: 48_000 });
+    await run(ffmpeg, ['-loglevel', 'error', ...args, path], { input });
+    await decodeWithFfmpeg(ffmpeg, { path, container, wavPath, maxSeconds: 60 }, stay());
+    const decoded = await readFile(wavPath);
+    return words.filter((word) => loudness(decoded, wordTone(word)) > 0.01);
+  }
+
+  test.each([
+    ['mov', 'mp4', '-c:a pcm_s16be -f mov'],
+    ['mov', 'mp4', '-c:a pcm_s24le -f mov'],
+    ['m4a', 'mp4', '-c:a alac -f ipod'],
+    ['mp4', 'mp4', '-c:a ac3 -f mp4'],
+    ['mka', 'webm', '-c:a pcm_s16be -f matroska'],
+    ['mka', 'webm', '-c:a mp2 -f matroska'],
+    ['mka', 'webm', '-c:a eac3 -f matroska'],
+    ['wav', 'wav', '-c:a adpcm_ima_wav -f wav'],
+    ['wav', 'wav', '-c:a adpcm_ms -f wav'],
+    ['wav', 'wav', '-c:a g722 -ar 16000 -f wav'],
+    ['wav', 'wav', '-c:a g726 -ar 8000 -f wav'],
+    ['wav', 'wav', '-c:a libgsm_ms -ar 8000 -f wav'],
+    ['ogg', 'ogg', '-c:a libspeex -ar 16000 -f ogg'],
+  ] as const)('decodes %s (%s) made with %s', async (_extension, container, encode) => {
+    expect(await wordsOf(container, [...speech, ...encode.split(' ')])).toEqual(['alpha', 'golf']);
+  });
+
+  test.each([
+    ['of opposite phase', 'aeval=val(0)|-val(0)'],
+    ['of opposite phase from the second word on', "aeval='val(0)|val(0)*if(lt(t,0.9),1,-1)'"],
+    ['of which one is silent', 'aeval=0|val(0)'],
+    ['of which the center has the speech', 'aeval=0|0|val(0)|0|0|0:c=5.1'],
+  ])('returns all words of channels %s', async (_which, filter) => {
+    expect(await wordsOf('wav', [...speech, '-af', filter, '-f', 'wav'])).toEqual(['alpha', 'golf']);
+  });
+
+  const both = '-map 0:a -map 1:a';
+  test.each([
+    ['that is the default', 'webm', `${both} -c:a libopus -disposition:a:0 0 -disposition:a:1 default -f matroska`],
+    ['beside a silent default', 'webm', `${both} -c:a libopus -disposition:a:0 default -disposition:a:1 0 -f webm`],
+    ['beside a silent one in mp4', 'mp4', `${both} -c:a aac -f mp4`],
+    ['after two silent ones', 'mp4', '-map 0:a -map 0:a -map 1:a -c:a aac -f mp4'],
+  ] as const)('returns the words of a track %s', async (_which, container, encode) => {
+    expect(await wordsOf(container, [...silence, ...speech, ...encode.split(' ')])).toEqual(['alpha', 'golf']);
+  });
+
+  test('returns silence where all tracks are silent', async () => {
+    expect(await wordsOf('mp4', [...silence, ...'-map 0:a -map 0:a -c:a aac -f mp4'.split(' ')])).toEqual([]);
+  });
+
+  test.each([
+    ['of 9 channels', 'wav', '-af aeval=val(0)|0|0|0|0|0|0|0|0 -f wav', 'it has 9 channels'],
+    ['of 16 channels', 'wav', `-af aeval=val(0)${'|0'.repeat(15)} -f wav`, 'it has 16 channels'],
+    ['of 384 kHz', 'flac', '-ar 384000 -f flac', 'its sample rate is 384000 Hz'],
+    ['of a codec that is not allowed', 'webm', '-c:a wmav2 -f matroska', 'with the codec wmav2'],
+  ] as const)('refuses a recording %s and says so', async (_which, container, encode, says) => {
+    await expect(wordsOf(container, [...speech, ...encode.split(' ')])).rejects.toMatchObject({
+      code: 'recording-undecodable',
+      message: expect.stringContaining(says) as string,
+    });
+  });
+
+  test('keeps the title of a recording out of the cause of a failure', async () => {
+    const titled = ['-metadata', 'title=secret\nin two lines', '-c:a', 'wmav2', '-f', 'matroska'];
+    const failure = await wordsOf('webm', [...speech, ...titled]).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject({ cause: { message: expect.stringContaining('wmav2') as string } });
+    expect(String((failure as Error).cause)).not.toMatch(/secret|two lines/);
   });
 });
 
@@ -34,7 +112,7 @@ describe('a failing ffmpeg', () => {
     await writeFile(ffmpeg, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     await writeFile(path, 'RIFF');
     const job = { path, container: 'wav', wavPath: join(directory, 'decoded.wav'), maxSeconds: 1 } as const;
-    const decoding = decodeWithFfmpeg(ffmpeg, job, { signal: new AbortController().signal, ...options });
+    const decoding = decodeWithFfmpeg(ffmpeg, job, { ...stay(), ...options });
     return decoding.finally(async () => expect((await readdir(directory)).sort()).toEqual(['ffmpeg', 'upload']));
   }
 

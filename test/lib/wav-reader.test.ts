@@ -56,6 +56,17 @@ it('closes its source when the reader leaves at the first samples, which came wi
   expect(source.destroyed).toBe(true);
 });
 
+it('returns the mean of two channels, and the first where their phases are opposite', async () => {
+  const frames = [
+    ...Array.from({ length: 1024 }, () => [300, 100]),
+    ...Array.from({ length: 1024 }, () => [500, -500]),
+  ];
+  const stereo = wavHeader(frames.length * 4);
+  stereo.writeUInt16LE(2, 22);
+  const bytes = Buffer.concat([stereo, Buffer.from(Int16Array.from(frames.flat()).buffer)]);
+  expect((await soundOf(bytes, bytes.length))?.samples).toEqual(frames.map((_, i) => (i < 1024 ? 200 : 500)));
+});
+
 it('is undefined for nothing', async () => {
   expect(await soundOf(Buffer.alloc(0))).toBeUndefined();
 });
