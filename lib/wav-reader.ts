@@ -11,7 +11,7 @@ export interface WavLayout {
   readonly sampleRate: number;
   readonly channels: number;
   readonly format: SampleFormat;
-  /** Length of the samples; Infinity if unknown. */
+  /** Announced length of the samples; Infinity if unknown. A program that cannot know it yet announces any that is longer. */
   readonly bytes: number;
 }
 
@@ -33,7 +33,7 @@ export interface WavSound {
   readonly samples: AsyncGenerator<Int16Array>;
 }
 
-/** Speech as mono s16. Resolves once the header is there; undefined when no byte comes. Throws a `WavError`, also while samples are read. */
+/** Speech as mono s16. Resolves once the header is there; undefined when no byte comes. Throws a `WavError`. */
 export async function readWav(source: AsyncIterable<Uint8Array>): Promise<WavSound | undefined> {
   const bytes = createByteReader(source);
   const head = await bytes.peek(12);
@@ -43,8 +43,9 @@ export async function readWav(source: AsyncIterable<Uint8Array>): Promise<WavSou
   return { sampleRate: layout.sampleRate, samples: readSamples(bytes, layout) };
 }
 
+/** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) are WAV with lengths of 64 bits. */
 export function isWav(head: Buffer): boolean {
-  return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WAVE';
+  return /^(RIFF|RF64|BW64)....WAVE/s.test(head.toString('latin1', 0, 12));
 }
 
 /** Rejects what is not mono or stereo at 8 to 48 kHz. */
@@ -61,6 +62,7 @@ export async function readSpeechHeader(bytes: ByteReader): Promise<WavLayout> {
 export async function readWavHeader(bytes: ByteReader): Promise<WavLayout> {
   await bytes.skip(12);
   let format: Omit<WavLayout, 'bytes'> | undefined;
+  let longSize = Infinity;
   for (;;) {
     const head = await bytes.peek(8);
     if (head.length < 8) throw new WavError('a WAV without samples');
@@ -69,16 +71,20 @@ export async function readWavHeader(bytes: ByteReader): Promise<WavLayout> {
     await bytes.skip(8);
     if (id === 'data') {
       if (!format) throw new WavError('a WAV without a format');
-      return { ...format, bytes: isUnknown(size) ? Infinity : size };
+      return { ...format, bytes: (size === inLongSize ? longSize : size) || Infinity };
     }
     if (id === 'fmt ') format = readFormat(await bytes.peek(Math.min(size, 40)));
+    if (id === 'ds64') longSize = readLongSize(await bytes.peek(Math.min(size, 16)));
     await bytes.skip(size + (size % 2));
   }
 }
 
-/** A program that writes to a pipe does not know the length yet: 0, or about the largest that there is, signed or not. */
-function isUnknown(size: number): boolean {
-  return size === 0 || size >= 0x7fff_0000;
+/** The size of the samples is in the chunk `ds64`, or unknown where there is none. */
+const inLongSize = 0xffff_ffff;
+
+/** The size of the file comes first. */
+function readLongSize(chunk: Buffer): number {
+  return chunk.length < 16 ? Infinity : Number(chunk.readBigUInt64LE(8));
 }
 
 function readFormat(chunk: Buffer): Omit<WavLayout, 'bytes'> {
@@ -104,7 +110,7 @@ function toMono(frames: Uint8Array, { channels, format }: WavLayout): Int16Array
   return toSamples16(mixDown(deinterleave(frames, format, channels)));
 }
 
-/** The samples as they come, in whole frames. Throws a `WavError` when some that the header announces are missing. */
+/** The samples as they come, in whole frames, as many as the header announces at most. */
 export async function* framesOf(
   bytes: ByteReader,
   { channels, format, ...layout }: WavLayout,
@@ -121,5 +127,4 @@ export async function* framesOf(
     if (whole > 0) yield own.subarray(0, whole);
     if (left === 0) return; // other chunks may follow
   }
-  if (Number.isFinite(left)) throw new WavError(`${left} bytes of the samples are missing`);
 }

@@ -142,9 +142,9 @@ export interface EngineContext {
   encode(pcm: Pcm, format: SpeechFormat, { signal }: { signal: AbortSignal }): Speech;
   /**
    * The samples of a WAV file, for `encode`, from what a program writes to stdout (`start`) or from a file's bytes: read
-   * as they come, as mono 16 bits. Resolves once the header is there. Rejects when the bytes are not a WAV of 8 to 48 kHz;
-   * `samples` throws when some that the header announces are missing. Samples may be views of the chunks: whoever yields a
-   * chunk does not write to it again.
+   * as they come, as mono 16 bits. Resolves once the header is there. Rejects when the bytes are not a WAV of 8 to 48 kHz.
+   * `samples` ends with the bytes: a program that writes to a pipe may announce any greater length. Samples may be views of
+   * the chunks: whoever yields a chunk does not write to it again.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
   queue(options: QueueOptions): JobQueue;

@@ -1,5 +1,5 @@
 /** Reads samples from raw PCM and from streamed WAV. */
-import { EngineError, type Pcm } from '../contract/index.ts';
+import type { Pcm } from '../contract/index.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
 import { sampleFormats } from '../../lib/samples.ts';
 import { isWav, readSamples, readSpeechHeader, WavError, type WavLayout } from '../../lib/wav-reader.ts';
@@ -13,7 +13,7 @@ export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
   const raw: WavLayout = { sampleRate: rate, channels: 1, format: sampleFormats['pcm-s16'], bytes: Infinity };
   const layout = isWav(head) ? await headerOf(bytes) : raw;
   if ((await bytes.peek(1)).length === 0) throw notAudio('no samples');
-  return { sampleRate: layout.sampleRate, samples: samplesOf(bytes, layout) };
+  return { sampleRate: layout.sampleRate, samples: readSamples(bytes, layout) };
 }
 
 async function headerOf(bytes: ByteReader): Promise<WavLayout> {
@@ -21,15 +21,6 @@ async function headerOf(bytes: ByteReader): Promise<WavLayout> {
     return await readSpeechHeader(bytes);
   } catch (error) {
     throw error instanceof WavError ? notAudio(error.message) : error;
-  }
-}
-
-async function* samplesOf(bytes: ByteReader, layout: WavLayout): AsyncGenerator<Int16Array> {
-  try {
-    yield* readSamples(bytes, layout);
-  } catch (cause) {
-    if (!(cause instanceof WavError)) throw cause;
-    throw new EngineError('provider-bad-response', 'The audio of the provider ended early.', { cause });
   }
 }
 

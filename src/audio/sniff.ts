@@ -24,9 +24,12 @@ interface Signature {
 /** Latin-1 strings at byte offsets; all of a row must match. */
 const accepted: readonly { readonly container: Container; readonly signature: readonly Signature[] }[] = [
   { container: 'webm', signature: [{ bytes: '\x1a\x45\xdf\xa3' }] },
-  { container: 'mp4', signature: [{ at: 4, bytes: 'ftyp' }] },
+  // A segment of a stream begins with its own type.
+  ...['ftyp', 'styp'].map((bytes) => ({ container: 'mp4', signature: [{ at: 4, bytes }] }) as const),
   { container: 'ogg', signature: [{ bytes: 'OggS' }] },
-  { container: 'wav', signature: [{ bytes: 'RIFF' }, { at: 8, bytes: 'WAVE' }] },
+  ...['RIFF', 'RF64', 'BW64'].map(
+    (bytes) => ({ container: 'wav', signature: [{ bytes }, { at: 8, bytes: 'WAVE' }] }) as const,
+  ),
   { container: 'flac', signature: [{ bytes: 'fLaC' }] },
 ];
 
@@ -53,8 +56,6 @@ const known: readonly { readonly detected: string; readonly signature: readonly 
   { detected: 'an HLS playlist', signature: [{ bytes: '#EXTM3U' }] },
   { detected: 'an ffconcat script', signature: [{ bytes: 'ffconcat' }] },
   { detected: 'a session description (SDP)', signature: [{ bytes: 'v=0' }] },
-  { detected: 'an XML or HTML document', signature: [{ bytes: '<' }] },
-  { detected: 'a JSON document', signature: [{ bytes: '{' }] },
 ];
 
 const headBytes = 64;
@@ -83,6 +84,8 @@ function classify(head: string): Sniffed {
     signature.every(({ at = 0, bytes }) => head.startsWith(bytes, at));
   const container = accepted.find(match)?.container;
   if (container !== undefined) return { container };
+  const text = describeText(head); // before MPEG: the byte order mark of UTF-16 begins like a frame
+  if (text !== undefined) return { container, detected: known.find(match)?.detected ?? text };
   const layer = mpegLayer(head);
   if (layer === 3) return { container: 'mp3' };
   if (layer !== undefined) return { container, detected: `MPEG audio layer ${'I'.repeat(layer)}` };
@@ -98,9 +101,20 @@ function mpegLayer(head: string): number | undefined {
   return isSync && version !== 1 && layer !== 4 && b2 >> 4 !== 15 && ((b2 >> 2) & 3) !== 3 ? layer : undefined;
 }
 
+/** By its byte order mark; without one, text is in UTF-8. */
+const encodings: Readonly<Record<string, string>> = { '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
+
+function describeText(head: string): string | undefined {
+  if (/^\s*<[?!a-z]/i.test(head)) return 'an XML or HTML document';
+  if (/^\s*\{\s*["}]/.test(head)) return 'a JSON document';
+  const encoding = encodings[head.slice(0, 2)];
+  const text = new TextDecoder(encoding).decode(Buffer.from(head, 'latin1'), { stream: true });
+  if (!/^([\t\n\r]|[^\p{Cc}\p{Cn}\ufffd])+$/u.test(text)) return undefined;
+  return encoding === undefined ? 'text' : 'text in UTF-16';
+}
+
 function describeBytes(head: string): string {
   if (head === '') return 'nothing';
-  if (/^[\t\n\r\x20-\x7e]+$/.test(head)) return 'text';
   const hex = Buffer.from(head.slice(0, 8), 'latin1').toString('hex');
   return `data that starts with the bytes ${hex.replace(/..(?=.)/g, '$& ')}`;
 }

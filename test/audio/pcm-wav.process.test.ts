@@ -35,11 +35,21 @@ function extensible(): Buffer {
   return Buffer.concat([head.subarray(0, 12), chunk('fmt ', format), chunk('data', samples)]);
 }
 
+/** With the length of the samples in 64 bits. */
+function long(form: string): Buffer {
+  const sizes = Buffer.alloc(28);
+  sizes.writeBigUInt64LE(BigInt(samples.length), 8);
+  const start = Buffer.concat([Buffer.from(form), Buffer.alloc(4, 0xff), Buffer.from('WAVE')]);
+  return Buffer.concat([start, chunk('ds64', sizes), head.subarray(12), chunk('data', samples, 0xffff_ffff), list]);
+}
+
 const list = chunk('LIST', Buffer.from('INFOISFT\x05\0\0\0Lavf\0', 'latin1'));
 const copied: Readonly<Record<string, Buffer>> = {
   'as ffmpeg and arecord write it': plain,
   'with an extensible header': extensible(),
   'with a chunk of odd length before its samples': Buffer.concat([head, list, chunk('data', samples)]),
+  'of the form RF64': long('RF64'),
+  'of the form BW64': long('BW64'),
   'with a chunk after its samples': Buffer.concat([plain, list]),
   'whose length is unknown: 0': Buffer.concat([head, chunk('data', samples, 0)]),
   'whose length is unknown: the largest that there is': Buffer.concat([head, chunk('data', samples, 0xffff_ffff)]),

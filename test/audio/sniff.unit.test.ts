@@ -36,10 +36,13 @@ describe('a container is detected from its first bytes', () => {
     ['webm', 'EBML', hex('1a45dfa3 9f 4286 81 01')],
     ['mp4', 'an ftyp box', `${hex('00000020')}ftypM4A `],
     ['mp4', 'an ftyp box of QuickTime', `${hex('00000014')}ftypqt  `],
+    ['mp4', 'the styp box of a segment', `${hex('00000018')}stypmsdh`],
     ['mp4', 'the ftyp box of a fragmented file', `${hex('0000001c')}ftypiso5`],
     ['ogg', 'a page', `OggS${hex('00 02')}`],
     ['wav', 'RIFF and WAVE', `RIFF${hex('24000000')}WAVEfmt `],
     ['wav', 'RIFF of unknown length and WAVE', `RIFF${hex('ffffffff')}WAVEfmt `],
+    ['wav', 'RF64 and WAVE', `RF64${hex('ffffffff')}WAVEds64`],
+    ['wav', 'BW64 and WAVE', `BW64${hex('ffffffff')}WAVEds64`],
     ['flac', 'its marker', `fLaC${hex('00000022')}`],
     ['flac', 'its marker behind an ID3 tag', `${id3(300)}fLaC`],
     ['mp3', 'a frame behind an ID3 tag', `${id3(300)}${hex('fffb9064')}`],
@@ -117,6 +120,7 @@ describe('a problem names what was detected:', () => {
     ['AAC audio without a container (ADTS)', hex('fff95c40')],
     ['MPEG audio layer II', hex('fffd8404')],
     ['MPEG audio layer I', hex('ffff8404')],
+    ['MPEG audio layer I', hex('fffe8404')],
   ])('%s', async (detected, head) => {
     expect(await refusal(head, rest)).toBe(detected);
   });
@@ -125,6 +129,12 @@ describe('a problem names what was detected:', () => {
     ['text', 'just a line of text\n'],
     ['text', '#!/bin/sh\nrm -rf /\n'],
     ['text', 'a long line '.repeat(100)],
+    ['text', Buffer.from('Überall Grüße, '.repeat(10)).toString('latin1')],
+    ['text', '<3 this recording'],
+    ['text', String.raw`{\rtf1\ansi}`],
+    ['text in UTF-16', Buffer.from('\ufeffhello', 'utf16le').toString('latin1')],
+    ['text in UTF-16', Buffer.from('\ufeff東京 '.repeat(20), 'utf16le').toString('latin1')],
+    ['text in UTF-16', Buffer.from('\ufeffhello', 'utf16le').swap16().toString('latin1')],
   ])('%s: %j', async (detected, content) => {
     expect(await refusal(content)).toBe(detected);
   });

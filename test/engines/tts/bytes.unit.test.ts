@@ -58,7 +58,7 @@ describe('samples', () => {
     expect((await decode(wavOf([1, 2, 16], Int16Array.of(100, 300, -100, -300)))).samples).toEqual([200, -200]);
   });
 
-  test.each([0, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff - 36])(
+  test.each([0, 9600, 2_000_000_000, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff - 36])(
     'in a WAV that claims %i bytes is all there is',
     async (says) => {
       expect((await decode(wav(pcm(0.01), { says }))).samples).toEqual(square);

@@ -126,12 +126,6 @@ const table: readonly Failure[] = [
     code: 'provider-bad-response',
   },
   {
-    name: 'a WAV that is shorter than its header says',
-    says: speaks(wav(pcm(0.1), { says: 9600 })),
-    asked: toWav,
-    code: 'provider-bad-response',
-  },
-  {
     name: 'a WAV at 96 kHz',
     says: speaks(wav(pcm(0.1), { rate: 96_000 })),
     asked: toWav,
