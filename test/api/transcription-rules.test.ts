@@ -86,9 +86,9 @@ describe('the field file', () => {
     expectProblem(await connection.answer('POST', path), 'invalid-request', '/file', /^is missing/);
   });
 
-  it('must not be a text field', async () => {
-    const answer = await sendForm(field('file', 'RIFF....WAVE'));
-    expectProblem(answer, 'invalid-request', '/file', /must be a file, not a text field/);
+  it.each([12, 6_000])('must not be a text field, as a part of %i bytes without a filename is', async (length) => {
+    const answer = await sendForm(field('file', 'RIFF....WAVE'.padEnd(length)));
+    expectProblem(answer, 'invalid-request', '/file', 'must be a file, not a text field; a file part has a filename');
   });
 
   it('must not be a text field next to a file', async () => {

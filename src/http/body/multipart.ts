@@ -207,8 +207,8 @@ class TextFields {
     const { names, fieldSize } = this.#rules.bounds;
     checkName(name);
     if (!names.valid.test(name)) throw invalid('body', pointerTo(name), names.rule);
-    if (isTruncated) throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
     if (name === 'file') throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
+    if (isTruncated) throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
     if (value === undefined) throw invalid('body', pointerTo(name), 'must be text in UTF-8');
     if (value !== '') this.#keep(name, value);
   }
