@@ -1,6 +1,8 @@
 /** Worker thread: posts 'reading' once it starts, then the duration in seconds (undefined if unknown), and exits. */
+import { open } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ALL_FORMATS, FilePathSource, Input } from 'mediabunny';
+import { findWavSamples } from '../../lib/wav-samples.ts';
 
 const { path } = workerData as { readonly path: string };
 console.error = console.warn = () => {}; // the demuxer logs to the console
@@ -9,10 +11,25 @@ parentPort?.postMessage('reading');
 parentPort?.postMessage(await measure().catch(() => undefined));
 
 async function measure(): Promise<number | undefined> {
+  return (await wavSeconds()) ?? (await trackSeconds());
+}
+
+/** The demuxer knows no BW64. */
+async function wavSeconds(): Promise<number | undefined> {
+  await using file = await open(path);
+  const found = await findWavSamples(file);
+  if (found === undefined) return undefined;
+  const { sampleRate, channels, format } = found.layout;
+  return found.bytes / (sampleRate * channels * format.bytes);
+}
+
+async function trackSeconds(): Promise<number | undefined> {
   const input = new Input({ source: new FilePathSource(path), formats: ALL_FORMATS });
   try {
     const [track] = await input.getAudioTracks();
-    return await track?.computeDuration();
+    if (track === undefined) return undefined;
+    // A recording that was cut out of a stream does not begin at 0; what is before 0 is not played.
+    return (await track.computeDuration()) - Math.max(0, await track.getFirstTimestamp());
   } finally {
     input.dispose();
   }

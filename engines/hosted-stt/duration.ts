@@ -11,11 +11,17 @@ import { raceAbort } from '../../lib/abort.ts';
 /** Counted from the first read: the time to start a thread depends on the load, and the call has its own timeout. */
 const timeoutMs = 5_000;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-/** Larger values cannot be true for a recording of the maximum size. */
-const maxSeconds = 86_400;
+/** An Opus packet of silence has 10 bytes with its framing and lasts up to 400 ms: no recording has less for its length. */
+const maxMsPerByte = 40;
+const maxMs = 86_400_000;
 
 /** `.ts` in the repository, `.js` in the built package. */
 const workerUrl = new URL(`./duration-worker${extname(import.meta.url)}`, import.meta.url);
+
+/** Whether a recording of this size can be as long: its time stamps may jump, and so may what providers derive from them. */
+export function canLast(ms: number, { bytes }: Pick<Recording, 'bytes'>): boolean {
+  return ms > 0 && ms <= Math.min(bytes * maxMsPerByte, maxMs);
+}
 
 /** Milliseconds, or undefined if unknown. Rejects if the signal has aborted. */
 export async function measureDuration(
@@ -44,8 +50,7 @@ async function readInThread(path: string, signal: AbortSignal): Promise<number |
   worker.once('error', giveUp).once('exit', giveUp);
   try {
     const seconds = await raceAbort(promise, signal);
-    const isPlausible = typeof seconds === 'number' && seconds > 0 && seconds < maxSeconds;
-    return isPlausible ? Math.round(seconds * 1000) : undefined;
+    return typeof seconds === 'number' && seconds > 0 ? Math.round(seconds * 1000) : undefined;
   } finally {
     clearTimeout(timer);
     await worker.terminate();

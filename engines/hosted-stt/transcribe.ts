@@ -9,7 +9,7 @@ import { linkedSignal } from '../../lib/abort.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { readText } from '../lib/provider/transport.ts';
 import { readAnswer, type ProviderTranscript } from './answer.ts';
-import { measureDuration } from './duration.ts';
+import { canLast, measureDuration } from './duration.ts';
 import type { Model, ResponseFormat } from './models.ts';
 import { explainRefusal, FormatRefused, timesNotSupported } from './refusals.ts';
 import { createForm, type Field } from './request.ts';
@@ -39,7 +39,9 @@ export async function transcribe(
   if (!model.saysDuration) void measurement.start(); // concurrently with the upload
   const { text, language, times, ...reported } = await requestWithFallback(call, model, endpoint, signal);
   model.saysDuration = reported.durationMs !== undefined;
-  const durationMs = reported.durationMs ?? (await measurement.start()) ?? reported.billedMs;
+  const plausible = (ms: number | undefined) => (ms !== undefined && canLast(ms, call.recording) ? ms : undefined);
+  const durationMs =
+    plausible(reported.durationMs) ?? plausible(await measurement.start()) ?? plausible(reported.billedMs);
   return { text, language, ...(durationMs !== undefined && { durationMs }), ...withinDuration(times, durationMs) };
 }
 

@@ -1,11 +1,12 @@
 /** The duration of real recordings, read from their containers. */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith, requireProgram, run } from '../../support/programs.ts';
 import { answers } from '../../support/provider.ts';
 import { recordings, usual } from '../../support/recordings.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { speechSeconds } from '../../support/tone-model.ts';
+import { speechSeconds, toneWav } from '../../support/tone-model.ts';
 import { openHosted, type Hosted } from './support.ts';
 
 let hosted: Hosted & AsyncDisposable;
@@ -29,5 +30,28 @@ describeWith(['ffmpeg'], 'the duration', () => {
     const bytes = await readFile(await make(words, { directory: await temporaryDirectory(), language }));
     const measured = (await durationOf(bytes)) as number;
     expect(Math.abs(measured - speechSeconds({ words }) * 1000)).toBeLessThan(toleranceMs);
+  });
+
+  test.each([
+    ['webm', '-c:a libopus -f webm'],
+    ['mkv', '-c:a flac -f matroska'],
+    ['ogg', '-c:a libopus -f ogg'],
+    ['ogg', '-c:a libvorbis -f ogg'],
+    ['mp4', '-c:a aac -f mp4'],
+  ])('of %s made with %s, whose time stamps begin at an hour, is that of its sound', async (_container, encode) => {
+    const path = join(await temporaryDirectory(), 'recording');
+    const input = toneWav({ words, rate: 48_000 });
+    const args = ['-i', 'pipe:0', '-output_ts_offset', '3600', ...encode.split(' '), path];
+    await run(requireProgram('ffmpeg'), ['-loglevel', 'error', ...args], { input });
+    const measured = (await durationOf(await readFile(path))) as number;
+    expect(Math.abs(measured - speechSeconds({ words }) * 1000)).toBeLessThan(toleranceMs);
+  });
+
+  test('is left out where time stamps jump further than the bytes can hold', async () => {
+    const path = join(await temporaryDirectory(), 'recording.webm');
+    const jump = "asetpts='PTS+if(gt(T,1),3600/TB,0)'";
+    const input = toneWav({ words, rate: 48_000 });
+    await run(requireProgram('ffmpeg'), ['-loglevel', 'error', '-i', 'pipe:0', '-af', jump, path], { input });
+    expect(await durationOf(await readFile(path))).toBeUndefined();
   });
 });

@@ -36,6 +36,23 @@ describe('a duration', () => {
     expect(await durationOf(rubbish, { usage })).toBe(60_000);
   });
 
+  test('of the provider is ignored where the bytes cannot hold it', async () => {
+    expect(await durationOf(recording, { duration: 3_602, usage })).toBe(recordingMs);
+    expect(await durationOf(rubbish, { duration: 3_602 })).toBeUndefined();
+  });
+
+  test('of a BW64 is read', async () => {
+    const sizes = Buffer.alloc(36);
+    sizes.write('ds64');
+    sizes.writeUInt32LE(28, 4);
+    sizes.writeBigUInt64LE(32_000n, 16);
+    const plain = toneWav({ words: [], rate: 16_000, tailSeconds: 0.5 });
+    const bytes = Buffer.concat([plain.subarray(0, 12), sizes, plain.subarray(12)]);
+    bytes.write('BW64');
+    bytes.writeUInt32LE(0xffff_ffff, 76);
+    expect(await durationOf(bytes)).toBe(1_000);
+  });
+
   test('is left out when it is unknown', async () => {
     expect(await durationOf(rubbish)).toBeUndefined();
   });
