@@ -4,6 +4,9 @@ export interface Mp3Frame {
   /** Including the header. */
   readonly bytes: number;
   readonly ms: number;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly isMono: boolean;
 }
 
 /** In kbit/s by index; 0 is "free", unused by speech encoders. */
@@ -21,6 +24,16 @@ export function readMp3Frame(head: number): Mp3Frame | undefined {
   const baseRate = sampleRates[(head >>> 10) & 3];
   const kilobits = (divisor === 1 ? mpeg1BitRates : mpeg2BitRates)[(head >>> 12) & 15];
   if (divisor === undefined || baseRate === undefined || !kilobits) return undefined;
-  const [rate, samples] = [baseRate / divisor, divisor === 1 ? 1152 : 576];
-  return { bytes: Math.floor((samples * 125 * kilobits) / rate) + ((head >>> 9) & 1), ms: (samples * 1000) / rate };
+  const [sampleRate, samples] = [baseRate / divisor, divisor === 1 ? 1152 : 576];
+  return {
+    bytes: Math.floor((samples * 125 * kilobits) / sampleRate) + ((head >>> 9) & 1),
+    ms: (samples * 1000) / sampleRate,
+    sampleRate,
+    isMono: ((head >>> 6) & 3) === 3,
+  };
+}
+
+/** A header within other data may be accidental: frames of a stream have the same sample rate and number of channels. */
+export function haveSameFormat(a: Mp3Frame, b: Mp3Frame): boolean {
+  return a.sampleRate === b.sampleRate && a.isMono === b.isMono;
 }

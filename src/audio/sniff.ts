@@ -1,6 +1,7 @@
 /** Detects the container of a recording from its first bytes; file name and media type are ignored. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Container } from '../../engines/contract/index.ts';
+import { haveSameFormat, readMp3Frame } from '../../lib/mp3-frame.ts';
 
 export const mediaTypes: Readonly<Record<Container, string>> = {
   webm: 'audio/webm',
@@ -43,10 +44,6 @@ const known: readonly { readonly detected: string; readonly signature: readonly 
   { detected: 'gzip data', signature: [{ bytes: '\x1f\x8b' }] },
   { detected: 'AIFF audio', signature: [{ bytes: 'FORM' }, { at: 8, bytes: 'AIF' }] },
   { detected: 'CAF audio', signature: [{ bytes: 'caff' }] },
-  ...['\xff\xf0', '\xff\xf1', '\xff\xf8', '\xff\xf9'].map((bytes) => ({
-    detected: 'AAC audio without a container (ADTS)',
-    signature: [{ bytes }],
-  })),
   { detected: 'AMR audio', signature: [{ bytes: '#!AMR' }] },
   { detected: 'Sun audio (.au)', signature: [{ bytes: '.snd' }] },
   { detected: 'Windows media (ASF)', signature: [{ bytes: '\x30\x26\xb2\x75' }] },
@@ -59,18 +56,21 @@ const known: readonly { readonly detected: string; readonly signature: readonly 
 ];
 
 const headBytes = 64;
+/** At least four of the longest MP3 frames. */
+const syncBytes = 8192;
 
 /** Reads the first bytes, and after an ID3 tag also those that follow it. */
 export async function sniff(file: FileHandle): Promise<Sniffed> {
   const head = await readAt(file, 0);
-  if (!head.startsWith('ID3')) return classify(head);
-  const afterTag = await readAt(file, id3Length(head));
-  // Real mp3 files have padding or junk after the tag, so anything but a FLAC signature counts as mp3.
-  return { container: afterTag.startsWith('fLaC') ? 'flac' : 'mp3' };
+  if (head.startsWith('ID3')) return classifyTagged(await readAt(file, id3Length(head)));
+  const sniffed = classify(head);
+  if (sniffed !== undefined) return sniffed;
+  if (hasMp3Frames(await readAt(file, 0, syncBytes))) return { container: 'mp3' };
+  return { container: undefined, detected: describeBytes(head) };
 }
 
-async function readAt(file: FileHandle, position: number): Promise<string> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(headBytes), 0, headBytes, position);
+async function readAt(file: FileHandle, position: number, length = headBytes): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
   return buffer.toString('latin1', 0, bytesRead);
 }
 
@@ -79,17 +79,48 @@ function id3Length(head: string): number {
   return 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + (head.charCodeAt(at) & 0x7f), 0);
 }
 
-function classify(head: string): Sniffed {
+/** Undefined for unknown bytes. */
+function classify(head: string): Sniffed | undefined {
   const match = ({ signature }: { readonly signature: readonly Signature[] }) =>
     signature.every(({ at = 0, bytes }) => head.startsWith(bytes, at));
   const container = accepted.find(match)?.container;
   if (container !== undefined) return { container };
   const text = describeText(head); // before MPEG: the byte order mark of UTF-16 begins like a frame
   if (text !== undefined) return { container, detected: known.find(match)?.detected ?? text };
+  const frame = classifyFrame(head);
+  if (frame !== undefined) return frame;
+  const detected = known.find(match)?.detected;
+  return detected === undefined ? undefined : { container, detected };
+}
+
+/** Of audio, only MP3 and FLAC are accepted behind an ID3 tag. Real MP3 files have padding or junk after their tag. */
+function classifyTagged(head: string): Sniffed {
+  const { container = 'mp3' } = classify(head) ?? {};
+  if (container !== 'mp3' && container !== 'flac') {
+    return { container: undefined, detected: `a ${container} file behind an ID3 tag` };
+  }
+  return container === 'flac' ? { container } : (classifyFrame(head) ?? { container });
+}
+
+function classifyFrame(head: string): Sniffed | undefined {
   const layer = mpegLayer(head);
   if (layer === 3) return { container: 'mp3' };
-  if (layer !== undefined) return { container, detected: `MPEG audio layer ${'I'.repeat(layer)}` };
-  return { container, detected: known.find(match)?.detected ?? describeBytes(head) };
+  if (layer !== undefined) return { container: undefined, detected: `MPEG audio layer ${'I'.repeat(layer)}` };
+  if (!/^\xff[\xf0\xf1\xf8\xf9]/.test(head)) return undefined;
+  return { container: undefined, detected: 'AAC audio without a container (ADTS)' };
+}
+
+/** A recording may begin within a frame or with padding. A frame counts when two of its format follow it. */
+function hasMp3Frames(head: string): boolean {
+  const bytes = Buffer.from(head, 'latin1');
+  const frameAt = (at: number) => (at + 4 > bytes.length ? undefined : readMp3Frame(bytes.readUInt32BE(at)));
+  for (let at = bytes.indexOf(0xff); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    const first = frameAt(at);
+    const second = first && frameAt(at + first.bytes);
+    const third = second && frameAt(at + first.bytes + second.bytes);
+    if (third && haveSameFormat(first, second) && haveSameFormat(second, third)) return true;
+  }
+  return false;
 }
 
 /** The layer of an MPEG audio frame: eleven sync bits, then version, layer, bit rate and sample rate, none of them reserved. */

@@ -18,6 +18,7 @@ function fileOf(...parts: readonly string[]): FileHandle {
 
 const hex = (digits: string) => Buffer.from(digits.replaceAll(' ', ''), 'hex').toString('latin1');
 const rest = '\0'.repeat(100);
+const mp3Frames = `${hex('fffb9064')}${'\0'.repeat(413)}`.repeat(3);
 
 /** An ID3v2 tag with so many bytes behind its header. */
 function id3(length: number, { version = 3, flags = 0 } = {}): string {
@@ -47,6 +48,8 @@ describe('a container is detected from its first bytes', () => {
     ['flac', 'its marker behind an ID3 tag', `${id3(300)}fLaC`],
     ['mp3', 'a frame behind an ID3 tag', `${id3(300)}${hex('fffb9064')}`],
     ['mp3', 'a frame behind a tag of many bytes', `${id3(200_000, { version: 4 })}${hex('fffb9064')}`],
+    ['mp3', 'two bytes before its frames', `\0\0${mp3Frames}`],
+    ['mp3', 'the rest of a frame before its frames', `${hex('3e41434648')}${'x'.repeat(1400)}${mp3Frames}`],
     ['mp3', 'an ID3 tag with padding behind it', `${id3(10)}${rest}`],
     ['mp3', 'an ID3 tag and nothing else', id3(10)],
     ['mp3', 'half an ID3 tag', 'ID3\x03'],
@@ -118,6 +121,9 @@ describe('a problem names what was detected:', () => {
     ['AAC audio without a container (ADTS)', hex('fff15080')],
     ['AAC audio without a container (ADTS)', hex('fff14c80')],
     ['AAC audio without a container (ADTS)', hex('fff95c40')],
+    ['AAC audio without a container (ADTS)', `${id3(300)}${hex('fff15080')}`],
+    ['a wav file behind an ID3 tag', `${id3(300)}RIFF${hex('24000000')}WAVEfmt `],
+    ['MPEG audio layer II', `${id3(300)}${hex('fffd8404')}`],
     ['MPEG audio layer II', hex('fffd8404')],
     ['MPEG audio layer I', hex('ffff8404')],
     ['MPEG audio layer I', hex('fffe8404')],
@@ -144,6 +150,7 @@ describe('a problem names what was detected:', () => {
       'data that starts with the bytes 00 01 02 03 04 05 06 07',
     );
     expect(await refusal(hex('80'))).toBe('data that starts with the bytes 80');
+    expect(await refusal(`\0\0${hex('fffb9064')}${rest.repeat(100)}`)).toMatch(/^data that starts/); // one frame is an accident
   });
 
   it('"nothing" for an empty file', async () => {

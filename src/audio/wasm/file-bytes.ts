@@ -1,9 +1,34 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /** Reads `length` bytes at `position`, or up to the end of the file. */
-export function readAt(file: number, position: number, length: number): Uint8Array {
+export function readAt(file: number, position: number, length: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(length);
   return bytes.subarray(0, readSync(file, bytes, 0, length, position));
+}
+
+const windowBytes = 65_536;
+
+/** The same for many small reads near each other, which then cost one read of the file. */
+export function createReader(file: number): (position: number, length: number) => Uint8Array {
+  let start = 0;
+  let held = new Uint8Array(0);
+  return (position, length) => {
+    if (position < start || position + length > start + held.length) {
+      start = position;
+      held = readAt(file, position, Math.max(length, windowBytes));
+    }
+    return held.subarray(position - start, position - start + length);
+  };
+}
+
+/** The position of these bytes at or after `start`; -1 if they do not occur. */
+export function findBytes(file: number, start: number, end: number, sought: Uint8Array): number {
+  for (let position = start; position < end; position += windowBytes) {
+    const window = readAt(file, position, Math.min(windowBytes + sought.length - 1, end - position));
+    const found = Buffer.from(window.buffer, 0, window.length).indexOf(sought);
+    if (found !== -1) return position + found;
+  }
+  return -1;
 }
 
 /** Reads a part of the file in pieces of at most `pieceBytes`. */

@@ -1,0 +1,94 @@
+/** Finds the frames of an MP3 file. Tags, padding and damage between them are skipped, as ffmpeg does. */
+import { haveSameFormat, readMp3Frame, type Mp3Frame } from '../../../lib/mp3-frame.ts';
+import { undecodable } from './failures.ts';
+import { createReader } from './file-bytes.ts';
+
+/** Consecutive frames of one format. */
+export interface Mp3Piece {
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Small, so that a decoded piece stays small even at the lowest bit rate. */
+const pieceBytes = 4096;
+
+/** Throws when most of the file is something else. */
+export function* mp3Pieces(file: number, fileBytes: number): Generator<Mp3Piece> {
+  let frames: FrameBytes[] = [];
+  let length = 0;
+  for (const next of framesOf(file, fileBytes)) {
+    const [first] = frames;
+    if (first && (!haveSameFormat(first.frame, next.frame) || length + next.bytes.length > pieceBytes)) {
+      yield pieceOf(frames, first);
+      frames = [];
+      length = 0;
+    }
+    frames.push(next);
+    length += next.bytes.length;
+  }
+  if (frames[0]) yield pieceOf(frames, frames[0]);
+}
+
+function pieceOf(frames: readonly FrameBytes[], { frame: { sampleRate } }: FrameBytes): Mp3Piece {
+  return { sampleRate, bytes: Buffer.concat(frames.map(({ bytes }) => bytes)) };
+}
+
+interface FrameBytes {
+  readonly frame: Mp3Frame;
+  readonly bytes: Uint8Array;
+}
+
+function* framesOf(file: number, fileBytes: number): Generator<FrameBytes> {
+  const read = createReader(file);
+  const frameAt = (position: number) => readFrame(read(position, 4));
+  /** The first frame after something else counts only if another follows it or the file ends. */
+  const isConfirmed = (frame: Mp3Frame, end: number) => {
+    const next = frameAt(end);
+    return end === fileBytes || (next !== undefined && haveSameFormat(frame, next));
+  };
+  let inFrames = 0;
+  let elsewhere = 0;
+  let isSynchronized = false;
+  for (let position = 0; position < fileBytes;) {
+    const frame = frameAt(position);
+    if (frame && (isSynchronized || isConfirmed(frame, position + frame.bytes))) {
+      yield { frame, bytes: read(position, frame.bytes) };
+      inFrames += frame.bytes;
+      position += frame.bytes;
+      isSynchronized = true;
+      continue;
+    }
+    isSynchronized = false;
+    const tag = tagLength(read(position, tagHeaderBytes));
+    const skipped = read(position, tag === 0 ? skipBytes : 0);
+    const next = skipped.findIndex((byte, i) => i > 0 && initials.has(byte));
+    const other = next === -1 ? skipped : skipped.subarray(0, next);
+    elsewhere += other.reduce((sum, byte) => sum + Math.sign(byte), 0); // zeros are padding
+    position += tag + other.length;
+  }
+  if (inFrames < elsewhere) throw undecodable('most of the mp3 file is not MPEG audio layer III');
+}
+
+/** Where nothing begins, so many bytes are searched at a time. */
+const skipBytes = 1024;
+
+function readFrame(head: Uint8Array): Mp3Frame | undefined {
+  if (head.length < 4 || head[0] !== 0xff) return undefined;
+  return readMp3Frame(new DataView(head.buffer, head.byteOffset).getUint32(0));
+}
+
+const tagHeaderBytes = 32;
+const id3v1Bytes = 128;
+/** The first bytes of frames and tags. */
+const initials = new Set(Buffer.from('\xffIAT', 'latin1'));
+
+/** Bytes of the tag that begins here; 0 for anything else. */
+function tagLength(bytes: Uint8Array): number {
+  if (bytes.length < tagHeaderBytes) return 0;
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, tagHeaderBytes);
+  const name = head.toString('latin1', 0, 8);
+  if (name.startsWith('ID3')) return 10 + head.subarray(6, 10).reduce((sum, digit) => sum * 128 + (digit & 0x7f), 0);
+  if (name === 'APETAGEX') return tagHeaderBytes + head.readUInt32LE(12); // its own size leaves out the header
+  return name.startsWith('TAG') ? id3v1Bytes : 0;
+}
