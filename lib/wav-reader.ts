@@ -5,6 +5,13 @@ import { deinterleave, mixDown, sampleFormats, toSamples16, viewSamples16, type 
 /** The bytes are no WAV file that can be read; the message says what they are. */
 export class WavError extends Error {
   override readonly name = 'WavError';
+  /** WAV's code of a format that cannot be read. */
+  readonly format: number | undefined;
+
+  constructor(message: string, { format }: { format?: number } = {}) {
+    super(message);
+    this.format = format;
+  }
 }
 
 export interface WavLayout {
@@ -94,7 +101,7 @@ function readFormat(chunk: Buffer): Omit<WavLayout, 'bytes'> {
   const code = tag === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
   const [channels, sampleRate, bits] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4), chunk.readUInt16LE(14)];
   const format = formats[`${code}/${8 * Math.ceil(bits / 8)}`];
-  if (!format) throw new WavError(`a WAV of format ${code}, ${bits} bits`);
+  if (!format) throw new WavError(`a WAV of format ${code}, ${bits} bits`, { format: code });
   return { sampleRate, channels, format };
 }
 

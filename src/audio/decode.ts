@@ -1,11 +1,13 @@
 /** Decodes recordings to 16 kHz mono PCM: what already is that is copied; the rest by ffmpeg if installed, else by WASM decoders. */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
-import type { Decoded, EngineContext } from '../../engines/contract/index.ts';
+import { EngineError, type Decoded, type EngineContext } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
 import { copyPcmWav } from './pcm-wav.ts';
+import { undecodable } from './wasm/failures.ts';
+import { sectionsOf } from './wasm/sections.ts';
 
 export interface DecoderOptions {
   /** Path of the ffmpeg program; undefined if not installed. */
@@ -28,9 +30,28 @@ export async function decodeTo(
   job: DecodeJob,
   { ffmpeg, ...options }: DecodeOptions & Pick<DecoderOptions, 'ffmpeg'>,
 ): Promise<Decoded> {
+  if (isJoined(job)) return decodeJoined(job, options);
   const copied = job.container === 'wav' ? await copyPcmWav(job, options) : undefined;
   if (copied !== undefined) return copied;
-  if (ffmpeg !== undefined) return decodeWithFfmpeg(ffmpeg, job, options);
+  return ffmpeg === undefined ? decodeWithoutFfmpeg(job, options) : decodeWithFfmpeg(ffmpeg, job, options);
+}
+
+/** True if a file holds several recordings of which ffmpeg and the copy would read only the first. */
+function isJoined({ path, container }: DecodeJob): boolean {
+  return (container === 'wav' || container === 'mp4') && sectionsOf(path, container).length > 1;
+}
+
+async function decodeJoined(job: DecodeJob, options: DecodeOptions): Promise<Decoded> {
+  try {
+    return await decodeWithoutFfmpeg(job, options);
+  } catch (error) {
+    if (!EngineError.is(error) || error.code !== 'recording-undecodable') throw error;
+    // Not the decoder's message: it may advise to use ffmpeg.
+    throw undecodable(`the ${job.container} file is joined from several recordings`, error);
+  }
+}
+
+async function decodeWithoutFfmpeg(job: DecodeJob, options: DecodeOptions): Promise<Decoded> {
   // Lazy: the decoders are not needed with ffmpeg.
   const { decodeWithWasm } = await import('./wasm/index.ts');
   const { durationMs } = await decodeWithWasm(job, options);

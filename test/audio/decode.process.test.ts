@@ -36,6 +36,11 @@ function decodesAgain(ffmpeg: () => string | undefined, rate = 48_000): void {
     );
   });
 
+  test('decodes all of several joined recordings', async () => {
+    const recording = await upload(Buffer.concat([speech, toneWav({ words: ['über'], rate: 44_100 }), speech]));
+    expect((await decoder()(recording, stay())).durationMs).toBe(3750);
+  });
+
   test('leaves no file after a failure or an abort, and decodes the next time', async () => {
     const decode = decoder();
     const { directory, ...recording } = await upload(speech);

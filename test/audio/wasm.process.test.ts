@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Container } from '../../engines/contract/index.ts';
 import { sampleRate } from '../../lib/wav.ts';
 import { hostileFiles } from '../support/hostile.ts';
+import { noise } from '../support/noise.ts';
 import { describeWith } from '../support/programs.ts';
 import { recordingKind, recordings, usual } from '../support/recordings.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -74,6 +75,47 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       },
     );
 
+    test.each<{ codec: string; container: Container; format: string; rename?: [from: string, to: string] }>([
+      { codec: 'ALAC in mp4', container: 'mp4', format: '-c:a alac -f ipod' },
+      { codec: 'AMR in mp4', container: 'mp4', format: '-c:a alac -f ipod', rename: ['alac', 'samr'] },
+      { codec: 'AAC in webm', container: 'webm', format: '-c:a aac -f matroska' },
+      { codec: 'FLAC in ogg', container: 'ogg', format: '-c:a flac -f ogg' },
+      { codec: 'Speex in ogg', container: 'ogg', format: '-c:a libopus -f ogg', rename: ['OpusHead', 'Speex   '] },
+      { codec: 'IMA ADPCM in wav', container: 'wav', format: '-c:a adpcm_ima_wav -f wav' },
+      { codec: 'MP3 in wav', container: 'wav', format: '-c:a libmp3lame -f wav' },
+      { codec: 'GSM in wav', container: 'wav', format: '-c:a adpcm_ima_wav -f wav', rename: ['\x11\0', '\x31\0'] },
+    ])('$codec, which needs ffmpeg', async ({ codec, container, format, rename: [from, to] = ['', ''] }) => {
+      const path = join(await temporaryDirectory(), 'recording');
+      await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=0.2', ...format.split(' '), path]);
+      await writeFile(path, (await readFile(path, 'latin1')).replaceAll(from, to), 'latin1');
+      await expectFailure(
+        decode(path, container),
+        'recording-undecodable',
+        new RegExp(`: ${codec} needs ffmpeg on the server`),
+      );
+    });
+
+    test('an mp4 whose codec is unknown, with its id', async () => {
+      const path = join(await temporaryDirectory(), 'recording');
+      await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=0.2', '-c:a', 'alac', '-f', 'ipod', path]);
+      await writeFile(path, (await readFile(path, 'latin1')).replaceAll('alac', 'Qclp'), 'latin1');
+      await expectFailure(decode(path, 'mp4'), 'recording-undecodable', /unsupported codec \(Qclp in mp4\)/);
+    });
+
+    test('an mp4 that begins with a segment type, for its codec', async () => {
+      const path = await recordingKind('mp4/aac fragmented (Safari)').make(usual.words, {
+        directory: await temporaryDirectory(),
+      });
+      const segmentType = Buffer.from('\0\0\0\x10stypmsdh\0\0\0\0', 'latin1');
+      await writeFile(path, Buffer.concat([segmentType, await readFile(path)]));
+      await expectFailure(decode(path, 'mp4'), 'recording-undecodable', /AAC in mp4 needs ffmpeg on the server/);
+    });
+
+    test.each(['fffb9000', '49443303000000000000'])('an mp3 of noise behind %s', async (head) => {
+      const path = await written(Buffer.concat([Buffer.from(head, 'hex'), noise(60_000)]), 'mp3');
+      await expectFailure(decode(path, 'mp3'), 'recording-undecodable', /most of the mp3 file is not MPEG audio/);
+    });
+
     // A decoder that opens nothing does not care what a script names: test/transcription/hostile.process.test.ts has all.
     const isOtherScript = (name: string) =>
       name.endsWith(' behind an ID3 tag') && !name.startsWith('HLS playlist of a URL');
@@ -91,9 +133,11 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     });
 
     test.each([
-      { claim: 'a rate of 1 Hz', rate: 1, channels: 1, message: /1 Hz, not between 1000 and 768000/ },
+      { claim: 'a rate of 1 Hz', rate: 1, channels: 1, message: /1 Hz, not between 1000 and 192000/ },
+      { claim: 'a rate of 384 kHz', rate: 384_000, channels: 1, message: /384000 Hz/ },
       { claim: 'a rate of 4 GHz', rate: 4e9, channels: 1, message: /4000000000 Hz/ },
       { claim: 'no channels', rate: sampleRate, channels: 0, message: /channels is 0,/ },
+      { claim: 'nine channels', rate: sampleRate, channels: 9, message: /channels is 9, not between 1 and 8/ },
       { claim: '65535 channels', rate: sampleRate, channels: 65_535, message: /channels is 65535,/ },
     ])('a wav that claims $claim', async ({ rate, channels, message }) => {
       const speech = toneWav({ words, rate: sampleRate });

@@ -1,11 +1,16 @@
-/** A patched view of a file for the demuxer, which fails on some truncated files. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+/** A part of a file, patched for the demuxer, which fails on some truncated files. */
+import { closeSync, openSync, readSync } from 'node:fs';
 import { CustomSource, type Source } from 'mediabunny';
 
 export interface FileView {
-  /** Length of the view in bytes; zeros past the end of the file. */
+  /** Positions in the file. */
+  readonly start: number;
   readonly end: number;
+  /** Zeros that follow the end; none if absent. */
+  readonly padding?: number;
   readonly patch?: Patch | undefined;
+  /** Where the frames begin, for a demuxer that ends at damage without an error. */
+  readonly framesAt?: number;
 }
 
 /** Bytes that replace bytes of the file. */
@@ -14,15 +19,16 @@ export interface Patch {
   readonly bytes: Uint8Array;
 }
 
-export function viewedSource(path: string, viewOf: (file: number, fileBytes: number) => FileView): Source {
+export function viewedSource(path: string, { start, end, padding = 0, patch }: FileView): Source {
   const file = openSync(path, 'r');
-  const { end, patch } = viewOf(file, fstatSync(file).size);
   return new CustomSource({
-    getSize: () => end,
+    getSize: () => end - start + padding,
     read: (from, to) => {
       const bytes = new Uint8Array(to - from);
-      readSync(file, bytes, 0, bytes.length, from);
-      patch?.bytes.forEach((byte, i) => (bytes[patch.position + i - from] = byte)); // no effect outside of the array
+      const length = Math.min(to, end - start) - from;
+      if (length > 0) readSync(file, bytes, 0, length, start + from);
+      const patchAt = patch && patch.position - start - from;
+      patch?.bytes.forEach((byte, i) => (bytes[patchAt! + i] = byte)); // no effect outside of the array
       return bytes;
     },
     dispose: () => closeSync(file),

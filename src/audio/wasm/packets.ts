@@ -1,25 +1,27 @@
-/** Demuxes the first audio track of a container and decodes it packet by packet. */
+/** Demuxes an audio track of a container and decodes it packet by packet, in all sections of the file. */
 import {
   EncodedPacketSink,
   FLAC,
-  FilePathSource,
   Input,
   MATROSKA,
   MP4,
   OGG,
   QTFF,
   WEBM,
+  type EncodedPacket,
   type InputAudioTrack,
   type InputFormat,
-  type Source,
 } from 'mediabunny';
-import type { EngineError } from '../../../engines/contract/index.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
 import { decoderFor } from './codecs/index.ts';
-import { undecodable } from './failures.ts';
+import { isSystemError, undecodable } from './failures.ts';
+import { withFile } from './file-bytes.ts';
 import { viewedSource, type FileView } from './file-view.ts';
+import { unsupportedCodec } from './needs-ffmpeg.ts';
+import { oggCodecIds } from './ogg-sections.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
+import { sectionsOf } from './sections.ts';
 import type { PacketContainer, Track } from './track.ts';
-import { webmView } from './webm-view.ts';
 
 const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
   webm: [WEBM, MATROSKA],
@@ -29,29 +31,97 @@ const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
 };
 
 export async function* decodePackets(path: string, container: PacketContainer): AsyncGenerator<Pcm> {
-  const input = new Input({ source: sourceOf(path, container), formats: formats[container] });
+  const sections = sectionsOf(path, container);
+  for (const [i, section] of sections.entries()) {
+    let hasAudio = false;
+    try {
+      for await (const block of decodeSection(path, container, section)) {
+        hasAudio = true;
+        yield block;
+      }
+    } catch (error) {
+      const isAtEnd = hasAudio && i === sections.length - 1;
+      if (isAtEnd || EngineError.is(error) || isSystemError(error)) throw error;
+      throw undecodable(`the ${container} file is damaged before its end`, error);
+    }
+  }
+}
+
+async function* decodeSection(path: string, container: PacketContainer, section: FileView): AsyncGenerator<Pcm> {
+  const input = new Input({ source: viewedSource(path, section), formats: formats[container] });
   try {
-    const [audio] = await input.getAudioTracks();
-    if (audio === undefined) throw noTrack(container);
-    const decode = await decoderFor(await describe(audio, container));
-    for await (const packet of packetsOf(audio)) yield await decode(packet);
+    const tracks = await input.getAudioTracks();
+    if (tracks.length === 0) throw noTrack(path, container, section);
+    yield* decodeTrack(await chooseTrack(tracks, container, section), container, section);
   } finally {
     input.dispose();
   }
 }
 
-/** The demuxer misses a last frame of less than 16 bytes (silence) unless something follows it. */
-const flacView = (_file: number, fileBytes: number): FileView => ({ end: fileBytes + 16 });
-
-function sourceOf(path: string, container: PacketContainer): Source {
-  if (container === 'webm') return viewedSource(path, webmView);
-  if (container === 'flac') return viewedSource(path, flacView);
-  return new FilePathSource(path);
+function noTrack(path: string, container: PacketContainer, section: FileView): EngineError {
+  if (container !== 'ogg') return undecodable(`no audio track was found in the ${container} file`);
+  const ids = [...withFile(path, (file) => oggCodecIds(file, section))];
+  return unsupportedCodec('ogg', ...ids);
 }
 
-function noTrack(container: PacketContainer): EngineError {
-  const kind = container === 'ogg' ? 'Opus or Vorbis' : 'audio'; // the only codecs the demuxer supports in Ogg
-  return undecodable(`no ${kind} track was found in the ${container} file`);
+/** Default tracks come first. Of several tracks, some may be silent: the first with sound is the recording. */
+async function chooseTrack(
+  tracks: readonly InputAudioTrack[],
+  container: PacketContainer,
+  section: FileView,
+): Promise<InputAudioTrack> {
+  const isDefault = await Promise.all(tracks.map(async (track) => (await track.getDisposition()).default));
+  const ranked = [...tracks.filter((_, i) => isDefault[i]), ...tracks.filter((_, i) => !isDefault[i])];
+  if (ranked.length > 1) {
+    for (const track of ranked) if (await hasSound(track, container, section)) return track;
+  }
+  return ranked[0]!;
+}
+
+/** -60 dB of full scale. */
+const leastSound = 0.001;
+
+async function hasSound(audio: InputAudioTrack, container: PacketContainer, section: FileView): Promise<boolean> {
+  for await (const { channels } of decodeTrack(audio, container, section)) {
+    if (channels.some((samples) => samples.some((sample) => Math.abs(sample) > leastSound))) return true;
+  }
+  return false;
+}
+
+async function* decodeTrack(
+  audio: InputAudioTrack,
+  container: PacketContainer,
+  { framesAt, end }: FileView,
+): AsyncGenerator<Pcm> {
+  const track = await describe(audio, container);
+  const decode = await decoderFor(track);
+  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0 };
+  for await (const packet of packetsOf(audio)) {
+    const block = await decode(packet.data);
+    const samples = block.channels[0]?.length ?? 0;
+    count.packets += 1;
+    count.bytes += packet.data.length;
+    count.decoded += Math.sign(samples);
+    count.samples += samples;
+    yield container === 'ogg' ? trimmed(block, packet.duration) : block;
+  }
+  // The first packet of Vorbis has no samples.
+  if (count.decoded < (count.packets - 1) / 2) throw undecodable(`most packets of the ${container} file are damaged`);
+  const isCutShort = framesAt !== undefined && framesAt + count.bytes < end;
+  if (isCutShort && count.samples !== flacSamples(track))
+    throw undecodable(`the ${container} file is damaged before its end`);
+}
+
+/** The last packet of an Ogg stream may have more samples than the stream. */
+function trimmed({ sampleRate, channels }: Pcm, seconds: number): Pcm {
+  const length = Math.round(seconds * sampleRate);
+  return { sampleRate, channels: channels.map((samples) => samples.subarray(0, length)) };
+}
+
+/** RFC 9639, section 8.2: the STREAMINFO block follows a marker and a header of four bytes each; 0 is unknown. */
+function flacSamples({ description }: Track): number {
+  const view = new DataView(description.buffer, description.byteOffset, description.byteLength);
+  return Number(view.getBigUint64(18) & 0xf_ffff_ffffn);
 }
 
 async function describe(audio: InputAudioTrack, container: PacketContainer): Promise<Track> {
@@ -59,15 +129,22 @@ async function describe(audio: InputAudioTrack, container: PacketContainer): Pro
   const channels = await audio.getNumberOfChannels();
   assertPlausible(sampleRate, channels);
   const config: { description?: ArrayBufferView | ArrayBufferLike } | null = await audio.getDecoderConfig();
-  return { container, codec: await audio.getCodec(), sampleRate, channels, description: toBytes(config?.description) };
+  return {
+    container,
+    codec: await audio.getCodec(),
+    codecId: String(await audio.getInternalCodecId()),
+    sampleRate,
+    channels,
+    description: toBytes(config?.description),
+  };
 }
 
 /** Not the sink's own iterator: it drops what it has read ahead when a file is truncated. */
-async function* packetsOf(audio: InputAudioTrack): AsyncGenerator<Uint8Array> {
+async function* packetsOf(audio: InputAudioTrack): AsyncGenerator<EncodedPacket> {
   const sink = new EncodedPacketSink(audio);
   let packet = await sink.getFirstPacket();
   while (packet !== null) {
-    yield packet.data;
+    yield packet;
     packet = await sink.getNextPacket(packet);
   }
 }

@@ -9,8 +9,8 @@ export interface Pcm {
 }
 
 const minSampleRate = 1_000;
-const maxSampleRate = 768_000;
-const maxChannels = 32;
+const maxSampleRate = 192_000;
+const maxChannels = 8;
 
 /**
  * Rejects implausible values. A forged header could otherwise bypass the maximum duration, which counts seconds, or make

@@ -8,6 +8,8 @@ export interface Track {
   readonly container: PacketContainer;
   /** Null if unknown to the demuxer. */
   readonly codec: AudioCodec | null;
+  /** The container's own name of the codec. */
+  readonly codecId: string;
   /** Hz. */
   readonly sampleRate: number;
   readonly channels: number;

@@ -46,14 +46,14 @@ function isEmpty({ channels: [first] }: Pcm): boolean {
   return first === undefined || first.length === 0;
 }
 
-/** Mono at 16 kHz. The sample rate may change between blocks: mp3 files can be concatenations. */
+/** Mono at 16 kHz. The sample rate may change between blocks: files can be concatenations. */
 async function* resampled(blocks: AsyncIterable<Pcm>): AsyncGenerator<Float32Array> {
   let rate: number | undefined;
   let resampler: Resampler | undefined;
   for await (const block of blocks) {
+    assertPlausible(block.sampleRate, block.channels.length);
     if (block.sampleRate !== rate) {
       if (resampler) yield resampler.flush();
-      assertPlausible(block.sampleRate, block.channels.length);
       rate = block.sampleRate;
       resampler = rate === sampleRate ? undefined : new Resampler(rate, sampleRate);
     }

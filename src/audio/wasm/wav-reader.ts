@@ -1,19 +1,27 @@
+import type { EngineError } from '../../../engines/contract/index.ts';
 import { createByteReader } from '../../../lib/byte-reader.ts';
 import { deinterleave } from '../../../lib/samples.ts';
 import { framesOf, readWavHeader, WavError } from '../../../lib/wav-reader.ts';
 import { undecodable } from './failures.ts';
 import { pieces, withFile } from './file-bytes.ts';
+import type { FileView } from './file-view.ts';
+import { unsupportedCodec } from './needs-ffmpeg.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
+import { sectionsOf } from './sections.ts';
 
 const pieceBytes = 16_384;
 
 /** Decodes an uncompressed WAV file, piece by piece. */
 export async function* readWav(path: string): AsyncGenerator<Pcm> {
-  const source = readFile(path);
+  for (const section of sectionsOf(path, 'wav')) yield* readSection(path, section);
+}
+
+async function* readSection(path: string, section: FileView): AsyncGenerator<Pcm> {
+  const source = readFile(path, section);
   try {
     const bytes = createByteReader(source);
     const layout = await readWavHeader(bytes).catch((error: unknown) => {
-      throw error instanceof WavError ? undecodable(`it is ${error.message}`) : error;
+      throw error instanceof WavError ? refusalOf(error) : error;
     });
     const { sampleRate, channels, format } = layout;
     assertPlausible(sampleRate, channels);
@@ -25,8 +33,12 @@ export async function* readWav(path: string): AsyncGenerator<Pcm> {
   }
 }
 
+function refusalOf({ message, format }: WavError): EngineError {
+  return format === undefined ? undecodable(`it is ${message}`) : unsupportedCodec('wav', String(format));
+}
+
 /** Not a stream: it closes its file in the background, and a thread that is terminated meanwhile leaves it open. */
 // eslint-disable-next-line @typescript-eslint/require-await -- the byte reader takes async iterables
-async function* readFile(path: string): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* withFile(path, (file, bytes) => pieces(file, 0, bytes, pieceBytes));
+async function* readFile(path: string, { start, end }: FileView): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* withFile(path, (file) => pieces(file, start, end, pieceBytes));
 }

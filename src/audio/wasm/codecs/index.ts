@@ -1,5 +1,5 @@
 import { deinterleave, sampleFormats, type SampleFormatName } from '../../../../lib/samples.ts';
-import { undecodable } from '../failures.ts';
+import { unsupportedCodec } from '../needs-ffmpeg.ts';
 import type { Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 
@@ -13,21 +13,16 @@ export async function decoderFor(track: Track): Promise<PacketDecoder> {
     case 'vorbis':
       return (await import('./vorbis.ts')).vorbisDecoder(track);
     case 'flac':
-      return (await import('./flac.ts')).flacDecoder(track);
+      return (await import('./flac.ts')).flacDecoder();
     case 'mp3':
       return (await import('./mp3.ts')).mp3Decoder();
-    case 'aac':
-      throw undecodable(`AAC in ${track.container} needs ffmpeg on the server`);
     default:
       return pcmDecoder(track);
   }
 }
 
-function pcmDecoder({ codec, container, sampleRate, channels }: Track): PacketDecoder {
-  if (codec === null || !(codec in sampleFormats)) {
-    const name = codec?.toUpperCase() ?? 'an unknown codec';
-    throw undecodable(`unsupported codec (${name} in ${container})`);
-  }
+function pcmDecoder({ codec, codecId, container, sampleRate, channels }: Track): PacketDecoder {
+  if (codec === null || !(codec in sampleFormats)) throw unsupportedCodec(container, codecId);
   const format = sampleFormats[codec as SampleFormatName];
   return (packet) => ({ sampleRate, channels: deinterleave(packet, format, channels) });
 }

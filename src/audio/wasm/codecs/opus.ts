@@ -1,6 +1,6 @@
 import { OpusDecoder } from 'opus-decoder';
 import { sampleRate } from '../../../../lib/wav.ts';
-import type { Pcm } from '../pcm.ts';
+import { assertPlausible, type Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 
 /** Opus decodes directly to 16 kHz, with its own low-pass filter. */
@@ -17,6 +17,7 @@ function readHeader({ description, channels }: Track): ConstructorParameters<typ
   if (description.length < headerBytes) return { channels };
   const view = new DataView(description.buffer, description.byteOffset, description.byteLength);
   const channelCount = view.getUint8(9);
+  assertPlausible(sampleRate, channelCount);
   const preSkip = Math.round((view.getUint16(10, true) * sampleRate) / 48_000);
   const mappingFamily = view.getUint8(18);
   if (mappingFamily === 0) return { channels: channelCount, preSkip };

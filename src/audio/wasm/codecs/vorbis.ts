@@ -1,19 +1,26 @@
 import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
-import type { Pcm } from '../pcm.ts';
+import { assertPlausible, type Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 
 type OggPage = Parameters<OggVorbisDecoder['decodeOggPages']>[0][number];
 
-export async function vorbisDecoder({ sampleRate, description }: Track): Promise<(packet: Uint8Array) => Promise<Pcm>> {
+export async function vorbisDecoder({ description }: Track): Promise<(packet: Uint8Array) => Promise<Pcm>> {
   const [identification, , vorbisSetup] = splitHeaders(description);
+  assertHeader(identification);
   const decoder = new OggVorbisDecoder();
   await decoder.ready;
   await decoder.decodeOggPages([page({ data: identification, codecFrames: [] })]);
   return async (packet) => {
     const codecFrames = [{ data: packet, header: { vorbisSetup } }];
-    const { channelData } = await decoder.decodeOggPages([page({ data: new Uint8Array(0), codecFrames })]);
+    const { channelData, sampleRate } = await decoder.decodeOggPages([page({ data: new Uint8Array(0), codecFrames })]);
     return { sampleRate, channels: channelData };
   };
+}
+
+/** Vorbis I, section 4.2.2. The container may state other values. */
+function assertHeader(identification: Uint8Array): void {
+  const view = new DataView(identification.buffer, identification.byteOffset, identification.byteLength);
+  assertPlausible(view.getUint32(12, true), view.getUint8(11));
 }
 
 /** The decoder only takes Ogg pages, but reads only these fields of them. */
