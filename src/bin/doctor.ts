@@ -22,6 +22,7 @@ import { explainStartFailure } from './startup-error.ts';
 import { checkFleet } from './check-fleet.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
+import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { commandLine, nameSetup } from '../../lib/setup-command.ts';
 
@@ -153,7 +154,7 @@ function memory({ bytes, isStrict }: MemoryBudget): Finding {
 async function ffmpeg(settings: LoadedSettings): Promise<Line> {
   const program = findFfmpeg(settings, process.env);
   if (program === undefined) {
-    const detail = 'not found: recordings are decoded without it, all but AAC in mp4 (Safari)';
+    const detail = `not found: recordings are decoded without it, except ${codecsOfFfmpeg}`;
     return { what: 'ffmpeg', ok: false, detail, fix: 'apt-get install ffmpeg', isOptional: true };
   }
   const deadlineMs = 5_000;

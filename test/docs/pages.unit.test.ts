@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { codecsOfFfmpeg } from '../../src/audio/wasm/needs-ffmpeg.ts';
 import { blocksOf, home, pages, readPage } from './support/pages.ts';
 
 /** As GitHub makes them of headings. */
@@ -33,6 +34,10 @@ describe('the documents', () => {
   it.each(pages)('%s shows code without syntax errors', (page) => {
     for (const block of [...blocksOf(page, 'js'), ...blocksOf(page, 'ts')]) stripTypeScriptTypes(block);
     for (const block of blocksOf(page, 'json')) JSON.parse(block);
+  });
+
+  it('list the codecs that need ffmpeg', () => {
+    expect(readPage('docs/getting-started.md')).toContain(codecsOfFfmpeg);
   });
 
   it('are all linked from the README or from docs/README.md', () => {
