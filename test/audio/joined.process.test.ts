@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Container } from '../../engines/contract/index.ts';
+import { decodeTo } from '../../src/audio/decode.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav, type Word } from '../support/tone-model.ts';
@@ -80,6 +81,20 @@ describeWith(['ffmpeg'], 'without ffmpeg', () => {
       const path = await written(...damage(whole));
       await expectFailure(decode(path, container), 'recording-undecodable', /file is damaged before its end/);
     });
+  });
+
+  test('rejects a file most of whose packets cannot be decoded', async () => {
+    const opus = await encode(['alpha'], '-c:a libopus -f matroska');
+    const path = await written(Buffer.from(opus.toString('latin1').replace('A_OPUS', 'A_FLAC'), 'latin1'));
+    await expectFailure(decode(path, 'webm'), 'recording-undecodable', /most packets of the webm file are damaged/);
+  });
+
+  test('with ffmpeg, which reads only the first, rejects joined mp4 files that only ffmpeg decodes', async () => {
+    const aac = await encode(['alpha'], '-c:a aac -f mp4');
+    const path = await written(aac, aac);
+    const job = { path, container: 'mp4', wavPath: `${path}.wav`, maxSeconds: 60 } as const;
+    const options = { ffmpeg: requireProgram('ffmpeg'), signal: new AbortController().signal };
+    await expectFailure(decodeTo(job, options), 'recording-undecodable', /mp4 file is joined from several recordings/);
   });
 
   describe('of several tracks', () => {

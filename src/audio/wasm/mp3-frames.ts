@@ -60,7 +60,8 @@ function* framesOf(file: number, fileBytes: number): Generator<FrameBytes> {
       continue;
     }
     isSynchronized = false;
-    const tag = tagLength(read(position, tagHeaderBytes));
+    const length = tagLength(read(position, tagHeaderBytes));
+    const tag = position + length > fileBytes ? 0 : length;
     const skipped = read(position, tag === 0 ? skipBytes : 0);
     const next = skipped.findIndex((byte, i) => i > 0 && initials.has(byte));
     const other = next === -1 ? skipped : skipped.subarray(0, next);
