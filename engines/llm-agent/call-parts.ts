@@ -31,18 +31,28 @@ export function createCallParts(nextId: () => string) {
   const all: PartialCall[] = []; // at most `mostCalls`, so a linear search per part is cheap
   let count = 0;
 
-  /** The call that a part continues, or undefined if it starts a new one. */
+  /**
+   * The call that a part continues, or undefined if it starts a new one. The id and the index identify a call, never its
+   * arguments: some providers repeat a whole call. Different calls may have one index, or one id with an index each.
+   */
   function continued({ index, id, name, piece }: Part): PartialCall | undefined {
-    const latest =
-      index !== undefined
-        ? all.findLast((one) => one.index === index)
-        : id !== ''
-          ? all.findLast((one) => one.id === id)
-          : all.at(-1);
-    if (latest === undefined || name === '') return latest;
-    // Some providers send complete calls one after the other, all with index 0, with the same id, or with neither.
-    const isAnother = index !== undefined ? id !== '' && id !== latest.id : id === '';
-    return isAnother || (piece !== '' && latest.json.isWholeObject()) ? undefined : latest;
+    const latest = index === undefined ? all.at(-1) : all.findLast((one) => one.index === index);
+    if (latest === undefined || (latest.id === '' && latest.name === '')) return latest;
+    if (id !== '') {
+      const same = all.findLast((one) => one.id === id && (index === undefined || one.index === index));
+      return same ?? (name === '' && index !== undefined ? latest : undefined);
+    }
+    const isIdentified = index !== undefined && latest.id !== '';
+    if (isIdentified || name === '' || latest.name === '') return latest;
+    // Without ids, complete calls follow each other: Gemini sends them all with index 0.
+    const isAnother = name !== latest.name || (latest.json.isWholeObject() && piece.trimStart().startsWith('{'));
+    return isAnother ? undefined : latest;
+  }
+
+  function checkLimits(length = 0): void {
+    if (length <= longestArguments && all.length <= mostCalls && count <= mostParts) return;
+    const why = `${all.length} calls, ${length} characters, ${count} parts`;
+    throw badResponse('The tool calls of the model exceed the limits.', why);
   }
 
   return {
@@ -51,6 +61,7 @@ export function createCallParts(nextId: () => string) {
       count += 1;
       const given = readPart(part);
       const { index, id, name, piece, extra } = given;
+      if (id === '' && name === '' && piece === '' && extra === undefined) return checkLimits();
       let call = continued(given);
       if (call === undefined) {
         call = { index, id, name, json: new JsonText(), extra };
@@ -60,10 +71,7 @@ export function createCallParts(nextId: () => string) {
       if (call.name === '') call.name = name; // some providers repeat it with every part
       call.json.append(piece);
       call.extra ??= extra;
-      if (call.json.length > longestArguments || all.length > mostCalls || count > mostParts) {
-        const why = `${all.length} calls, ${call.json.length} characters, ${count} parts`;
-        throw badResponse('The tool calls of the model exceed the limits.', why);
-      }
+      checkLimits(call.json.length);
     },
     calls(): readonly CallRequest[] {
       const ids = distinctIds(

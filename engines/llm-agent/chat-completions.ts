@@ -121,6 +121,8 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 };
 
+const callReasons: ReadonlySet<string> = new Set(['tool_calls', 'function_call']);
+
 /** Finish reasons that are failures: `error` of OpenRouter and Mistral, the other one of DeepSeek. */
 const failures: Readonly<Record<string, () => EngineError>> = {
   error: () => new EngineError('provider-error', 'The provider failed during its response.'),
@@ -168,11 +170,15 @@ class Reader implements RoundReader {
     const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
     if (failure) throw failure();
     const known = Object.hasOwn(finishReasons, finish) ? finishReasons[finish] : undefined;
+    const calls = this.#parts?.calls() ?? [];
+    if (calls.length === 0 && this.#content.length === 0 && callReasons.has(finish)) {
+      throw badResponse('The provider announced a tool call and sent none.', `finish_reason ${finish}`);
+    }
     const [reasoning = []] = this.#reasoning?.values() ?? [];
     return {
       content: this.#content.join(''),
       reasoning: reasoning.join(''),
-      calls: this.#parts?.calls() ?? [],
+      calls,
       usage: this.#usage,
       replay: this.#replay(),
       finish: known ?? 'stop',

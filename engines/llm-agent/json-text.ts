@@ -5,23 +5,19 @@ import { parseObject } from '../../lib/json.ts';
 export class JsonText {
   readonly #pieces: string[] = [];
   readonly #structure = new JsonStructure();
-  /** Number of scanned pieces. Scanning is lazy, because `isWholeObject` is rarely called. */
-  #scanned = 0;
   #isObject: boolean | undefined;
   length = 0;
 
+  /** Ignores what follows a complete JSON object: whitespace, or the same again. */
   append(piece: string): void {
-    if (piece === '') return;
+    if (piece === '' || this.isWholeObject()) return;
     this.#pieces.push(piece);
     this.length += piece.length;
+    this.#structure.add(Buffer.from(piece));
   }
 
-  /** Whether the text is a complete JSON object, and no piece follows it. */
   isWholeObject(): boolean {
-    for (; this.#scanned < this.#pieces.length && !this.#structure.isClosed; this.#scanned += 1) {
-      this.#structure.add(Buffer.from(this.#pieces[this.#scanned] ?? ''));
-    }
-    if (!this.#structure.isClosed || this.#scanned < this.#pieces.length) return false;
+    if (!this.#structure.isClosed) return false;
     this.#isObject ??= parseObject(this.text()) !== undefined; // invalid JSON may be balanced too
     return this.#isObject;
   }

@@ -102,6 +102,86 @@ const varieties: readonly Variety[] = [
     ids: ['a', 'call00001'],
   },
   {
+    name: 'one call twice',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'one call twice, then as encoded JSON',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ index: 0, id: 'a', ...fn('echo', '"{\\"n\\":1}"') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'one call twice, without index, after another call',
+    chunks: [
+      call({ id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ id: 'b', ...fn('echo', '{"n":2}') }),
+      call({ id: 'a', ...fn('echo', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'one call twice, after another call with the same index',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ index: 0, id: 'b', ...fn('echo', '{"n":2}') }),
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }, { n: 2 }],
+    ids: ['a', 'b'],
+  },
+  {
+    name: 'a line break after the arguments',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+      call({ index: 0, id: 'a', ...fn('echo', '\n') }),
+      call({ index: 0, function: { arguments: '\n' } }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'a line break after the arguments, without index and id',
+    chunks: [call(fn('echo', '{"n":1}')), call(fn('echo', '\n'))],
+    args: [{ n: 1 }],
+  },
+  {
+    name: 'an empty part first',
+    chunks: [
+      call({ index: 0, type: 'function', function: { arguments: '' } }),
+      call({ index: 0, id: 'a', ...fn('echo', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'an empty part first and last, without index',
+    chunks: [call({ type: 'function' }), call({ id: 'a', ...fn('echo', '{"n":1}') }), call({ function: {} })],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'the id before the name',
+    chunks: [call({ index: 0, id: 'a', ...fn('', '') }), call({ index: 0, ...fn('echo', '{"n":1}') })],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'arguments before the name and the id',
+    chunks: [call({ index: 0, function: { arguments: '{"n"' } }), call({ index: 0, id: 'a', ...fn('echo', ':1}') })],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
     name: 'arguments as an object',
     chunks: [call({ index: 0, id: 'a', ...fn('echo', { n: 1 }) })],
     args: [{ n: 1 }],

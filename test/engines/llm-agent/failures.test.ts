@@ -112,6 +112,10 @@ const table: readonly Failure[] = [
     says: streamsOnly(chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'weather', arguments: '{}' } }] })),
   },
   {
+    ...{ name: 'an announced tool call that does not come', code: 'provider-bad-response', status: 502 },
+    says: streams(chunk({}, 'tool_calls')),
+  },
+  {
     name: 'half an event',
     says: sends(`data: ${JSON.stringify(chunk({}, 'stop'))}`),
     code: 'provider-bad-response',

@@ -61,16 +61,16 @@ describe('a call in 60,000 parts', () => {
   });
 });
 
-describe('consecutive calls with the same index', () => {
+describe('consecutive calls with the same index and without ids', () => {
   test.each<[string, readonly string[], readonly string[]]>([
     ['brackets in strings', ['{"a":"}', '{\\"', '"}', '{"b":1}'], ['{"a":"}{\\""}', '{"b":1}']],
     ['nested objects', ['{"a":{}', '}', '{}'], ['{"a":{}}', '{}']],
-    ['a space after the object', ['{"a":1} ', '{}'], ['{"a":1} ', '{}']],
+    ['a space after the object', ['{"a":1} ', ' \n', '{}'], ['{"a":1} ', '{}']],
     ['an array, which is not an object', ['[]', '{}'], ['[]{}']],
     ['brackets that do not match', ['{]', '{}'], ['{]{}']],
     ['empty parts', ['{}', '', '{}'], ['{}', '{}']],
   ])('%s', (_name, texts, expected) => {
-    expect(take(texts.map((text) => named(0, text))).map((call) => call.arguments)).toEqual(expected);
+    expect(take(texts.map((text) => named(0, text, ''))).map((call) => call.arguments)).toEqual(expected);
   });
 });
 
