@@ -34,6 +34,11 @@ function hasTooMuchStructure(text: string): boolean {
   return structure.tokens > maxStructure;
 }
 
+/** For JSON.stringify: half of a surrogate pair has no UTF-8, and parsers refuse it. */
+export function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
 /** The objects in an array; [] for anything else. */
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];

@@ -83,9 +83,12 @@ function place<T extends TimedText>(parts: readonly T[], durationMs: number): T[
   });
 }
 
-/** Joins lines and removes NUL characters: a transcript is one continuous string. */
+/** Joins lines, removes NUL characters, replaces halves of surrogate pairs: a transcript is one continuous string. */
 export function toOneLine(text: string): string {
-  const lines = text.replaceAll('\0', '').split(/[\r\n\u2028\u2029]+/);
+  const lines = text
+    .toWellFormed()
+    .replaceAll('\0', '')
+    .split(/[\r\n\u2028\u2029]+/);
   return lines
     .map((line) => line.trim())
     .filter((line) => line !== '')

@@ -1,6 +1,7 @@
 /** Converts agent events to events of the native contract. */
 import type { AgentEvent, ChatResult } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
+import { wellFormed } from '../../lib/json.ts';
 import { shorten } from '../../lib/truncate.ts';
 import { createClipOrder } from './clip-order.ts';
 import type { RunFormat } from './run.ts';
@@ -58,8 +59,8 @@ function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent
         ...headOf(event, seq),
         name: event.name,
         ok: event.ok,
-        ...(event.output !== undefined && { output: shorten(event.output, shownLength) }),
-        ...(event.error !== undefined && { error: shorten(event.error, shownLength) }),
+        ...(event.output !== undefined && { output: showableText(event.output) }),
+        ...(event.error !== undefined && { error: showableText(event.error) }),
         duration_ms: Math.max(0, Math.round(event.durationMs)),
       };
     case 'completed':
@@ -70,11 +71,15 @@ function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent
 /** Arguments nested deeper than the stack cannot be serialized; that must not end the run. */
 function showable(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
-    const shown: unknown = JSON.parse(JSON.stringify(args));
+    const shown: unknown = JSON.parse(JSON.stringify(args, wellFormed));
     return typeof shown === 'object' && shown !== null ? { ...shown } : {};
   } catch {
     return {};
   }
+}
+
+function showableText(text: string): string {
+  return shorten(text.toWellFormed(), shownLength);
 }
 
 type ToolCall = Extract<AgentEvent, { call: number }>;
@@ -101,7 +106,7 @@ function toToolEvent(
     ...headOf(toolEvent, seq),
     progress,
     ...(total !== undefined && { total }),
-    ...(message !== undefined && { message: shorten(message, shownLength) }),
+    ...(message !== undefined && { message: showableText(message) }),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
 import { RunRecord } from './run-record.ts';
+import { createWholeCharacters } from './whole-characters.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 
@@ -77,6 +78,8 @@ async function* run<Event>(
   { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
   const isEmitted = createEventOrder();
+  const inWholeCharacters = createWholeCharacters();
+  const toEvents = (event: AgentEvent) => inWholeCharacters(event).flatMap((whole) => format.toEvents(whole));
   const record = new RunRecord({ model, messages: call.messages, tools, isStream, signal }, metrics);
   const fail = (reason: unknown) => {
     if (record.isOver) return;
@@ -102,7 +105,7 @@ async function* run<Event>(
       if (!isEmitted(event)) continue;
       if (event.type !== 'completed') {
         record.see(event);
-        for (const shown of format.toEvents(event)) yield shown;
+        for (const shown of toEvents(event)) yield shown;
         continue;
       }
       if (event.result.toolCalls && !call.tools)
@@ -110,7 +113,7 @@ async function* run<Event>(
       record.complete(event.result);
       scope[Symbol.dispose]();
       leave();
-      for (const shown of format.toEvents(event)) yield shown;
+      for (const shown of toEvents(event)) yield shown;
       return;
     }
   } catch (error) {

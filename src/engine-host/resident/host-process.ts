@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
-import { parseObject } from '../../../lib/json.ts';
+import { parseObject, wellFormed } from '../../../lib/json.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
 import { endAfterExit, tail } from '../../system/child-process/output.ts';
@@ -174,9 +174,6 @@ function peakBytesOf(pid: number | undefined): number | undefined {
     return undefined;
   }
 }
-
-/** Half of a surrogate pair has no UTF-8, and parsers refuse it. */
-const wellFormed = (_key: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value);
 
 function ignore(): void {
   // Reported by the exit instead.

@@ -129,6 +129,11 @@ const dialects: readonly {
     expected: { text: 'ab\tc\u0007 "\\d', language: 'en', duration_ms: 1000 },
   },
   {
+    name: 'half of a surrogate pair',
+    answer: { text: 'a\ud83d b', language: 'en', duration: 1 },
+    expected: { text: 'a\ufffd b', language: 'en', duration_ms: 1000 },
+  },
+  {
     name: 'several lines, joined into one string',
     answer: { text: 'One.\nTwo. \r\n\n Three.\u2028Four.\n', language: 'en', duration: 1 },
     expected: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },

@@ -1,0 +1,51 @@
+/** Keeps surrogate pairs whole: providers may split an emoji between two deltas, and half of it has no UTF-8. */
+import type { AgentEvent, ChatResult, ToolCall } from '../../engines/contract/index.ts';
+
+type DeltaEvent = Extract<AgentEvent, { delta: string }>;
+
+/**
+ * Takes the events of a run and returns those to emit now: the first half of a pair is held back until the next delta of
+ * its type. A half that stays alone becomes U+FFFD.
+ */
+export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEvent[] {
+  const halves = new Map<DeltaEvent['type'], DeltaEvent>();
+
+  function take(event: DeltaEvent): readonly AgentEvent[] {
+    const { type } = event;
+    const text = (halves.get(type)?.delta ?? '') + event.delta;
+    halves.delete(type);
+    const end = endOf(text);
+    if (end < text.length) halves.set(type, { ...event, delta: text.slice(end) });
+    return end === 0 ? [] : [{ ...event, delta: text.slice(0, end).toWellFormed() }];
+  }
+
+  function takeHalves(): readonly AgentEvent[] {
+    const alone = [...halves.values()].map((event) => ({ ...event, delta: event.delta.toWellFormed() }));
+    halves.clear();
+    return alone;
+  }
+
+  return (event) => {
+    if ('delta' in event) return take(event);
+    return [...takeHalves(), event.type === 'completed' ? { ...event, result: toWellFormed(event.result) } : event];
+  };
+}
+
+/** Without the first half of a pair at the end. */
+function endOf(text: string): number {
+  return /[\uD800-\uDBFF]/.test(text.slice(-1)) ? text.length - 1 : text.length;
+}
+
+/** As its deltas. */
+function toWellFormed({ content, reasoning, toolCalls, ...result }: ChatResult): ChatResult {
+  return {
+    ...result,
+    content: content.toWellFormed(),
+    reasoning: reasoning?.toWellFormed() ?? null,
+    ...(toolCalls && { toolCalls: toolCalls.map(toWellFormedCall) }),
+  };
+}
+
+function toWellFormedCall({ id, name, arguments: json }: ToolCall): ToolCall {
+  return { id: id.toWellFormed(), name: name.toWellFormed(), arguments: json.toWellFormed() };
+}
