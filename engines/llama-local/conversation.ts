@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { EngineError, type CallerTool, type ChatCall, type Message, type Tool } from '../contract/index.ts';
 import { isObject, objectsOf, parseObject, textOf } from '../../lib/json.ts';
-import type { Conversation, Delta, Round, RoundStream } from '../lib/agent/loop.ts';
+import type { Delta } from '../lib/agent/delta.ts';
+import type { Conversation, RoundEnd, RoundStream } from '../lib/agent/loop.ts';
 import { toGrammarSchema } from './grammar-schema.ts';
 import type { HostAnswer, HostQuestion } from './host.ts';
 import type { FunctionCall, HistoryItem } from './library-types.ts';
@@ -41,18 +42,16 @@ export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: C
   function requestRound(_isLast: boolean, signal: AbortSignal): RoundStream {
     const question = { ...fixed, history, ...(left !== undefined && { maxTokens: left }) };
     requireFitting(question, contextSize);
-    const said = { content: '', reasoning: '' };
     let answer: HostAnswer | undefined;
     async function* deltas(): AsyncGenerator<readonly Delta[]> {
       const messages = receive((onMessage) => ask(question, onMessage, signal));
       for await (const batch of messages.batches) {
         const next = batch.flatMap(toDelta);
-        for (const { type, delta } of next) said[type === 'content-delta' ? 'content' : 'reasoning'] += delta;
         if (next.length > 0) yield next;
       }
       answer = readAnswer(await messages.end);
     }
-    return { deltas: deltas(), end: () => toRound(answer, said, contextSize) };
+    return { deltas: deltas(), end: () => toEnd(answer, contextSize) };
   }
 
   return {
@@ -100,17 +99,13 @@ function readAnswer(answer: unknown): HostAnswer {
   return answer as unknown as HostAnswer;
 }
 
-function toRound(
-  answer: HostAnswer | undefined,
-  said: Pick<Round, 'content' | 'reasoning'>,
-  contextSize: number,
-): Round {
+function toEnd(answer: HostAnswer | undefined, contextSize: number): RoundEnd {
   if (!answer) throw new EngineError('engine-failed', 'The model ended without an answer.');
   if ('tooLong' in answer) throw tooLong(`${answer.tooLong} tokens`, contextSize);
   const { finish, promptTokens, completionTokens, reasoningTokens } = answer;
   const calls = objectsOf(answer.calls).map(({ name, arguments: json }) => ({ id: randomUUID(), name: textOf(name), arguments: textOf(json) })); // prettier-ignore
   const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, reasoningTokens };
-  return { ...said, calls, finish, usage };
+  return { calls, finish, usage };
 }
 
 function tooLong(length: string, contextSize: number): EngineError {

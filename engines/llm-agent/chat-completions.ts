@@ -10,7 +10,8 @@ import {
   type ToolChoice,
   type Usage,
 } from '../contract/index.ts';
-import type { Delta, Round } from '../lib/agent/loop.ts';
+import type { Delta } from '../lib/agent/delta.ts';
+import type { RoundEnd } from '../lib/agent/loop.ts';
 import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds } from './call-ids.ts';
@@ -164,7 +165,7 @@ class Reader implements RoundReader {
     return this.#finish !== undefined;
   }
 
-  end(): Round {
+  end(): RoundEnd {
     const finish = this.#finish;
     if (finish === undefined) throw badResponse('The response of the provider is incomplete.', 'no finish_reason');
     const failure = Object.hasOwn(failures, finish) ? failures[finish] : undefined;
@@ -174,13 +175,10 @@ class Reader implements RoundReader {
     if (calls.length === 0 && this.#content.length === 0 && callReasons.has(finish)) {
       throw badResponse('The provider announced a tool call and sent none.', `finish_reason ${finish}`);
     }
-    const [reasoning = []] = this.#reasoning?.values() ?? [];
     return {
-      content: this.#content.join(''),
-      reasoning: reasoning.join(''),
       calls,
       usage: this.#usage,
-      replay: this.#replay(),
+      replay: calls.length > 0 ? this.#replay() : [],
       finish: known ?? 'stop',
       unknownReason: known === undefined ? finish : undefined,
     };
@@ -228,7 +226,12 @@ class Reader implements RoundReader {
     const named = [...(this.#reasoning ?? [])].filter(([key]) => key !== thinkingParts);
     const reasoning = named.map(([key, texts]) => [key, texts.join('')] as const);
     const blocks = this.#details?.blocks() ?? [];
-    const kept = { ...Object.fromEntries(reasoning), ...(blocks.length > 0 && { reasoning_details: blocks }) };
+    const content = this.#content.join('');
+    const kept = {
+      ...Object.fromEntries(reasoning),
+      ...(blocks.length > 0 && { reasoning_details: blocks }),
+      ...(content !== '' && { content }), // with the reasoning that the model wrote into it
+    };
     return [kept, ...(this.#parts?.extras() ?? [])];
   }
 }

@@ -1,6 +1,7 @@
 /** The common interface of a provider's two APIs. */
 import type { CallerTool, ChatCall, ImagePart, Usage } from '../contract/index.ts';
-import type { Delta, Round } from '../lib/agent/loop.ts';
+import type { Delta } from '../lib/agent/delta.ts';
+import type { Round, RoundEnd } from '../lib/agent/loop.ts';
 import { countOf, isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { Model } from './models.ts';
 import type { RequestVariant } from './request-variant.ts';
@@ -32,7 +33,7 @@ export interface RoundReader {
   /** Whether nothing can follow. */
   readonly isComplete: boolean;
   /** Throws `provider-bad-response` without a finish reason. */
-  end(): Round;
+  end(): RoundEnd;
 }
 
 /** Far above what any tool takes: limits a model that never ends its arguments. */

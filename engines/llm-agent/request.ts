@@ -1,6 +1,7 @@
 /** One round with the provider: the request in a variant that it accepts, and its answer as it streams. */
 import { EngineError, type Logger } from '../contract/index.ts';
-import type { Conversation, Delta, Round } from '../lib/agent/loop.ts';
+import type { Delta } from '../lib/agent/delta.ts';
+import type { Conversation, RoundEnd } from '../lib/agent/loop.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { readEvents, type StreamEvent } from '../lib/agent/event-stream.ts';
 import { parseObject } from '../../lib/json.ts';
@@ -53,7 +54,7 @@ export function converse(history: History, options: RequestOptions): Conversatio
 /** Logged once per model. */
 const warnedOf = new WeakSet<Model>();
 
-function warnOfUnknownReason({ unknownReason, finish }: Round, { model, provider, log }: RequestOptions): void {
+function warnOfUnknownReason({ unknownReason, finish }: RoundEnd, { model, provider, log }: RequestOptions): void {
   if (unknownReason === undefined || warnedOf.has(model)) return;
   warnedOf.add(model);
   const reason = provider.redact(unknownReason).slice(0, 100);

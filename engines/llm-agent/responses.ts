@@ -9,7 +9,8 @@ import {
   type MessagePart,
   type ToolChoice,
 } from '../contract/index.ts';
-import type { Delta, Round } from '../lib/agent/loop.ts';
+import type { Delta } from '../lib/agent/delta.ts';
+import type { RoundEnd } from '../lib/agent/loop.ts';
 import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
@@ -138,8 +139,8 @@ const reasoningEvents = {
 
 function createReader(nextId: () => string): RoundReader {
   const items: JsonObject[] = [];
-  let content = '';
-  let reasoning = '';
+  let hasContent = false;
+  let hasReasoning = false;
   let reasoningType: string | undefined;
   /** The part of the reasoning that the latest delta belongs to. */
   let reasoningPart: string | undefined;
@@ -151,7 +152,7 @@ function createReader(nextId: () => string): RoundReader {
   }
 
   function takeContent(text: string): readonly Delta[] {
-    content += text;
+    if (text !== '') hasContent = true;
     return text === '' ? [] : [{ type: 'content-delta', delta: text }];
   }
 
@@ -162,7 +163,7 @@ function createReader(nextId: () => string): RoundReader {
     const part = `${textOf(event.item_id)} ${String(event[reasoningEvents[type]])}`;
     const delta = reasoningPart === undefined || reasoningPart === part ? text : `\n\n${text}`;
     reasoningPart = part;
-    reasoning += delta;
+    hasReasoning = true;
     return [{ type: 'reasoning-delta', delta }];
   }
 
@@ -190,14 +191,14 @@ function createReader(nextId: () => string): RoundReader {
   function takeWhole(response: JsonObject): readonly Delta[] {
     last = response;
     if (items.length === 0) objectsOf(response.output).forEach(takeItem);
-    return [...(reasoning === '' ? takeThoughts() : []), ...(content === '' ? takeMessages() : [])];
+    return [...(hasReasoning ? [] : takeThoughts()), ...(hasContent ? [] : takeMessages())];
   }
 
   function takeThoughts(): readonly Delta[] {
     const thoughts = items.filter(({ type }) => type === 'reasoning');
     const textsOf = (key: string) => thoughts.flatMap((item) => objectsOf(item[key])).map(({ text }) => textOf(text));
     const [open, summary] = [textsOf('content'), textsOf('summary')];
-    reasoning = (open.length > 0 ? open : summary).join('\n\n');
+    const reasoning = (open.length > 0 ? open : summary).join('\n\n');
     return reasoning === '' ? [] : [{ type: 'reasoning-delta', delta: reasoning }];
   }
 
@@ -216,16 +217,16 @@ function createReader(nextId: () => string): RoundReader {
     get isComplete() {
       return last !== undefined;
     },
-    end(): Round {
+    end(): RoundEnd {
       const end = readEnd(last);
       const replay = withDistinctCalls(items, nextId);
-      return { ...end, content, reasoning, calls: readCalls(replay), usage: readUsage(last?.usage), replay };
+      return { ...end, calls: readCalls(replay), usage: readUsage(last?.usage), replay };
     },
   };
 }
 
 /** An unknown status is not a failure, since the answer is usable. After `incomplete`, no tool call is run. */
-function readEnd(response: JsonObject | undefined): Pick<Round, 'finish' | 'unknownReason'> {
+function readEnd(response: JsonObject | undefined): Pick<RoundEnd, 'finish' | 'unknownReason'> {
   const status = textOf(response?.status);
   if (status === 'failed') throw new EngineError('provider-error', 'The provider failed during its response.');
   if (unfinished.has(status)) {

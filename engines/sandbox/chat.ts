@@ -1,7 +1,8 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
 import { EngineError, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
 import { complete } from '../lib/agent/complete.ts';
-import type { Conversation, Delta, Round, RoundStream } from '../lib/agent/loop.ts';
+import type { Delta } from '../lib/agent/delta.ts';
+import type { Conversation, Round, RoundStream } from '../lib/agent/loop.ts';
 import { pause } from '../../lib/abort.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 import { callsFor, readScript } from './script.ts';

@@ -1,6 +1,8 @@
 /** The agent loop: the model answers, its tools run, their outputs go back to the model, which answers again. */
 import type { AgentEvent, ChatCall, ChatOptions, ChatResult, FinishReason, Tool, Usage } from '../../contract/index.ts';
 import type { JsonObject } from '../../../lib/json.ts';
+import type { Delta } from './delta.ts';
+import { RoundText } from './round-text.ts';
 import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
 /** The conversation of one run with a model. */
@@ -14,18 +16,17 @@ export interface Conversation {
 export interface RoundStream {
   /** As they come. Throws an `EngineError`, or the signal's reason. */
   readonly deltas: AsyncIterable<readonly Delta[]>;
-  /** The complete round, once the deltas have ended. Throws an `EngineError`. */
-  end(): Round;
+  /** The rest of the round, once the deltas have ended. Throws an `EngineError`. */
+  end(): RoundEnd;
 }
 
-export interface Delta {
-  readonly type: 'reasoning-delta' | 'content-delta';
-  readonly delta: string;
-}
-
-export interface Round {
+/** A complete round. */
+export interface Round extends RoundEnd {
   readonly content: string;
   readonly reasoning: string;
+}
+
+export interface RoundEnd {
   /** In the model's order; with `length` and `content_filter` they are incomplete and must not run. */
   readonly calls: readonly CallRequest[];
   readonly finish: FinishReason;
@@ -61,11 +62,13 @@ export async function* runLoop(
     const isLast = !returnsCalls && step + 1 === maxSteps;
     yield { type: 'step-started', step };
     const stream = conversation.requestRound(isLast, signal);
+    const text = new RoundText();
     for await (const deltas of stream.deltas) {
-      for (const { type, delta } of merged(deltas)) yield { type, step, delta };
+      for (const { type, delta } of text.take(deltas)) yield { type, step, delta };
     }
+    for (const { type, delta } of text.end()) yield { type, step, delta };
     signal.throwIfAborted();
-    const round = stream.end();
+    const round: Round = { ...stream.end(), content: text.content, reasoning: text.reasoning };
     rounds.push(round);
     if (round.usage) {
       usage = usage ? sum(usage, round.usage) : round.usage;
@@ -84,18 +87,6 @@ export async function* runLoop(
     const outputs = yield* runToolCalls(calls, { step, tools, signal });
     conversation.append({ ...round, calls: calls.map(({ request }) => request) }, outputs);
   }
-}
-
-/** Joins deltas that arrived together: a slow reader gets fewer and longer ones. */
-function merged(deltas: readonly Delta[]): readonly Delta[] {
-  if (deltas.length < 2) return deltas;
-  const result: Delta[] = [];
-  for (const next of deltas) {
-    const last = result.at(-1);
-    if (last?.type === next.type) result[result.length - 1] = { type: last.type, delta: last.delta + next.delta };
-    else result.push(next);
-  }
-  return result;
 }
 
 /** `usage` null: no round has reported any. */

@@ -220,6 +220,31 @@ describe('reasoning', () => {
     expect(provider.calls).toHaveLength(2);
   });
 
+  test.each([
+    [true, '<think>\nHm.\n</think>\n\nLet me look.'],
+    [false, 'Let me look.'],
+  ])('in the content is apart in the result; with replayReasoning: %s, %j is sent back', async (replay, sent) => {
+    const { run, provider } = await startAgent(
+      [
+        streams(
+          ...['<thi', 'nk>\nHm.\n</th', 'ink>\n\nLet me look.'].map((content) => chunk({ content })),
+          chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'weather', arguments: '{}' } }] }),
+          chunk({}, 'tool_calls'),
+        ),
+        says('<think>So.</think>Sunny.'),
+      ],
+      { replayReasoning: replay },
+    );
+    const events = await run({ tools: [weather] });
+    const texts = events.flatMap((event) => ('delta' in event ? [[event.type, event.step, event.delta]] : []));
+    const joined = (type: string) => texts.flatMap(([kind, , delta]) => (kind === type ? [delta] : [])).join('|');
+    expect(joined('reasoning-delta')).toBe('Hm.|So.');
+    expect(joined('content-delta')).toBe('Let me look.|Sunny.');
+    expect(events.at(-1)).toMatchObject({ result: { content: 'Sunny.', reasoning: 'Hm.\n\nSo.' } });
+    const { messages } = (await sentTo(provider))[1] as { messages: { content: string }[] };
+    expect(messages[1]!.content).toBe(sent);
+  });
+
   test('is not sent back with replayReasoning: false', async () => {
     const { ask, provider } = await startAgent(
       [

@@ -82,6 +82,14 @@ describe('a plain answer', () => {
     ]);
   });
 
+  test.each([
+    ['in a stream', streams(text('<think>Hm.</th'), text('ink>\n\nParis.'), ended())],
+    ['in one piece', answers(200, ended({ output: [message('<think>Hm.</think>\n\nParis.')] }).response)],
+  ])('may have reasoning in its content, %s', async (_how, behaviour) => {
+    const { ask } = await startAgent(behaviour, api);
+    expect(await ask()).toMatchObject({ content: 'Paris.', reasoning: 'Hm.' });
+  });
+
   test('may be a refusal of the model', async () => {
     const { ask } = await startAgent(streams({ type: 'response.refusal.delta', delta: 'No.' }, ended()), api);
     expect((await ask()).content).toBe('No.');

@@ -15,6 +15,12 @@ const paris = streams(
   usageChunk(14, 3),
 );
 
+const parisWithTags = streams(
+  ...['<think>Hm.', '</think>\n\nPa', 'ris.'].map((content) => chunk({ content })),
+  chunk({}, 'stop'),
+  usageChunk(14, 3),
+);
+
 async function start(behaviour: Behaviour, models = 'models: [remote]') {
   const provider = await startProvider();
   provider.behave(behaviour);
@@ -25,8 +31,11 @@ async function start(behaviour: Behaviour, models = 'models: [remote]') {
 }
 
 describe('over HTTP', () => {
-  test('the response without streaming equals the last event of the stream', async () => {
-    const { api, service } = await start(paris);
+  test.each([
+    ['in a field', paris],
+    ['in the content', parisWithTags],
+  ])('the response without streaming equals the last event of the stream; reasoning %s', async (_where, behaviour) => {
+    const { api, service } = await start(behaviour);
     const { body } = await api.post('/api/v1/chat', question);
     expect(body).toEqual({
       ...{ content: 'Paris.', model: 'remote', finish_reason: 'stop', reasoning: 'Hm.' },

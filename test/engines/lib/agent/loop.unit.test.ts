@@ -1,7 +1,8 @@
 /** The agent loop: model, tools, model again, until an answer calls no tool. */
 import { describe, expect, test } from 'vitest';
 import { EngineError, type AgentEvent, type Tool, type Usage } from '../../../../engines/contract/index.ts';
-import { runLoop, type Delta, type Round } from '../../../../engines/lib/agent/loop.ts';
+import type { Delta } from '../../../../engines/lib/agent/delta.ts';
+import { runLoop, type Round } from '../../../../engines/lib/agent/loop.ts';
 
 const noCaller = new AbortController().signal;
 const usage = { promptTokens: 10, completionTokens: 5, totalTokens: 15, reasoningTokens: 2 };
@@ -10,6 +11,9 @@ const echo: Tool = {
   ...{ name: 'echo', description: 'Repeats.', parameters: {} },
   run: (args) => Promise.resolve(JSON.stringify(args)),
 };
+
+const says = (delta: string): Delta => ({ type: 'content-delta', delta });
+const thinks = (delta: string): Delta => ({ type: 'reasoning-delta', delta });
 
 interface Script extends Partial<Round> {
   readonly deltas?: readonly (readonly Delta[])[];
@@ -24,14 +28,15 @@ function start(script: readonly Script[], { maxSteps = 5, signal = noCaller } = 
   const appended: { round: Round; outputs: readonly string[] }[] = [];
   const conversation = {
     requestRound(isLast: boolean) {
-      const { deltas = [], fails, ...own } = script[Math.min(asked.length, script.length - 1)]!;
+      const { content = '', reasoning = '', fails, ...own } = script[Math.min(asked.length, script.length - 1)]!;
+      const { deltas = [[thinks(reasoning), says(content)].filter(({ delta }) => delta !== '')] } = own;
       asked.push(isLast);
       async function* all() {
         yield* await Promise.resolve(deltas);
         if (fails) throw fails;
       }
-      const round: Round = { content: '', reasoning: '', calls: [], finish: 'stop', usage: undefined, ...own };
-      return { deltas: all(), end: () => round };
+      const { calls = [], finish = 'stop', usage } = own;
+      return { deltas: all(), end: () => ({ calls, finish, usage }) };
     },
     append: (round: Round, outputs: readonly string[]) => void appended.push({ round, outputs }),
   };
@@ -64,8 +69,8 @@ test('calls are run, appended with their outputs, and the model is asked again',
   const { events, appended } = start([{ content: 'Let me see.', calls: [callEcho('a')] }, { content: 'It is 1.' }]);
   const all = await collect(events);
   expect(all.map(({ type }) => type)).toEqual([
-    ...['step-started', 'tool-started', 'tool-finished'],
-    ...['step-started', 'completed'],
+    ...['step-started', 'content-delta', 'tool-started', 'tool-finished'],
+    ...['step-started', 'content-delta', 'completed'],
   ]);
   expect(appended).toMatchObject([{ round: { content: 'Let me see.', calls: [callEcho('a')] }, outputs: ['{"a":1}'] }]);
   expect(resultOf(all)).toMatchObject({ content: 'It is 1.', finishReason: 'stop' });
