@@ -40,7 +40,7 @@ export function converse(history: History, options: RequestOptions): Conversatio
         end() {
           const round = reader.end();
           warnOfUnknownReason(round, options);
-          if (options.returnsCalls && round.calls.some(({ name }) => name === '')) {
+          if (round.calls.some(({ name }) => name === '')) {
             throw badResponse('The provider sent a tool call without a name.', `${round.calls.length} calls`);
           }
           return round;

@@ -21,6 +21,7 @@ import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
 import { responsesFields } from './provider-fields.ts';
 import type { RequestVariant } from './request-variant.ts';
+import { ResponseItems } from './response-items.ts';
 
 type Request = OpenAI.Responses.ResponseCreateParamsStreaming;
 
@@ -138,18 +139,15 @@ const reasoningEvents = {
 } as const;
 
 function createReader(nextId: () => string): RoundReader {
-  const items: JsonObject[] = [];
+  const streamed = new ResponseItems();
+  let items: readonly JsonObject[] = [];
+  let isCut = false;
   let hasContent = false;
   let hasReasoning = false;
   let reasoningType: string | undefined;
   /** The part of the reasoning that the latest delta belongs to. */
   let reasoningPart: string | undefined;
   let last: JsonObject | undefined;
-
-  function takeItem(item: JsonObject): void {
-    if (items.length === mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
-    items.push(item);
-  }
 
   function takeContent(text: string): readonly Delta[] {
     if (text !== '') hasContent = true;
@@ -175,8 +173,18 @@ function createReader(nextId: () => string): RoundReader {
       case 'response.reasoning_text.delta':
       case 'response.reasoning_summary_text.delta':
         return takeReasoning(event.type, event);
+      case 'response.output_text.done':
+      case 'response.refusal.done':
+        return hasContent ? [] : takeContent(textOf(event.text) + textOf(event.refusal));
+      case 'response.output_item.added':
+        streamed.add(event);
+        return [];
       case 'response.output_item.done':
-        if (isObject(event.item)) takeItem(event.item);
+        streamed.finish(event);
+        return [];
+      case 'response.function_call_arguments.delta':
+      case 'response.function_call_arguments.done':
+        streamed.addArguments(event);
         return [];
       case 'response.completed':
       case 'response.incomplete':
@@ -190,7 +198,8 @@ function createReader(nextId: () => string): RoundReader {
   /** The final event of a stream, or a response without streaming: takes what was not streamed before. */
   function takeWhole(response: JsonObject): readonly Delta[] {
     last = response;
-    if (items.length === 0) objectsOf(response.output).forEach(takeItem);
+    ({ items, isCut } = streamed.complete(objectsOf(response.output)));
+    if (items.length > mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
     return [...(hasReasoning ? [] : takeThoughts()), ...(hasContent ? [] : takeMessages())];
   }
 
@@ -220,7 +229,15 @@ function createReader(nextId: () => string): RoundReader {
     end(): RoundEnd {
       const end = readEnd(last);
       const replay = withDistinctCalls(items, nextId);
-      return { ...end, calls: readCalls(replay), usage: readUsage(last?.usage), replay };
+      const calls = readCalls(replay);
+      const isEmpty = calls.length === 0 && !hasContent && (items.length === 0 || streamed.hasUnfinished);
+      if (end.finish === 'stop' && (isCut || isEmpty)) {
+        throw badResponse(
+          'The response of the provider is incomplete.',
+          `${items.length} items, of which some have no end`,
+        );
+      }
+      return { ...end, calls, usage: readUsage(last?.usage), replay };
     },
   };
 }

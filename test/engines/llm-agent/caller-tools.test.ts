@@ -70,8 +70,8 @@ const apis = {
       events(
         { type: 'response.reasoning_text.delta', item_id: 'r', content_index: 0, delta: 'Hm.' },
         { type: 'response.output_text.delta', item_id: 'm', delta: 'I look.' },
-        ...list.map(({ id, name, args }) => ({
-          type: 'response.output_item.done',
+        ...list.map(({ id, name, args }, output_index) => ({
+          ...{ type: 'response.output_item.done', output_index },
           item: { type: 'function_call', call_id: id, name, arguments: args },
         })),
         response('completed'),

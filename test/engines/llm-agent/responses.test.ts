@@ -6,7 +6,13 @@ import { openAgent, secret, sentTo, startAgent, streamsOnly, tool, weather } fro
 const api = { api: 'responses' };
 
 const named = (event: { type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-const streams = (...events: { type: string; [fact: string]: unknown }[]) => streamsOnly(...events.map(named));
+interface Event {
+  readonly type: string;
+  readonly item?: object;
+  readonly [fact: string]: unknown;
+}
+
+const streams = (...events: readonly Event[]) => streamsOnly(...events.map(named));
 const text = (delta: string) => ({ type: 'response.output_text.delta', item_id: 'msg_1', delta });
 const itemDone = (item: object) => ({ type: 'response.output_item.done', output_index: 0, item });
 const message = (content: string) => ({
@@ -160,7 +166,8 @@ test('each call is matched with its output, whatever its id and arguments', asyn
     ...{ type: 'function_call', id: 'fc_1', name: 'echo', call_id: id, arguments: args },
   });
   const made = [call('a', '{"n":1}'), call('a', '{"n":2}'), call(undefined, { n: 3 }), call('b', '')];
-  const { ask, provider } = await startAgent([streams(...made.map(itemDone), ended()), fine], api);
+  const done = made.map((item, at) => ({ ...itemDone(item), output_index: at }));
+  const { ask, provider } = await startAgent([streams(...done, ended()), fine], api);
   await ask({ tools: [tool('echo', (args) => JSON.stringify(args))] });
   const { input } = (await sentTo(provider))[1] as { input: Record<string, unknown>[] };
   expect(input.slice(1, 5).map(({ call_id, arguments: args }) => [call_id, args])).toEqual([
@@ -175,6 +182,88 @@ test('each call is matched with its output, whatever its id and arguments', asyn
     ['call00002', '{"n":3}'],
     ['b', '{}'],
   ]);
+});
+
+describe('a call of a provider that leaves out events', () => {
+  const place = { output_index: 0, item_id: 'fc_call_1' };
+  const json = '{"city":"Paris"}';
+  const whole = call('weather', json);
+  const streamed: readonly Event[] = [
+    { type: 'response.output_item.added', output_index: 0, item: { ...whole, status: 'in_progress', arguments: '' } },
+    { type: 'response.function_call_arguments.delta', ...place, delta: json.slice(0, 5) },
+    { type: 'response.function_call_arguments.delta', ...place, delta: json.slice(5) },
+    { type: 'response.function_call_arguments.done', ...place, name: 'weather', arguments: json },
+    itemDone(whole),
+  ];
+  const namesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type.slice('response.'.length));
+  const subsets = Array.from({ length: 2 ** streamed.length }, (_, bits) =>
+    streamed.filter((_, at) => bits & (2 ** at)),
+  );
+
+  test.each(subsets.map((events) => [namesOf(events).join(', '), events] as const))(
+    'is made or fails, and is never an empty answer: %s',
+    async (_names, events) => {
+      const ends = [ended(), ended({ output: [whole] })];
+      for (const end of ends) {
+        const { ask } = await startAgent(streams(...events, end), api);
+        const answer: unknown = await ask({ callerTools: [{ name: 'weather' }] }).catch((error: unknown) => error);
+        const id = expect.stringMatching(/^call(_1|00001)$/) as string;
+        const called = { finishReason: 'tool_calls', toolCalls: [{ id, name: 'weather', arguments: json }] };
+        const isTold = end === ends[1] || namesOf(events).some((name) => name.endsWith('.done'));
+        const hasAll = ['added', 'delta', 'delta'].every((name, at) => namesOf(events)[at]?.endsWith(name));
+        expect(answer).toMatchObject(isTold || hasAll ? called : { code: 'provider-bad-response' });
+      }
+    },
+  );
+
+  test.each([
+    ['all events are repeated', [...streamed, ...streamed]],
+    ['all events but its end are repeated', [...streamed.slice(0, 4), ...streamed.slice(0, 4)]],
+    ['ids change from event to event', streamed.map((event, at) => withIds(event, `fc_${at}`))],
+    ['its end lacks the index', [...streamed.slice(0, 4), { ...itemDone(whole), output_index: undefined }]],
+    ['a message follows', [...streamed.slice(0, 4), { ...itemDone(message('I look.')), output_index: 1 }]],
+  ])('is made once when %s', async (_what, events) => {
+    const { ask } = await startAgent(streams(...events, ended()), api);
+    const { toolCalls } = await ask({ callerTools: [{ name: 'weather' }] });
+    expect(toolCalls).toEqual([{ id: 'call_1', name: 'weather', arguments: json }]);
+  });
+
+  test('is not taken for another that is written at the same time, even without an index', async () => {
+    const others = ['a', 'b'].map((id) => call('weather', '', id));
+    const events = [
+      ...others.map((item) => ({ type: 'response.output_item.added', item })),
+      ...others.map(({ id }) => ({
+        ...{ type: 'response.function_call_arguments.delta', item_id: id },
+        delta: JSON.stringify({ city: id }),
+      })),
+    ];
+    const { ask } = await startAgent(streams(...events, ended()), api);
+    const { toolCalls } = await ask({ callerTools: [{ name: 'weather' }] });
+    expect(toolCalls).toEqual(['a', 'b'].map((id) => ({ id, name: 'weather', arguments: `{"city":"fc_${id}"}` })));
+  });
+
+  test('runs a tool of the service, and is sent back', async () => {
+    const { run, provider } = await startAgent([streams(...streamed.slice(0, 4), ended()), fine], api);
+    const events = await run({ tools: [weather] });
+    expect(events).toContainEqual(expect.objectContaining({ type: 'tool-finished', output: 'Sunny in Paris.' }));
+    expect((await sentTo(provider))[1]!.input).toContainEqual({
+      ...{ type: 'function_call', call_id: 'call_1', name: 'weather', arguments: json },
+    });
+  });
+});
+
+function withIds(event: Event, id: string): Event {
+  const { item } = event;
+  return { ...event, ...('item_id' in event && { item_id: id }), ...(item !== undefined && { item: { ...item, id } }) };
+}
+
+test.each([
+  ['its deltas', streams({ type: 'response.output_text.done', item_id: 'msg_1', text: 'Paris.' }, ended())],
+  ['its deltas and texts', streams(itemDone(message('Paris.')), ended())],
+  ['all but the end', streams(ended({ output: [message('Paris.')] }))],
+])('a text of a provider that leaves out %s is the answer', async (_what, behaviour) => {
+  const { ask } = await startAgent(behaviour, api);
+  expect((await ask()).content).toBe('Paris.');
 });
 
 test('reasoning is not sent back with replayReasoning: false', async () => {
@@ -268,6 +357,12 @@ describe('the finish reason', () => {
       'an error without streaming',
       answers(200, ended({ status: 'failed', error: { message: secret } }).response),
       'provider-error',
+    ],
+    ['no item and no text', streams({ type: 'response.created' }, ended()), 'provider-bad-response'],
+    [
+      'a message that begins and has no text',
+      streams({ type: 'response.output_item.added', item: message('') }, ended()),
+      'provider-bad-response',
     ],
     ['an empty body', answers(200, ''), 'provider-bad-response'],
   ])('%s is a failure', async (_name, behaviour, code) => {

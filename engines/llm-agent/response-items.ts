@@ -1,0 +1,104 @@
+/** Assembles the output items of a streamed response. Some providers leave out the event that has the whole item. */
+import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
+import { badResponse } from '../lib/provider/failures.ts';
+import { argumentText, mostParts } from './dialect.ts';
+
+interface Place {
+  /** As the latest event has it. */
+  item: JsonObject;
+  isDone: boolean;
+  /** The arguments of a call, in pieces until they are complete. */
+  pieces: string[];
+  hasArguments: boolean;
+}
+
+export class ResponseItems {
+  readonly #places: Place[] = [];
+  readonly #byId = new Map<string, Place>();
+  readonly #latest = new Map<unknown, Place>();
+  #count = 0;
+
+  /** Takes `response.output_item.added`. */
+  add({ output_index: index, item }: JsonObject): void {
+    if (!isObject(item)) return;
+    const place = this.#known(index, idsOf(item)) ?? this.#open(index, item);
+    this.#remember(index, idsOf(item), place);
+  }
+
+  /** Takes `response.output_item.done`. Index and id identify an item: one that is repeated is one item. */
+  finish({ output_index: index, item }: JsonObject): void {
+    if (!isObject(item)) return;
+    const place = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
+    this.#remember(index, idsOf(item), place);
+    place.item = item;
+    place.isDone = true;
+  }
+
+  /** Takes `response.function_call_arguments.delta` or `.done`, which has the whole arguments. */
+  addArguments({ output_index: index, item_id, delta, arguments: whole, name }: JsonObject): void {
+    const item = { type: 'function_call', id: item_id };
+    const place = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
+    this.#remember(index, idsOf(item), place);
+    if (place.isDone || place.hasArguments) return;
+    if (typeof whole !== 'string') return void place.pieces.push(textOf(delta));
+    place.pieces = [whole];
+    place.hasArguments = true;
+    place.item = { ...place.item, name: textOf(place.item.name) || name };
+  }
+
+  /** Whether an item was begun that has no end. */
+  get hasUnfinished(): boolean {
+    return this.#places.some(({ isDone }) => !isDone);
+  }
+
+  /** The items, or those of the final event if it has what was not streamed; `isCut`: a call lacks its arguments. */
+  complete(output: readonly JsonObject[]): { readonly items: readonly JsonObject[]; readonly isCut: boolean } {
+    const streamed = this.#places.length;
+    const isBetter = this.hasUnfinished ? output.length >= streamed : output.length > streamed;
+    if (isBetter) return { items: output, isCut: false };
+    return { items: this.#places.map(toItem), isCut: this.#places.some(isCut) };
+  }
+
+  #known(index: unknown, ids: readonly string[]): Place | undefined {
+    return ids.map((id) => this.#byId.get(keyOf(index, id))).find((place) => place !== undefined);
+  }
+
+  /** The unfinished item at this index: some providers change the ids from event to event. */
+  #begun(index: unknown, type: unknown): Place | undefined {
+    const latest = this.#latest.get(index);
+    return latest && !latest.isDone && latest.item.type === type ? latest : undefined;
+  }
+
+  #open(index: unknown, item: JsonObject): Place {
+    const place = { item, isDone: false, pieces: [], hasArguments: false };
+    this.#places.push(place);
+    for (const known of [index, undefined]) this.#latest.set(known, place);
+    return place;
+  }
+
+  /** Also without the index, which some events lack. */
+  #remember(index: unknown, ids: readonly string[], place: Place): void {
+    this.#count += 1;
+    if (this.#count > mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
+    for (const id of ids) {
+      for (const known of [index, undefined]) this.#byId.set(keyOf(known, id), place);
+    }
+  }
+}
+
+function idsOf({ id, call_id }: JsonObject): readonly string[] {
+  return [id, call_id].map(textOf).filter((one) => one !== '');
+}
+
+function keyOf(index: unknown, id: string): string {
+  return `${String(index)} ${id}`;
+}
+
+function toItem({ item, pieces }: Place): JsonObject {
+  if (item.type !== 'function_call' || argumentText(item.arguments).trim() !== '') return item;
+  return { ...item, arguments: pieces.join('') };
+}
+
+function isCut({ item, isDone, hasArguments, pieces }: Place): boolean {
+  return item.type === 'function_call' && !isDone && !hasArguments && parseObject(pieces.join('')) === undefined;
+}
