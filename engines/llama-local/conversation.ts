@@ -4,7 +4,7 @@ import { EngineError, type CallerTool, type ChatCall, type Message, type Tool } 
 import { isObject, objectsOf, parseObject, textOf } from '../../lib/json.ts';
 import type { Delta } from '../lib/agent/delta.ts';
 import type { Conversation, RoundEnd, RoundStream } from '../lib/agent/loop.ts';
-import { toGrammarSchema } from './grammar-schema.ts';
+import { toGrammarSchema, writable } from './grammar-schema.ts';
 import type { HostAnswer, HostQuestion } from './host.ts';
 import type { FunctionCall, HistoryItem } from './library-types.ts';
 
@@ -120,9 +120,10 @@ function requireFitting(question: HostQuestion, contextSize: number): void {
   if (bytes > Math.min(mostBytesPerToken * contextSize, longestQuestion)) throw tooLong(`${bytes} bytes`, contextSize);
 }
 
-function toFunction({ name, description, parameters }: Tool | CallerTool) {
+/** Throws `parameter-not-supported` for a tool that no grammar can express. */
+export function toFunction({ name, description, parameters }: Tool | CallerTool) {
   const params = parameters && toGrammarSchema(parameters);
-  return [name, { ...(description !== undefined && { description }), ...(params && { params }) }] as const;
+  return [writable(name), { ...(description !== undefined && { description }), ...(params && { params }) }] as const;
 }
 
 // ------------------------------------------------------------------------------------------------- the history

@@ -1,4 +1,5 @@
 /** JSON Schema of a tool's arguments -> what node-llama-cpp's grammar can express (3.22.1). The tool checks them afterwards. */
+import { EngineError } from '../contract/index.ts';
 import { isObject, objectsOf, type JsonObject } from '../../lib/json.ts';
 
 /** Shapes with and without optional properties; the grammar demands every property of a shape. */
@@ -7,11 +8,12 @@ const maxDepth = 16;
 const anything = { type: 'string' } as const;
 const plainTypes = ['string', 'number', 'integer', 'boolean', 'null'];
 
+/** Throws `parameter-not-supported` for a name or a value that the library cannot write into a grammar. */
 export function toGrammarSchema(schema: JsonObject, depth = 0): JsonObject {
   if (depth > maxDepth) return anything;
   const description = typeof schema.description === 'string' ? { description: schema.description } : {};
-  if (isPrimitive(schema.const)) return { const: schema.const, ...description };
-  const values = Array.isArray(schema.enum) ? schema.enum.filter(isPrimitive) : [];
+  if (isPrimitive(schema.const)) return { const: writable(schema.const), ...description };
+  const values = Array.isArray(schema.enum) ? schema.enum.filter(isPrimitive).map(writable) : [];
   if (values.length > 0) return { enum: values, ...description };
   const choices = [...objectsOf(schema.oneOf), ...objectsOf(schema.anyOf)];
   if (choices.length > 0) return { oneOf: choices.map((choice) => toGrammarSchema(choice, depth + 1)), ...description };
@@ -26,7 +28,9 @@ export function toGrammarSchema(schema: JsonObject, depth = 0): JsonObject {
 
 function toObject({ properties = {}, required = [] }: JsonObject, depth: number): JsonObject {
   const given = Object.entries(isObject(properties) ? properties : {});
-  const all = given.map(([name, value]) => [name, toGrammarSchema(isObject(value) ? value : {}, depth + 1)] as const);
+  const all = given.map(
+    ([name, value]) => [writable(name), toGrammarSchema(isObject(value) ? value : {}, depth + 1)] as const,
+  );
   const isRequired = ([name]: readonly [string, ...unknown[]]) => Array.isArray(required) && required.includes(name);
   const [needed, optional] = [all.filter(isRequired), all.filter((entry) => !isRequired(entry))];
   // A choice of shapes is understood at the top only.
@@ -41,4 +45,15 @@ function toObject({ properties = {}, required = [] }: JsonObject, depth: number)
 
 function isPrimitive(value: unknown): value is string | number | boolean | null {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+/** The library escapes only these control characters: NUL would end the grammar, the others would be no JSON. */
+// eslint-disable-next-line no-control-regex
+const unescaped = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;
+
+/** `text` itself. Throws `parameter-not-supported` if it has control characters other than tabs and line breaks. */
+export function writable<Value>(value: Value): Value {
+  if (typeof value !== 'string' || !unescaped.test(value)) return value;
+  const shown = JSON.stringify(value.slice(0, 100));
+  throw new EngineError('parameter-not-supported', `Local models call no tool with control characters in the name of the tool, of a property or in a value of its schema: ${shown}.`); // prettier-ignore
 }

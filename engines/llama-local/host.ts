@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { serveQuestions, type Caller, type Question } from '../lib/runtime/host-program.ts';
+import { keepControlTextsPlain } from './control-tokens.ts';
 import type { Functions, HistoryItem, Library, Sequence, Token } from './library-types.ts';
 
 /** Its only argument, as JSON. */
@@ -75,6 +76,7 @@ const wrapper = library.resolveChatWrapper(model, {
   customWrapperSettings: { qwen: { thoughts } },
   warningLogs: false,
 });
+keepControlTextsPlain(wrapper, model, library);
 
 serveQuestions(async (question, { say, signal }) => {
   const { history, functions, ...sampling } = question as Question & HostQuestion;

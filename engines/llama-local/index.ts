@@ -3,10 +3,12 @@ import {
   EngineError,
   defineEngine,
   type Availability,
+  type CallerTool,
   type ChatCall,
   type ChatEngine,
   type EngineContext,
   type Resident,
+  type Tool,
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type Offer } from '../lib/agent/complete.ts';
@@ -14,7 +16,7 @@ import { createPreparation, type Offer as CatalogueOffer } from '../lib/preparat
 import { scriptCommand } from '../lib/runtime/script-command.ts';
 import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { catalogueIds, findInCatalogue, part } from './catalogue.ts';
-import { converse, type Ask } from './conversation.ts';
+import { converse, toFunction, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
 import { inspectModel, needOf, problemOf, toEntry, toModel, type Model, type UsableModel } from './models.ts';
@@ -108,9 +110,21 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     if (toolChoice !== 'auto' && toolChoice !== 'none' && returnsCalls) {
       throw new EngineError('parameter-not-supported', `The model ${model.id} calls tools by its own choice only.`);
     }
-    const offered = returnsCalls && toolChoice === 'none' ? [] : tools;
+    const usable = returnsCalls ? tools : tools.filter(isUsable);
+    const offered = returnsCalls && toolChoice === 'none' ? [] : usable;
     const asking = { ask: createAsk(model), tools: offered, contextSize, reasons: thoughtTokens > 0 };
     return { conversation: converse(call, asking), maxSteps };
+  }
+
+  /** A tool of an MCP server that no grammar can express is not offered: callers did not choose it. */
+  function isUsable(tool: Tool | CallerTool): boolean {
+    try {
+      toFunction(tool);
+      return true;
+    } catch {
+      context.log.warn({ tool: tool.name.slice(0, 100) }, 'a tool with control characters in its schema is not offered to local models'); // prettier-ignore
+      return false;
+    }
   }
 
   return {

@@ -27,13 +27,35 @@ export interface Sequence {
   evaluateWithoutGeneratingNewTokens(tokens: readonly Token[]): Promise<void>;
 }
 
-interface Model {
+export interface Model {
   readonly tokenizer: unknown;
   createContext(options: object): Promise<{ getSequence(): Sequence }>;
+  iterateAllTokens(): Iterable<Token>;
+  getTokenAttributes(token: Token): { readonly control: boolean; readonly unknown: boolean };
+  detokenize(tokens: readonly Token[], specialTokens: boolean): string;
 }
 
-interface ChatWrapper {
-  generateContextState(state: object): { readonly contextText: { tokenize(tokenizer: unknown): Token[] } };
+/** Control tokens in its text are read as such; in a plain string they are text. */
+interface SpecialTokensText {
+  readonly value: string;
+}
+
+/** An object that is not a `SpecialTokensText` is a single token. */
+export type PromptPart = string | SpecialTokensText | object;
+
+interface LlamaText {
+  readonly values: readonly PromptPart[];
+  tokenize(tokenizer: unknown): Token[];
+}
+
+export interface ChatState {
+  readonly chatHistory: readonly HistoryItem[];
+  readonly availableFunctions?: Functions;
+  readonly documentFunctionParams?: boolean;
+}
+
+export interface ChatWrapper {
+  generateContextState(state: ChatState): { readonly contextText: LlamaText };
 }
 
 interface Generation {
@@ -53,6 +75,8 @@ interface Generated {
 export interface Library {
   getLlama(options: object): Promise<{ loadModel(options: object): Promise<Model> }>;
   resolveChatWrapper(model: Model, options: object): ChatWrapper;
+  readonly LlamaText: (parts: readonly PromptPart[]) => LlamaText;
+  readonly SpecialTokensText: new (value: string) => SpecialTokensText;
   readonly LlamaChat: new (options: object) => {
     generateResponse(history: readonly HistoryItem[], options: Generation): Promise<Generated>;
     dispose(options: object): void;

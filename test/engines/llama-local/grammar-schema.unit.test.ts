@@ -44,3 +44,15 @@ test('a schema that contains itself, or is of the wrong kind', () => {
   expect(JSON.stringify(toGrammarSchema(endless)).length).toBeLessThan(1_000);
   expect(toGrammarSchema({ type: 7, properties: [], required: 'a', enum: {}, oneOf: 'x' })).toEqual({ type: 'string' });
 });
+
+test.each([
+  ['a value', { enum: ['a\0b'] }],
+  ['the only value', { const: '\u0001' }],
+  ['a name of a property', { type: 'object', properties: { 'a\b': text } }],
+])('%s with a control character is refused by name', (_what, schema) => {
+  expect(() => toGrammarSchema(schema)).toThrow(expect.objectContaining({ code: 'parameter-not-supported' }));
+});
+
+test('tabs, line breaks, and descriptions with control characters are taken', () => {
+  expect(toGrammarSchema({ enum: ['a\t\r\nb'], description: 'a\0b' })).toMatchObject({ enum: ['a\t\r\nb'] });
+});
