@@ -1,4 +1,5 @@
 import { EngineError, type EngineContext } from '../contract/index.ts';
+import { lastLine } from '../../lib/last-line.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { readVoices, type EspeakVoice } from './voices.ts';
 
@@ -14,7 +15,7 @@ export function createCatalogue(context: Pick<EngineContext, 'run'>) {
     const { code, stdout, stderr } = await context.run(program, [...args, '--voices'], call);
     const voices = readVoices(stdout);
     if (code === 0 && voices.length > 0) return voices;
-    const cause = new Error(`${what} --voices: exit ${String(code)}: ${stderr.trim().slice(-2000)}`);
+    const cause = new Error(`${what} --voices: exit ${String(code)}: ${lastLine(stderr)}`);
     throw new EngineError('engine-failed', 'The speech program failed to list its voices.', { cause });
   }
 

@@ -1,4 +1,5 @@
 import { EngineError, type EngineContext, type Pcm, type RunningProgram } from '../contract/index.ts';
+import { lastLine } from '../../lib/last-line.ts';
 import { readWav } from '../../lib/wav-reader.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
@@ -74,8 +75,7 @@ async function* padded(
 
 async function expectSuccess({ exit }: RunningProgram): Promise<void> {
   const { code, signal, stderr } = await exit;
-  if (code !== 0)
-    throw failed(new Error(`it ended with ${code ?? signal ?? ''}; output: ${stderr.trim().slice(-2000)}`));
+  if (code !== 0) throw failed(new Error(`it ended with ${code ?? signal ?? ''}; output: ${lastLine(stderr)}`));
 }
 
 function failed(cause: unknown): EngineError {

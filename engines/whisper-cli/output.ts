@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
 import { isObject } from '../../lib/json.ts';
+import { lastLine } from '../../lib/last-line.ts';
 import { fromWhisper } from './languages.ts';
 import { createTimeline, tidy, withoutControls, withoutNotes } from './segments.ts';
 import { decodeBytes, wordsOf, type Offsets, type Token } from './words.ts';
@@ -40,7 +41,7 @@ export async function readTranscript(jsonPath: string, log: string, wanted: Want
     return toHeard(parse(await readFile(jsonPath)), wanted);
   } catch (cause) {
     throw new EngineError('engine-failed', 'The transcription program produced no result.', {
-      cause: new Error(`whisper-cli wrote no usable JSON; output: ${log.trim().slice(-2000)}`, { cause }),
+      cause: new Error(`whisper-cli wrote no usable JSON; output: ${lastLine(log)}`, { cause }),
     });
   }
 }
@@ -48,9 +49,18 @@ export async function readTranscript(jsonPath: string, log: string, wanted: Want
 /** Throws if the JSON is invalid or lacks the times that are wanted. */
 export function parse(content: Buffer): WhisperJson {
   // Latin-1 keeps the bytes of characters that are cut between tokens.
-  const parsed: unknown = JSON.parse(withoutControls(content.toString('latin1')));
+  const parsed = parseJson(withoutControls(content.toString('latin1')));
   if (!isWhisperJson(parsed)) throw new Error('the JSON has an unexpected structure');
   return parsed;
+}
+
+/** The log gets the error: V8's would quote the transcript. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('it is not JSON');
+  }
 }
 
 export function toTranscript({ result, transcription }: WhisperJson, { durationMs, timestamps }: Wanted): Transcript {

@@ -1,6 +1,7 @@
 /** One recording with whisper-cli, which loads the model for it. */
 import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
+import { lastLine } from '../../lib/last-line.ts';
 import { spinLimit } from './loaded-models.ts';
 import { readTranscript, type Heard } from './output.ts';
 import { readSegmentLine } from './segments.ts';
@@ -33,7 +34,7 @@ export async function runWhisperCli(
   const log = exit.stderr; // stdout has the text of the recording
   if (exit.code !== 0) {
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
-    const cause = new Error(`whisper-cli ended with ${how}; output: ${log.trim().slice(-2000)}`);
+    const cause = new Error(`whisper-cli ended with ${how}; output: ${lastLine(log)}`);
     throw new EngineError('engine-failed', 'The transcription program failed.', { cause });
   }
   return await readTranscript(`${output}.json`, log, call.wanted);

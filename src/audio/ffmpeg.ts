@@ -6,6 +6,7 @@ import { rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
+import { lastLine } from '../../lib/last-line.ts';
 import { readLines } from '../system/child-process/output.ts';
 import { startProgram } from '../system/child-process/run-program.ts';
 import { Mix, mixFilters } from './ffmpeg-mix.ts';
@@ -105,7 +106,7 @@ async function decodeInto(
   ]).finally(decoder.kill);
   if (streams.excess !== undefined) throw undecodable(streams.excess);
   const decoded = decodedOf(bytes, { wavPath, maxSeconds });
-  const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${errorsIn(exit.stderr).slice(-2000)}`);
+  const cause = new Error(`ffmpeg: exit ${String(exit.code ?? exit.signal)}: ${lastLine(errorsIn(exit.stderr))}`);
   // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long. The kernel counts
   // CPU time in ticks, so that the limit may come a little before its time by the clock.
   const isCpuLimit = exit.signal === 'SIGKILL' && performance.now() - started >= cpuSeconds * 900;

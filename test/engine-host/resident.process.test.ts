@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Resident, ResidentProgram } from '../../engines/contract/index.ts';
 import { createResidents } from '../../src/engine-host/resident/index.ts';
@@ -25,6 +26,8 @@ const host = `
     else if (does === 'echo') { say({ id, part: 1 }); say({ id, part: 2 }); say({ id, done: rest }); }
     else if (does === 'fail') say({ id, error: 'no such file /secret' });
     else if (does === 'crash') process.exit(3);
+    else if (does === 'throw') throw new Error('cannot read ' + rest.text);
+    else if (does === 'quote') { console.error('reading'); console.error('got ' + line); process.exit(3); }
     else if (does === 'noise') process.stdout.write('hello\\n');
     else if (does === 'mute') { process.stdout.end(); setInterval(() => {}, 1e6); }
     else if (does === 'flood') process.stdout.write('x'.repeat(2_000_000));
@@ -33,10 +36,21 @@ const host = `
   });
 `;
 
+/** A host of ours: what it throws quotes the question. */
+const ownHost = `
+  import { serveQuestions } from ${JSON.stringify(new URL('../../engines/lib/runtime/host-program.ts', import.meta.url))};
+  serveQuestions(({ does, text }) => {
+    const error = Object.assign(new Error('cannot read ' + text), { code: 'E_OWN' });
+    if (does === 'fail') return Promise.reject(error);
+    return new Promise(() => setImmediate(() => { throw error; }));
+  });
+`;
+
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parlance-resident-'));
   await writeFile(join(directory, 'host.mjs'), host);
+  await writeFile(join(directory, 'own-host.mjs'), ownHost);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -176,6 +190,35 @@ describe('a resident program', () => {
     process.kill(first!, 'SIGKILL');
     await expect(done).rejects.toMatchObject({ code: 'engine-failed' });
     expect(await starts()).toHaveLength(1);
+  });
+
+  test.each([
+    ['throws', 'host.mjs', 'throw', /^Node\.js v/],
+    ['prints a question', 'host.mjs', 'quote', /^\[a line with JSON\]$/],
+    ['is ours and throws', 'own-host.mjs', 'throw', /^Error E_OWN at .*own-host\.mjs/],
+  ])('that %s is logged once, and without what it was asked', async (_what, script, does, output) => {
+    const { all } = residents();
+    const lines: string[] = [];
+    const log = (facts: object, message: string) => void lines.push(`${message} ${inspect(facts, { depth: 9 })}`);
+    const args = [join(directory, script), join(directory, 'own')];
+    const program = { name: 'model', program: process.execPath, args, memory: 1_000, idleUnloadMs: 0 };
+    const resident = all.open('engine', program, { debug: log, info: log, warn: log, error: log });
+    const failure = await ask(resident, does, never, { text: 'a private word' }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'engine-failed' });
+    const crashes = lines.filter((line) => line.startsWith('a loaded model has crashed'));
+    expect(crashes).toHaveLength(1);
+    expect(/output: '(.*)'/.exec(crashes[0]!)?.[1]).toMatch(output);
+    expect(`${lines.join()} ${inspect(failure)}`).not.toContain('private');
+    expect(inspect(failure)).not.toContain('Node.js v');
+  });
+
+  test('of ours says where a question failed, without its words', async () => {
+    const { all } = residents();
+    const program = { name: 'model', program: process.execPath, args: [join(directory, 'own-host.mjs')], memory: 1_000, idleUnloadMs: 0 }; // prettier-ignore
+    const resident = all.open('engine', program, { debug() {}, info() {}, warn() {}, error() {} });
+    const failure = await ask(resident, 'fail', never, { text: 'a private word' }).catch((error: unknown) => error);
+    expect(inspect(failure)).toMatch(/cause.* Error E_OWN at /);
+    expect(inspect(failure)).not.toContain('private');
   });
 
   test('that crashes three times within a minute is not started for a minute', async () => {

@@ -1,4 +1,5 @@
 /** What the programs that keep a model loaded have in common: the other side of engines/contract/resident.ts. */
+import { writeSync } from 'node:fs';
 import { toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
@@ -15,6 +16,15 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
+/** Whether the program may have texts of callers. */
+let isServing = false;
+
+// By default Node prints the message, and the line of source that threw it: in a library, they may repeat the question.
+process.on('uncaughtException', (error) => {
+  writeSync(2, `${isServing ? kindOf(error) : messageOf(error)}\n`);
+  process.exit(1);
+});
+
 /** Says that it is ready, and answers as many questions at once as it is asked. Ends with stdin. */
 export function serveQuestions(answer: (question: Question, caller: Caller) => Promise<unknown>): void {
   const working = new Map<number, AbortController>();
@@ -29,7 +39,7 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
       cancelled.signal.throwIfAborted();
       print({ id, done: done ?? true });
     } catch (error) {
-      print({ id, error: messageOf(error) });
+      print({ id, error: kindOf(error) });
     } finally {
       working.delete(id);
     }
@@ -49,6 +59,7 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
       for (const line of lines.push(chunk)) receive(line);
     })
     .on('close', () => process.exit(0));
+  isServing = true;
   print({ ready: true });
 }
 
@@ -58,4 +69,14 @@ export function print(message: object): void {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Its name, its code and its place in the source: the message may repeat the question. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return `threw ${typeof error}`;
+  const { name, message, stack = '' } = error;
+  const { code } = error as { readonly code?: unknown };
+  const frames = stack.startsWith(`${name}: ${message}\n`) ? stack.slice(name.length + 2 + message.length) : '';
+  const [place = ''] = /at .+/.exec(frames) ?? [];
+  return [name, typeof code === 'string' ? code : '', place].filter((part) => part !== '').join(' ');
 }

@@ -1,5 +1,6 @@
 /** Encodes what no library of ours encodes, with ffmpeg. */
 import { EngineError, type Pcm, type SpeechFormat } from '../../../engines/contract/index.ts';
+import { lastLine } from '../../../lib/last-line.ts';
 import { streamProgram } from '../../system/child-process/stream-program.ts';
 
 /** The signal has the request's deadline; this limit only catches leaked programs. */
@@ -54,7 +55,7 @@ function exitError(format: FfmpegFormat, code: number | null, stderr: string): E
   if (stderr.includes(`Unknown encoder '${encoders[format].name}'`)) {
     return new EngineError('format-not-supported', `The ffmpeg on the server does not support ${format}.`);
   }
-  return new Error(`ffmpeg: exit ${String(code)}: ${stderr.trim().slice(-2000)}`);
+  return new Error(`ffmpeg: exit ${String(code)}: ${lastLine(stderr)}`);
 }
 
 const encoders: Readonly<Record<FfmpegFormat, { readonly name: string; readonly options: readonly string[] }>> = {

@@ -4,6 +4,7 @@ import { EngineError, type ResidentCall, type ResidentProgram } from '../../../e
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { parseObject, wellFormed } from '../../../lib/json.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
+import { lastLine } from '../../../lib/last-line.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
 import { endAfterExit, tail } from '../../system/child-process/output.ts';
 import { notStarted, spawnProgram } from '../../system/child-process/spawn.ts';
@@ -24,11 +25,17 @@ interface Asked {
 
 export type HostProcess = ReturnType<typeof startHost>;
 
+export interface Crash {
+  readonly failure: Error;
+  /** Of its stderr. Not in `failure`, which the log also gets as the cause of every request that fails. */
+  readonly lastLine: string;
+}
+
 /**
- * `onEnd` is called once, when its memory is free; with an error if it ended by itself, but not if it never began. Throws
+ * `onEnd` is called once, when its memory is free; with the crash if it ended by itself, but not if it never began. Throws
  * as `spawnProgram` does.
  */
-export function startHost({ name, program, args, env = {} }: ResidentProgram, onEnd: (crash?: Error) => void) {
+export function startHost({ name, program, args, env = {} }: ResidentProgram, onEnd: (crash?: Crash) => void) {
   const options = { cwd: '/', env, signal: new AbortController().signal, timeoutMs: 0 };
   const child = spawnProgram(program, args, options, 'pipe');
   const { stdin, stdout } = child;
@@ -58,13 +65,14 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
   child.once('exit', () => [stdout, child.stderr].forEach(endAfterExit));
   child.once('close', (code, signal) => {
     settleLoading();
-    failure ??= new Error(`${name} ended (${signal ?? `exit code ${String(code)}`}): ${stderr().trim().slice(-2_000)}`);
+    failure ??= new Error(`${name} ended (${signal ?? `exit code ${String(code)}`})`);
     const error = EngineError.is(failure) ? failure : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure }); // prettier-ignore
     ready.reject(error);
     const questions = [...asked.values()];
     const isWaitedFor = questions.length === 0 || questions.some(({ isCancelled }) => !isCancelled());
     for (const { reject } of questions) reject(error);
-    onEnd(isWanted && isWaitedFor && child.pid !== undefined ? failure : undefined);
+    const isCrash = isWanted && isWaitedFor && child.pid !== undefined;
+    onEnd(isCrash ? { failure, lastLine: lastLine(stderr()) } : undefined);
   });
 
   function settleLoading(): void {

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
 import { startTimer } from '../../../lib/timers.ts';
 import { isBeingRemoved, markInUse } from '../../../lib/model-use.ts';
-import { startHost, type HostProcess } from './host-process.ts';
+import { startHost, type Crash, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, Tenant } from './memory-plan.ts';
 
 export interface LifeEvents {
   readonly onLoad: (ms: number) => void;
   /** Its memory is free. `crash`: it ended by itself. */
-  readonly onEnd: (crash: Error | undefined) => void;
+  readonly onEnd: (crash: Crash | undefined) => void;
 }
 
 const lookEveryMs = 500;
@@ -169,7 +169,7 @@ export class Life implements Tenant {
     };
   }
 
-  #end(crash?: Error): void {
+  #end(crash?: Crash): void {
     this.#hasCrashed = crash !== undefined;
     this.unload();
     this.#use?.[Symbol.dispose]();

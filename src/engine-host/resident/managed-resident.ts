@@ -7,6 +7,7 @@ import {
   type ResidentProgram,
 } from '../../../engines/contract/index.ts';
 import type { ResidentState } from '../../metrics/metrics.ts';
+import type { Crash } from './host-process.ts';
 import { Life } from './life.ts';
 import type { MemoryPlan } from './memory-plan.ts';
 
@@ -91,10 +92,10 @@ export class ManagedResident implements Resident {
     this.#log.info({ program: this.#program.name, ms: Math.round(ms) }, 'the model is loaded');
   }
 
-  #crashed(failure: Error): void {
+  #crashed({ failure, lastLine: output }: Crash): void {
     this.#counts.crashes += 1;
     this.#crashTimes = [...this.#crashTimes, performance.now()].slice(-crashLimit.crashes);
-    this.#log.error({ err: failure, program: this.#program.name }, 'a loaded model has crashed');
+    this.#log.error({ err: failure, program: this.#program.name, output }, 'a loaded model has crashed');
   }
 
   /** How long it is not started again. */
