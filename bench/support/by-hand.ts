@@ -62,6 +62,7 @@ async function flagsOfWhisper(
     program: 'whisper-cli',
     modelFile,
     vadFile: undefined,
+    hostProgram: undefined,
     language: 'en',
     threads,
     fitContext: false,

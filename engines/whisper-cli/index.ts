@@ -159,6 +159,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         language: whisperLanguage,
         ...{ recording, prompt, keywords, temperature, timestamps, translate },
         fitContext,
+        // whisper.cpp removes silence only with its own state, which whisper-host does not use.
+        hostProgram: model.vad === undefined ? findHost(found, context.dataDir) : undefined,
       };
       return queue.run(async ({ threads = fewThreads }) => {
         const now = await model.inspect(); // it may have been replaced since

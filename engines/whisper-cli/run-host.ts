@@ -1,11 +1,15 @@
-/** One recording with a loaded model (host/host.cpp). */
+/** One recording with whisper-host (host/host.cpp). */
 import { EngineError, type Resident } from '../contract/index.ts';
 import { isObject } from '../../lib/json.ts';
 import { isSegment, toHeard, type Heard, type Segment } from './output.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 import { decodeBytes } from './words.ts';
 
-export async function runHost(host: Resident, call: WhisperCall, { signal, onRaw }: WhisperOptions): Promise<Heard> {
+export async function runHost(
+  host: Pick<Resident, 'call'>,
+  call: WhisperCall,
+  { signal, onRaw }: WhisperOptions,
+): Promise<Heard> {
   const transcription: Segment[] = [];
   const done = await host.call(questionOf(call), {
     signal,

@@ -8,7 +8,7 @@ import { readSegmentLine } from './segments.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
 /** Safety net only: the caller's signal carries the real timeout. */
-const hardLimitMs = 24 * 3_600_000;
+export const hardLimitMs = 24 * 3_600_000;
 
 export async function runWhisperCli(
   call: WhisperCall,

@@ -1,4 +1,4 @@
-/** The way of a recording: decoded, then transcribed by a loaded model, or by whisper-cli where none is free or it fails. */
+/** The way of a recording: decoded, then transcribed by a loaded model, or by a program of its own where none is free or it fails. */
 import {
   EngineError,
   type EngineContext,
@@ -15,13 +15,16 @@ import { runWhisperCli } from './run-whisper-cli.ts';
 import { toTranscript, type Heard } from './output.ts';
 import { clamp, createTimeline, type RawSegment } from './segments.ts';
 import { transcribeSpeech, type Hear, type Sound } from './speech.ts';
-import type { WhisperCall } from './whisper-call.ts';
+import { singleHost } from './single-host.ts';
+import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
 export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioContext' | 'wanted' | 'carriesPrompt'> {
   /** Finds the speech in the decoded recording; undefined: all of it is transcribed. */
   readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
   /** Called when the recording is decoded: the loaded model that is free then, if any. */
   readonly free: () => Resident | undefined;
+  /** Path of whisper-host, where it can transcribe with this model. */
+  readonly hostProgram: string | undefined;
   /** Whether the encoder gets no more context than the recording needs. */
   readonly fitContext: boolean;
   readonly recording: Recording;
@@ -55,7 +58,15 @@ const silence = (durationMs: number, timestamps: readonly TimestampKind[] = []):
 /** By a loaded model, or by whisper-cli. */
 async function hearSound(
   { wavPath, durationMs }: Sound,
-  { free, fitContext, prompt, keywords = [], timestamps = [], ...job }: Omit<TranscribeJob, 'recording' | 'detector'>,
+  {
+    free,
+    hostProgram,
+    fitContext,
+    prompt,
+    keywords = [],
+    timestamps = [],
+    ...job
+  }: Omit<TranscribeJob, 'recording' | 'detector'>,
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
 ): Promise<Heard> {
@@ -69,15 +80,26 @@ async function hearSound(
   const report = createReporter(durationMs, callbacks);
   const options = { signal, onRaw: report?.first };
   const host = free();
-  if (host === undefined) return runWhisperCli(call, context, options);
+  if (host === undefined) return hearAlone(call, hostProgram, context, options);
   try {
     return await runHost(host, call, options);
   } catch (error) {
     signal.throwIfAborted();
     if (!EngineError.is(error)) throw error; // a callback's
-    context.log.warn({ err: error }, 'the loaded model has failed; whisper-cli transcribes the recording');
-    return runWhisperCli(call, context, { signal, onRaw: report?.again() });
+    context.log.warn({ err: error }, 'the loaded model has failed; another program transcribes the recording');
+    return hearAlone(call, hostProgram, context, { signal, onRaw: report?.again() });
   }
+}
+
+/** By a program for this recording alone. Every user of the machine can read the arguments of whisper-cli. */
+function hearAlone(
+  call: WhisperCall,
+  hostProgram: string | undefined,
+  context: EngineContext,
+  options: WhisperOptions,
+): Promise<Heard> {
+  if (call.prompt === '' || hostProgram === undefined) return runWhisperCli(call, context, options);
+  return runHost(singleHost(hostProgram, call.modelFile, context), call, options);
 }
 
 /**
@@ -86,9 +108,9 @@ async function hearSound(
  */
 const maxPromptLength = 2_000;
 
-/** An argument of a program cannot contain NUL. */
+/** An argument of a program cannot contain NUL, nor can JSON have half of a surrogate pair. */
 function shorten(prompt: string): string {
-  return Array.from(prompt.replaceAll('\0', ' ')).slice(-maxPromptLength).join('');
+  return Array.from(prompt.replaceAll('\0', ' ')).slice(-maxPromptLength).join('').toWellFormed();
 }
 
 /** Whisper was trained with the context of 30 s: some more than the recording fills, in steps that reuse its memory. */

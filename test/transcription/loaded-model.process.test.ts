@@ -1,4 +1,5 @@
 /** A local model stays loaded between recordings: whisper.cpp in a program of ours that outlives its calls. */
+import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -224,6 +225,23 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
     return join(bin, 'whisper-cli');
   }
 
+  test.each([{ keepLoaded: false }, {}])(
+    'keeps a prompt and keywords out of the list of processes: %o',
+    async (options) => {
+      const bin = await mkdtemp(join(directory, 'bin-'));
+      const called = join(bin, 'called');
+      await writeFile(join(bin, 'whisper-cli'), `#!/bin/sh\ntouch ${called}\nexit 3\n`, { mode: 0o755 });
+      await symlink(programs['whisper-host'], join(bin, 'whisper-host'));
+      const named = { program: join(bin, 'whisper-cli'), ...options };
+      const { service } = await start(named, { env: { MEMORY_BUDGET: '1048576' } });
+      const fields = { model: 'local', prompt: 'A private word.', keywords: 'Zürich' };
+      const answer = await upload(service, short, { fields, path: '/v1/audio/transcriptions' });
+      expect(await answer.json()).toMatchObject({ text });
+      expect(existsSync(called)).toBe(false);
+      await expect.poll(() => service.leftovers()).toEqual([]);
+    },
+  );
+
   test('is said to be loading while it is', async () => {
     // The program is never ready.
     const { service } = await start({ program: await besideHost('exec cat'), preload: true });
@@ -237,7 +255,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
     for (let n = 0; n < 4; n++) expect(await transcribe(service)).toMatchObject({ status: 200, text });
     expect(logged(service, 'a loaded model has crashed')).toHaveLength(3); // then it is paused
     expect(
-      logged(service, 'the loaded model has failed; whisper-cli transcribes the recording').length,
+      logged(service, 'the loaded model has failed; another program transcribes the recording').length,
     ).toBeGreaterThan(0);
   });
 });
