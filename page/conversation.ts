@@ -2,6 +2,7 @@
 import { effect, untracked } from '@preact/signals';
 import { key } from './key.ts';
 import { toMarkdown } from './markdown-file.ts';
+import { forgetRemoved, removed } from './new-conversation.ts';
 import { isAnswering, restore, startOver, turns } from './run.ts';
 import { saveFile } from './save-file.ts';
 import { storedTurns, storeTurns } from './stored-conversation.ts';
@@ -12,7 +13,7 @@ const storage = () => sessionStorage;
 let isLeaving = false;
 
 function store(): void {
-  if (!isLeaving) storeTurns(storage, turns.peek(), key.peek());
+  if (!isLeaving) storeTurns(storage, removed.peek() ?? turns.peek(), key.peek());
 }
 
 /** Written when a question or an answer is complete, and when the page may go: each write copies the whole text. */
@@ -20,7 +21,7 @@ export function keepConversation(): void {
   restore(storedTurns(storage, key.peek()));
   effect(() => {
     // Read, so that each change of it counts; not while each word changes it.
-    const shown = isAnswering.value ? undefined : turns.value;
+    const shown = isAnswering.value ? undefined : (removed.value ?? turns.value);
     if (shown) untracked(store);
   });
   let owner = key.peek();
@@ -28,6 +29,7 @@ export function keepConversation(): void {
     if (key.value === owner) return;
     owner = key.value;
     untracked(startOver); // another key, another person
+    forgetRemoved();
   });
   addEventListener('pagehide', () => {
     store();

@@ -26,3 +26,7 @@ export const isKeyRefused = (error: unknown): boolean => error instanceof Parlan
 /** The key is valid, but not for this operation. */
 export const isNotAllowed = (error: unknown): error is ParlanceError =>
   error instanceof ParlanceError && error.code === 'operation-not-allowed';
+
+/** The service refuses the recording itself, and would refuse it again. */
+export const isRecordingRefused = (error: unknown): boolean =>
+  error instanceof ParlanceError && (error.code.startsWith('recording-') || error.code === 'body-too-large');

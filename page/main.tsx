@@ -6,6 +6,7 @@ import { keepConversation } from './conversation.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
 import { watchLongRecordings } from './long-recordings.ts';
+import { watchNewConversation } from './new-conversation.ts';
 import { watchPreparations } from './preparations.ts';
 import { watchKept } from './transcription.ts';
 import { forgetExplanations } from './why-not.ts';
@@ -35,6 +36,7 @@ function Page() {
 }
 
 keepConversation();
+watchNewConversation();
 watchListings();
 watchPreparations();
 watchLongRecordings();

@@ -35,10 +35,10 @@ export function stopAnswer(): void {
   run?.abort();
 }
 
-/** The conversation from before a reload. */
+/** The conversation from before a reload, or before a new one. */
 export function restore(kept: readonly Turn[]): void {
   turns.value = kept;
-  lastId = kept.length;
+  lastId = Math.max(lastId, kept.at(-1)?.id ?? 0);
 }
 
 export function startOver(): void {

@@ -1,7 +1,7 @@
-/** Transcribes recordings. One that fails is kept: it can be tried again, and saved. */
+/** Transcribes recordings. One that fails is kept, unless the service refuses it: it can be tried again, and saved. */
 import { effect, signal, untracked } from '@preact/signals';
 import { ParlanceError } from '../src/client/index.ts';
-import { failureOf, isKeyRefused, type Failure } from './failure.ts';
+import { failureOf, isKeyRefused, isRecordingRefused, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { chosen } from './listings.ts';
 import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
@@ -15,8 +15,10 @@ export interface Undelivered {
   readonly failure: Failure;
   /** Where it is kept on this device; undefined: it is not. */
   readonly keptAs?: string | undefined;
-  /** Undefined if it failed before there was a recording. */
+  /** Undefined if it failed before there was one, and for a refused file, which its owner has. */
   readonly recording: File | undefined;
+  /** It would be refused again. */
+  readonly isRefused?: boolean;
 }
 
 /** Undefined: nothing is being transcribed. */
@@ -43,7 +45,7 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
     const isJob =
       (await isLong(recording)) && (await createJob(recording, { signal, onUploadProgress: sentOf(signal) }));
     const text = isJob ? '' : await textOf(recording, signal);
-    if (before?.keptAs !== undefined && before.recording === recording) await dropRecording(before.keptAs);
+    await forget(recording, before);
     if (isJob) return undefined;
     if (text !== '') return text;
     wasSilent.value = true;
@@ -51,12 +53,23 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   } catch (error) {
     if (signal.aborted) return undefined;
     if (isKeyRefused(error)) isKeyAsked.value = true;
+    if (isRecordingRefused(error)) {
+      const isFile = source instanceof File && source !== before?.recording;
+      undelivered.value = { recording: isFile ? undefined : recording, failure: failureOf(error), isRefused: true };
+      await forget(recording, before);
+      return undefined;
+    }
     undelivered.value = { recording, failure: failureOf(error) };
     if (recording) await keep(recording, before);
   } finally {
     if (call.signal === signal) transcribing.value = undefined;
   }
   return undefined;
+}
+
+/** It need not be offered again. */
+async function forget(recording: File | undefined, before: Undelivered | undefined): Promise<void> {
+  if (before?.keptAs !== undefined && before.recording === recording) await dropRecording(before.keptAs);
 }
 
 /** Across a reload, too. */

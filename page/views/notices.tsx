@@ -9,6 +9,7 @@ import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, captureProblem } from '../microphone.ts';
 import { textOfCaptureProblem } from '../capture-checks.ts';
+import { forgetRemoved, removed, undo } from '../new-conversation.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { Icon } from './icons.tsx';
 import { FailureText } from './failure-text.tsx';
@@ -21,6 +22,14 @@ export function Notices() {
       <MicrophoneNotice />
       <LongRecordings />
       <KeptRecording />
+      {removed.value && (
+        <Notice close={forgetRemoved}>
+          <p>The last conversation is gone in a few seconds.</p>
+          <button type="button" class="outlined" onClick={undo}>
+            Undo
+          </button>
+        </Notice>
+      )}
       {wasSilent.value && !transcribing.value && (
         <Notice close={() => (wasSilent.value = false)}>
           Nothing was heard. Is the right microphone chosen, and is it on?
@@ -115,19 +124,22 @@ function MicrophoneNotice() {
 
 function KeptRecording() {
   if (!undelivered.value) return null;
-  const { failure, recording } = undelivered.value;
+  const { failure, recording, isRefused } = undelivered.value;
   const close = () => void discardUndelivered();
   if (!recording) return <FailureNotice failure={failure} close={close} />;
   return (
     <Notice role="alert">
       <FailureText failure={failure} />
       <p class="small">
-        The recording is kept: {recording.name}, {Math.ceil(recording.size / 1_024)} KB.
+        {isRefused ? 'The recording can be saved' : 'The recording is kept'}: {recording.name},{' '}
+        {Math.ceil(recording.size / 1_024)} KB.
       </p>
       <div class="actions">
-        <button type="button" class="outlined" onClick={() => void tryAgain()}>
-          Try again
-        </button>
+        {!isRefused && (
+          <button type="button" class="outlined" onClick={() => void tryAgain()}>
+            Try again
+          </button>
+        )}
         <button type="button" class="outlined" onClick={saveUndelivered}>
           Save
         </button>

@@ -4,7 +4,8 @@ import { isPreparing, optionText, placeOf, type Capability } from '../choices.ts
 import { chosen, isKeyMissing, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
 import { saveConversation } from '../conversation.ts';
-import { startOver, turns } from '../run.ts';
+import { startNewConversation } from '../new-conversation.ts';
+import { turns } from '../run.ts';
 import { nameOfDefault } from '../voices.ts';
 import { whyNot } from '../why-not.ts';
 import { Action } from './action.tsx';
@@ -18,7 +19,7 @@ export function Top() {
       <div class="bar">
         <h1>Parlance</h1>
         <nav aria-label="Page">
-          <Action class="quiet" whyNot={whyNotYet()} onClick={startOver}>
+          <Action class="quiet" whyNot={whyNotYet()} onClick={startNewConversation}>
             <Icon name="fresh" />
             <span class="wide">New conversation</span>
           </Action>

@@ -86,8 +86,16 @@ describeWith(programs, 'the page', () => {
       await page.alert.waitFor();
     },
     'with a kept recording': async (page) => {
+      await page.page.context().setOffline(true);
       await page.upload('memo.wav', Buffer.from('no recording'));
       await page.alert.waitFor();
+      await page.page.context().setOffline(false);
+    },
+    'with a new conversation that can be undone': async (page) => {
+      await page.send('Good morning');
+      await page.answer();
+      await page.button('New conversation').click();
+      await page.button('Undo').waitFor();
     },
     answering: async (page) => {
       await page.choose('Answers', 'sandbox-chat-slow');

@@ -100,12 +100,50 @@ describeWith(programs, 'the conversation', () => {
     expect(await docs.evaluate('window.opener')).toBe(null);
   });
 
-  test('is gone with a new conversation', async () => {
-    const page = await open();
+  /** A page whose conversation has just been replaced by a new one, and whose clock the test can put forward. */
+  const startAnew = async () => {
+    const page = await open({ isAlone: true });
     await page.send('Good morning');
     await page.answer();
     await expect.poll(() => stored(page), patience).toContain('Good morning');
+    await page.page.clock.install();
     await page.button('New conversation').click();
+    await textOf(page.status).toBe('A new conversation. Undo brings the last one back.');
+    expect(await page.questions.count()).toBe(0);
+    return page;
+  };
+
+  test('comes back with Undo, and goes on', async () => {
+    const page = await startAnew();
+    await page.button('Undo').click();
+    await textOf(page.questions).toBe('Good morning');
+    expect(await page.button('Undo').count()).toBe(0);
+    await page.send('And again');
+    await page.answer();
+    await textOf(page.questions).toBe('Good morning\nAnd again');
+  });
+
+  test('comes back with a reload, as long as there is Undo', async () => {
+    const page = await startAnew();
+    await reload(page);
+    await textOf(page.questions).toBe('Good morning');
+  });
+
+  test('is gone when a new conversation has begun', async () => {
+    const page = await startAnew();
+    await page.send('Something else');
+    await page.answer();
+    expect(await page.button('Undo').count()).toBe(0);
+    await expect.poll(() => stored(page), patience).toContain('Something else');
+    expect(await stored(page)).not.toContain('Good morning');
+  });
+
+  test('is gone ten seconds after a new conversation', async () => {
+    const page = await startAnew();
+    await page.page.clock.fastForward(9_000);
+    expect(await page.button('Undo').count()).toBe(1);
+    await page.page.clock.fastForward(1_100);
+    await expect.poll(() => page.button('Undo').count(), patience).toBe(0);
     await expect.poll(() => stored(page), patience).toBe(null);
     await reload(page);
     expect(await page.questions.count()).toBe(0);

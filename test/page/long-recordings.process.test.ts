@@ -81,6 +81,30 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
   });
 
+  const noRecording = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+  test('is not kept where the service refuses it', async () => {
+    const page = await open();
+    await page.upload('picture.png', noRecording);
+    await textOf(page.alert).toContain('recording-not-accepted');
+    expect(await page.button('Try again').count()).toBe(0);
+    expect(await page.page.evaluate(stored)).toBe(0);
+    await page.button('Dismiss').click();
+    await expect.poll(() => page.alert.count(), patience).toBe(0);
+  });
+
+  test('is kept no longer once the service refuses it, and can be saved', async () => {
+    const page = await open();
+    await page.page.context().setOffline(true);
+    await page.upload('picture.png', noRecording);
+    await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
+    await page.page.context().setOffline(false);
+    await page.button('Try again').click();
+    await textOf(page.alert).toContain('The recording can be saved: picture.png');
+    expect(await page.button('Try again').count()).toBe(0);
+    await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
+  });
+
   test('is gone when the user discards it', async () => {
     const page = await failToSend();
     await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);

@@ -70,6 +70,7 @@ const pictures: Readonly<Record<string, Picture>> = {
     prepare: async (page) => {
       await send(page, 'fail: provider-error');
       const file = { name: 'memo.wav', mimeType: 'audio/wav', buffer: Buffer.from('no recording') };
+      await page.context().setOffline(true);
       await page.locator('input[type=file]').setInputFiles(file);
       await page.getByText('The recording is kept').waitFor();
     },

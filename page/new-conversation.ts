@@ -1,0 +1,40 @@
+/** Begins a new conversation. For ten seconds the one before can be brought back, also by a reload of the tab. */
+import { batch, effect, signal } from '@preact/signals';
+import { announce } from './announcements.ts';
+import { stop, type Answer, type Turn } from './conversation-state.ts';
+import { restore, startOver, turns } from './run.ts';
+
+const undoMs = 10_000;
+
+/** The conversation that can be brought back. */
+export const removed = signal<readonly Turn[] | undefined>(undefined);
+
+let forgetting: ReturnType<typeof setTimeout> | undefined;
+
+export function startNewConversation(): void {
+  batch(() => {
+    removed.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+    startOver();
+  });
+  clearTimeout(forgetting);
+  forgetting = setTimeout(forgetRemoved, undoMs);
+  announce('A new conversation. Undo brings the last one back.');
+}
+
+export function undo(): void {
+  if (removed.value) restore(removed.value);
+  announce('The conversation is back.');
+}
+
+export function forgetRemoved(): void {
+  removed.value = undefined;
+}
+
+/** A conversation that has begun takes the place of the last one. */
+export function watchNewConversation(): void {
+  effect(() => {
+    if (turns.value.length > 0) forgetRemoved();
+  });
+}
+
+const isRunning = (turn: Turn): turn is Answer => turn.role === 'assistant' && turn.state === 'running';
