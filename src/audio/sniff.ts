@@ -66,7 +66,7 @@ export async function sniff(file: FileHandle): Promise<Sniffed> {
   const sniffed = classify(head);
   if (sniffed !== undefined) return sniffed;
   if (hasMp3Frames(await readAt(file, 0, syncBytes))) return { container: 'mp3' };
-  return { container: undefined, detected: describeBytes(head) };
+  return { container: undefined, detected: describeText(head) ?? describeBytes(head) };
 }
 
 async function readAt(file: FileHandle, position: number, length = headBytes): Promise<string> {
@@ -85,12 +85,9 @@ function classify(head: string): Sniffed | undefined {
     signature.every(({ at = 0, bytes }) => head.startsWith(bytes, at));
   const container = accepted.find(match)?.container;
   if (container !== undefined) return { container };
-  const text = describeText(head); // before MPEG: the byte order mark of UTF-16 begins like a frame
-  if (text !== undefined) return { container, detected: known.find(match)?.detected ?? text };
-  const frame = classifyFrame(head);
-  if (frame !== undefined) return frame;
-  const detected = known.find(match)?.detected;
-  return detected === undefined ? undefined : { container, detected };
+  const detected = known.find(match)?.detected ?? describeUtf16(head); // its byte order mark begins like a frame
+  if (detected !== undefined) return { container, detected };
+  return classifyFrame(head);
 }
 
 /** Of audio, only MP3 and FLAC are accepted behind an ID3 tag. Real MP3 files have padding or junk after their tag. */
@@ -132,16 +129,20 @@ function mpegLayer(head: string): number | undefined {
   return isSync && version !== 1 && layer !== 4 && b2 >> 4 !== 15 && ((b2 >> 2) & 3) !== 3 ? layer : undefined;
 }
 
-/** By its byte order mark; without one, text is in UTF-8. */
-const encodings: Readonly<Record<string, string>> = { '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
-
 function describeText(head: string): string | undefined {
   if (/^\s*<[?!a-z]/i.test(head)) return 'an XML or HTML document';
   if (/^\s*\{\s*["}]/.test(head)) return 'a JSON document';
-  const encoding = encodings[head.slice(0, 2)];
+  return isText(head, 'utf-8') ? 'text' : undefined;
+}
+
+function describeUtf16(head: string): string | undefined {
+  const encoding = ({ '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' } as const)[head.slice(0, 2)];
+  return encoding !== undefined && isText(head, encoding) ? 'text in UTF-16' : undefined;
+}
+
+function isText(head: string, encoding: string): boolean {
   const text = new TextDecoder(encoding).decode(Buffer.from(head, 'latin1'), { stream: true });
-  if (!/^([\t\n\r]|[^\p{Cc}\p{Cn}\ufffd])+$/u.test(text)) return undefined;
-  return encoding === undefined ? 'text' : 'text in UTF-16';
+  return /^([\t\n\r]|[^\p{Cc}\p{Cn}\ufffd])+$/u.test(text);
 }
 
 function describeBytes(head: string): string {
