@@ -6,7 +6,7 @@ import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
 import { copyPcmWav } from './pcm-wav.ts';
-import { undecodable } from './wasm/failures.ts';
+import { undecodable } from './failures.ts';
 import { sectionsOf } from './wasm/sections.ts';
 
 export interface DecoderOptions {

@@ -12,7 +12,7 @@ import { startProgram } from '../system/child-process/run-program.ts';
 import { Mix, mixFilters } from './ffmpeg-mix.ts';
 import { errorsIn, StreamReport, type AudioStream } from './ffmpeg-streams.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
-import { undecodable } from './wasm/failures.ts';
+import { undecodable } from './failures.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { isAtMachineLimit, isDiskFull } from '../../../lib/resource-limits.ts';
 import type { DecodeJob } from '../job.ts';
-import { isSystemError, undecodable } from './failures.ts';
+import { isSystemError, undecodable } from '../failures.ts';
 import { transcode } from './transcode.ts';
 
 /** Errors lose their class between threads, so a failure is sent as plain data. */

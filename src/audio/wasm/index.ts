@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 import type { DecodeJob, DecodeOptions } from '../job.ts';
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 import type { DecodeResult, SpaceRequest } from './decoder-thread.ts';
 
 const deadlineMs = 120_000;

@@ -1,6 +1,6 @@
 /** Finds the frames of an MP3 file. Tags, padding and damage between them are skipped, as ffmpeg does. */
 import { haveSameFormat, readMp3Frame, type Mp3Frame } from '../../../lib/mp3-frame.ts';
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 import { createReader } from './file-bytes.ts';
 
 /** Consecutive frames of one format. */

@@ -1,6 +1,6 @@
 /** The codecs that are known but not decoded here. ffmpeg decodes them; the documentation and the doctor list them. */
 import type { Container, EngineError } from '../../../engines/contract/index.ts';
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 
 /**
  * Names by the beginning of the id in the container: the type of a sample entry in mp4, the CodecID in Matroska, the first

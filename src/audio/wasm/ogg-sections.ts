@@ -1,5 +1,5 @@
 /** Ogg (RFC 3533): a recording is a sequence of links, each with streams of its own. */
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 import { createReader, findBytes, readAt } from './file-bytes.ts';
 import type { FileView } from './file-view.ts';
 

@@ -14,7 +14,7 @@ import {
 } from 'mediabunny';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { decoderFor } from './codecs/index.ts';
-import { isSystemError, undecodable } from './failures.ts';
+import { isSystemError, undecodable } from '../failures.ts';
 import { withFile } from './file-bytes.ts';
 import { viewedSource, type FileView } from './file-view.ts';
 import { unsupportedCodec } from './needs-ffmpeg.ts';

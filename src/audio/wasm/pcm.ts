@@ -1,4 +1,4 @@
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 
 /** A block of decoded audio. */
 export interface Pcm {

@@ -3,7 +3,7 @@
  * sections of a file, each a recording of its own, and throw when they lose their way before its end.
  */
 import type { Container } from '../../../engines/contract/index.ts';
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 import { withFile } from './file-bytes.ts';
 import type { FileView } from './file-view.ts';
 import { flacSections } from './flac-sections.ts';

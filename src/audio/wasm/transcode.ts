@@ -4,7 +4,7 @@ import { tooLong, type DecodeJob } from '../job.ts';
 import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
-import { isSystemError, undecodable } from './failures.ts';
+import { isSystemError, undecodable } from '../failures.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
 import { Resampler } from '../resample.ts';
 import { WavWriter } from './wav-writer.ts';

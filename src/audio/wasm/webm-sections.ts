@@ -3,7 +3,7 @@
  * after its last complete element, and the size of its last cluster is patched: browsers write seconds of audio, or all of
  * it, into one cluster.
  */
-import { undecodable } from './failures.ts';
+import { undecodable } from '../failures.ts';
 import { findBytes, readAt } from './file-bytes.ts';
 import type { FileView, Patch } from './file-view.ts';
 

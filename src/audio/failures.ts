@@ -1,4 +1,4 @@
-import { EngineError } from '../../../engines/contract/index.ts';
+import { EngineError } from '../../engines/contract/index.ts';
 
 /** `why` is shown to the client and completes the sentence; messages of libraries belong in `cause`. */
 export function undecodable(why: string, cause?: unknown): EngineError {
