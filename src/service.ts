@@ -1,5 +1,4 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
-import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import type { Registry } from './engine-host/registry.ts';
@@ -34,7 +33,7 @@ import { createPreparingRule } from './keys/preparing.ts';
 import { createLimits } from './limits/limits.ts';
 import { createMinuteCounter } from './limits/minutes.ts';
 import { createConcurrencySlots } from './limits/concurrency.ts';
-import { openBudgets } from './limits/usage-file.ts';
+import { openBudgets, usageFileOf } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeechModelSelector } from './speech/speech-models.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
@@ -259,7 +258,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const mcp = createMcpTools({ settings, env, log });
   const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp], log);
   const keys = await openKeyRing(settings, log);
-  const budgets = keys && (await openBudgets({ path: join(settings.dataDir, 'usage.json'), log }));
+  const budgets = keys && (await openBudgets({ path: usageFileOf(settings.dataDir), log }));
   const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
   const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });

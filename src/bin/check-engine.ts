@@ -14,14 +14,21 @@ import { createReport, explain } from '../conformance/report.ts';
 import { speechChecks } from '../conformance/speech.ts';
 import { transcriptionChecks, type TranscriptionSubject } from '../conformance/transcription.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { commandLine } from '../../lib/setup-command.ts';
 
-const usage = `check-engine ENGINE [--options JSON] [--words FILE] [--calls-tools]
+const usage = `Usage: ${commandLine('check-engine', 'ENGINE', '[--options JSON]', '[--words FILE]', '[--calls-tools]')}
+
+Checks an engine against the rules of the engine contract, as the service would call it, and prints each verdict.
+Exit code 0: it keeps all of them; 1: it breaks one; 2: it cannot be checked.
+
   ENGINE         as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
   --options      the engine's options, valid on this machine
   --words        for transcription: a WAV file, 16 kHz mono 16 bits, with words that the engine understands;
                  default: "yes no hello" in English
   --calls-tools  for chat: the model calls a tool when asked to and repeats its result;
-                 default: a model that calls no tool passes`;
+                 default: a model that calls no tool passes
+
+Example: ${commandLine('check-engine', './my-engine.js', '--options', `'{"model":"small"}'`)}`;
 
 /** Limit for creating the engine. */
 const startMs = 20_000;
@@ -66,7 +73,12 @@ mayExit = true;
 process.exit();
 
 async function main(): Promise<number> {
-  const { use, options, words, callsTools } = readArguments();
+  const wanted = readArguments();
+  if (wanted === undefined) {
+    console.log(usage);
+    return 0;
+  }
+  const { use, options, words, callsTools } = wanted;
   useOwnTemporaryDirectory();
   const record = await openRecorder(words).catch((error: unknown) => {
     throw new UsageError(`--words: ${messageOf(error)}`);
@@ -105,6 +117,7 @@ function uncaughtFailure(): Nonconformance | undefined {
   return cause === undefined ? undefined : new Nonconformance('uncaught exception or unhandled rejection', { cause });
 }
 
+/** Undefined: the command is to be explained. */
 function readArguments() {
   try {
     const { values, positionals } = parseArgs({
@@ -113,8 +126,10 @@ function readArguments() {
         options: { type: 'string', default: '{}' },
         words: { type: 'string' },
         'calls-tools': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
       },
     });
+    if (values.help) return undefined;
     const [use] = positionals;
     if (use === undefined || positionals.length > 1) throw new Error('expected exactly one ENGINE');
     const options: unknown = JSON.parse(values.options);

@@ -29,6 +29,9 @@ type OptionName = keyof typeof options;
 interface Grammar {
   /** The name of the command, as in `parlance NAME`. */
   readonly command: string;
+  /** What it does, in sentences. */
+  readonly about: string;
+  readonly example: readonly string[];
   readonly takes: readonly OptionName[];
   /** How the other arguments are called in the usage; absent: there are none. */
   readonly rest?: string;
@@ -65,7 +68,7 @@ export function readCommandLine(grammar: Grammar): CommandLine | undefined {
 export class UsageError extends Error {}
 
 /** Throws a `UsageError`. */
-export function parseCommandLine({ takes, rest }: Grammar, args: readonly string[]) {
+export function parseCommandLine({ takes, rest }: Pick<Grammar, 'takes' | 'rest'>, args: readonly string[]) {
   const known = takes.map((name) => [name, { type: isFlag(options[name]) ? 'boolean' : 'string' }] as const);
   const help = { type: 'boolean', short: 'h' } as const;
   // Not strict: the parser's own messages do not name the right options.
@@ -138,8 +141,13 @@ function setVariables(file: string): string {
   return `Variables from ${path}`;
 }
 
-function usage({ command, takes, rest }: Grammar): string {
-  return `Usage: ${commandLine(command, '[options]', ...(rest === undefined ? [] : [rest]))}\n\n${optionsOf(takes)}`;
+export function usage({ command, about, example, takes, rest }: Grammar): string {
+  return [
+    `Usage: ${commandLine(command, '[options]', ...(rest === undefined ? [] : [rest]))}`,
+    about,
+    optionsOf(takes),
+    `Example: ${commandLine(command, ...example)}`,
+  ].join('\n\n');
 }
 
 /** One line for each. */

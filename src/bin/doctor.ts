@@ -33,10 +33,18 @@ const verdicts = [
   { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
 ] as const;
 
+const grammar = {
+  command: 'doctor',
+  about:
+    'Reports what was found, what is missing, and how to fix it. Exit code 1: nothing can chat, speak or transcribe.',
+  example: ['--config', 'my.config.yaml'],
+  takes: ['config', 'env-file'],
+} as const;
+
 const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothing of this machine' };
 
 try {
-  if (readCommandLine({ command: 'doctor', takes: ['config', 'env-file'] })) await report();
+  if (readCommandLine(grammar)) await report();
 } catch (error) {
   explainStartFailure(error);
 }

@@ -5,7 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { readCommandLine } from './command-line.ts';
 import { exampleFile } from '../settings/example-file.ts';
 
-if (readCommandLine({ command: 'init', takes: ['config'] })) writeExample();
+const args = readCommandLine({
+  command: 'init',
+  about: `Writes an example settings file with every setting commented out, parlance.config.yaml in the working directory or
+the FILE of --config. It changes nothing until a # is removed, and overwrites no file.`,
+  example: ['--config', 'my.config.yaml'],
+  takes: ['config'],
+});
+if (args) writeExample();
 
 function writeExample(): void {
   const { PARLANCE_CONFIG: named = '' } = process.env;

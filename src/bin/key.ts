@@ -1,23 +1,48 @@
-/** `parlance key new NAME`: makes a token and its entry for the keys file. Nothing is stored. Exit code 2: wrong usage. */
+/**
+ * `parlance key`: makes tokens for the keys file, lists its keys, and removes one. Exit code 1: it failed; 2: wrong usage.
+ */
 import { stringify } from 'yaml';
-import { keyName } from '../keys/schema.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import { SettingsError, loadSettings } from '../settings/load.ts';
+import { readKeysFile } from '../keys/keys-file.ts';
 import { createToken } from '../keys/new-token.ts';
+import { revokeKey } from '../keys/revoke.ts';
+import { keyName } from '../keys/schema.ts';
+import { readCommandLine, usage } from './command-line.ts';
+import { listKeys } from './list-keys.ts';
 
-const usage = `key new NAME
-  NAME  of the key, in the log and in metrics: 1 to 32 of a-z, 0-9, - and _, such as web-app; not key-N.
-        The name of a key that exists makes one more token for it: until the old one is removed, both are valid.`;
+const grammar = {
+  command: 'key',
+  about: `Makes API keys for the keys file (API_KEYS_FILE), lists them, and removes one.
 
-const [verb, name, ...rest] = process.argv.slice(2);
+key new NAME     makes a token and prints it, once, with its entry for the keys file; stores neither
+key list         lists the keys: tokens by the first digits of their hash, rights, limits, and today's use
+key revoke NAME  removes all entries of the name from the keys file
 
-if (verb === '--help' || verb === '-h') {
-  console.log(usage);
-} else if (verb !== 'new' || name === undefined || rest.length > 0) {
-  console.error(usage);
-  process.exitCode = 2;
-} else if (!keyName.test(name)) {
-  console.error(`"${name}" is not a name for a key.\n\n${usage}`);
-  process.exitCode = 2;
-} else {
+NAME appears in the log and in metrics: 1 to 32 of a-z, 0-9, - and _, such as web-app; not key-N. \`new\` with the name
+of a key that exists makes one more token for it: until the old one is removed, both are valid.`,
+  example: ['new', 'web-app'],
+  takes: ['config', 'env-file'],
+  rest: 'new NAME | list | revoke NAME',
+} as const;
+
+const commandLine = readCommandLine(grammar);
+try {
+  if (commandLine) await run(commandLine.rest);
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  fail(error.message);
+}
+
+async function run([verb, name, ...more]: readonly string[]): Promise<void> {
+  if (verb === 'list' && name === undefined) await list();
+  else if (verb === 'revoke' && name !== undefined && more.length === 0) await revoke(name);
+  else if (verb !== 'new' || name === undefined || more.length > 0) refuse();
+  else if (keyName.test(name)) makeToken(name);
+  else refuse(`${JSON.stringify(name)} is not a name for a key.\n\n`);
+}
+
+function makeToken(name: string): void {
   const { token, sha256 } = createToken(name);
   const entry = stringify([{ name, sha256 }]).trimEnd(); // quotes a name such as null or 0x10
   console.log(`The token, for the client. It is shown only now:
@@ -28,4 +53,32 @@ Its entry in the file of API_KEYS_FILE, below \`keys:\`. SIGHUP makes the servic
 Without a list of \`operations\` the key may do everything but start and stop preparations:
 
 ${entry.replaceAll(/^/gm, '  ')}`);
+}
+
+async function list(): Promise<void> {
+  const lines = await listKeys(loadSettings(process.env));
+  console.log(lines.length > 0 ? lines.join('\n') : 'There are no keys: neither API_KEYS nor API_KEYS_FILE is set.');
+}
+
+async function revoke(name: string): Promise<void> {
+  const { apiKeysFile: path } = loadSettings(process.env);
+  if (path === undefined) return fail('API_KEYS_FILE is not set; remove a token of API_KEYS where that is set');
+  const count = await revokeKey(path, name);
+  if (count === 0) {
+    const names = (await readKeysFile(path)).map((entry) => entry.name);
+    const meant = didYouMean(name, names);
+    return fail(`${path} has no key ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
+  }
+  const what = count === 1 ? 'its token' : `its ${String(count)} tokens`;
+  console.log(`${name} is removed from ${path}, with ${what}. A running service takes them until it reads the file again: send it SIGHUP.`); // prettier-ignore
+}
+
+function refuse(why = ''): void {
+  console.error(`${why}${usage(grammar)}`);
+  process.exitCode = 2;
+}
+
+function fail(why: string): void {
+  console.error(`key: ${why}`);
+  process.exitCode = 1;
 }

@@ -39,6 +39,8 @@ const verbs: Readonly<Record<string, Verb>> = { pull, remove };
 
 const grammar = {
   command: 'models',
+  about: 'Lists the models and voices that this machine can have, downloads one by its name, or removes it.',
+  example: ['pull', 'small'],
   takes: ['config', 'env-file'],
   rest: '[list | pull NAME ... | remove NAME ...]',
 } as const;

@@ -26,7 +26,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
   models: { about: 'local models and voices: models list, pull NAME, remove NAME', run: () => import('./models.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
-  key: { about: 'make an API key for the keys file: key new NAME', run: () => import('./key.ts') },
+  key: { about: 'API keys of the keys file: key new NAME, list, revoke NAME', run: () => import('./key.ts') },
   'init-engine': {
     about: 'write a package for an engine of your own: init-engine NAME --capability chat',
     run: () => import('./init-engine.ts'),

@@ -25,7 +25,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-const args = readCommandLine({ command: 'setup', takes: ['config', 'env-file'], rest: '[NAME ...]' });
+const args = readCommandLine({
+  command: 'setup',
+  about: `Downloads and builds what local models need, then exits. Without a NAME: what the settings need at once, which is
+local transcription without a settings file. With one: what only starts when it is asked for, such as voice or chat.
+An interrupted setup goes on where it was.`,
+  example: ['voice'],
+  takes: ['config', 'env-file'],
+  rest: '[NAME ...]',
+});
 try {
   if (args) await setUp(args.rest);
 } catch (error) {

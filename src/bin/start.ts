@@ -26,7 +26,12 @@ const settleMs = 500;
 /** An engine that is slow to say what it would prepare does not delay the summary any longer. */
 const begunWithinMs = 1_000;
 
-const commandLine = readCommandLine({ command: 'start', takes: ['port', 'host', 'config', 'env-file', 'open'] });
+const commandLine = readCommandLine({
+  command: 'start',
+  about: 'Starts the service. SIGINT and SIGTERM stop it once its requests are answered.',
+  example: ['--port', '8485', '--open'],
+  takes: ['port', 'host', 'config', 'env-file', 'open'],
+});
 keepYoungObjectsYoung();
 letHeapGrow();
 optimizeEarly();

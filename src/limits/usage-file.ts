@@ -1,12 +1,14 @@
 /** The counters of today in a file, so that a restart does not give the budgets anew. */
 import { rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { readRegularFile, replaceFile } from '../../lib/regular-file.ts';
 import { createBudgets, type DayUsage, type Total } from './budgets.ts';
 import { errnoOf } from '../../lib/errors.ts';
+
+export const usageFileOf = (dataDir: string): string => join(dataDir, 'usage.json');
 
 const version = 1;
 const writeEveryMs = 10_000;
@@ -59,7 +61,8 @@ async function readUsage(path: string, log: Pick<Logger, 'error'>): Promise<DayU
   }
 }
 
-function parseUsage(text: string): DayUsage {
+/** Throws for a text that is not such a file. */
+export function parseUsage(text: string): DayUsage {
   const file = parseObject(text);
   if (!file) throw new Error('it is not a JSON object');
   if (file.version !== version) throw new Error(`its version is not ${String(version)}`);

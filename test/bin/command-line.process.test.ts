@@ -13,14 +13,28 @@ it('a wrong option ends the command with 2 and its usage', async () => {
   const { code, stdout, stderr } = await runScript('src/bin/setup.ts', ['--port', '1'], { cwd: import.meta.dirname });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   const usage = 'Usage: npm run setup -- [options] [NAME ...]';
-  expect(stderr).toMatch(`unknown option "--port"\n\n${usage}\n\n  --config FILE`);
+  expect(stderr).toMatch(`unknown option "--port"\n\n${usage}\n\nDownloads and builds`);
 });
 
 it('--help prints the usage and starts nothing', async () => {
   const { code, stdout } = await runScript('src/bin/start.ts', ['--help'], { cwd: import.meta.dirname });
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Usage: npm start -- \[options\]\n\n {2}--port NUMBER /);
+  expect(stdout).toMatch(/^Usage: npm start -- \[options\]\n\nStarts the service.*\n\n {2}--port NUMBER /);
 });
+
+it.each(['setup', 'init', 'key', 'check-engine', 'doctor', 'models'])(
+  '%s --help says what the command does, with an example',
+  async (command) => {
+    const { code, stdout, stderr } = await runScript(`src/bin/${command}.ts`, ['--help'], { cwd: import.meta.dirname });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [first, about, ...more] = stdout.split('\n\n');
+    expect([first, about]).toEqual([
+      expect.stringMatching(/^Usage: npm run /),
+      expect.stringMatching(/^[A-Z](\w+ ){3}/),
+    ]);
+    expect(more.at(-1)).toMatch(RegExp(`^Example: npm run ${command} -- .+\n$`));
+  },
+);
 
 describe('a start', () => {
   it('takes what it is given first from options, then from the environment, then from --env-file, then from --config', async () => {

@@ -106,6 +106,6 @@ test.each([
 
 test('nothing to check is a mistake of its own', async () => {
   const { code, stderr } = await runScript('src/bin/check-engine.ts', [], { cwd: folder });
-  expect(stderr).toContain('check-engine ENGINE [--options JSON]');
+  expect(stderr).toContain('check-engine -- ENGINE [--options JSON]');
   expect(code).toBe(2);
 });

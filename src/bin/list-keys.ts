@@ -1,0 +1,61 @@
+/** `parlance key list`: the API keys, what they may do, and what they have used today. */
+import { errnoOf } from '../../lib/errors.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { operationsByNameOnly } from '../keys/key.ts';
+import { readKeysFile, type KeyEntry } from '../keys/keys-file.ts';
+import { createBudgets, type OwnBudgets } from '../limits/budgets.ts';
+import { parseUsage, usageFileOf } from '../limits/usage-file.ts';
+import type { LoadedSettings } from '../settings/load.ts';
+
+type Settings = Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile' | 'dataDir'>;
+
+/** Lines; throws a `SettingsError` for an invalid keys file. */
+export async function listKeys({ apiKeys, apiKeysFile: path, dataDir }: Settings): Promise<string[]> {
+  const entries = path === undefined ? [] : await readKeysFile(path);
+  const budgets = await readBudgets(usageFileOf(dataDir));
+  const unnamed = [...new Set(apiKeys)].map((token) => `key-${String(apiKeys.indexOf(token) + 1)}`);
+  return [
+    ...unnamed.flatMap((name) => describeKey(name, [], budgets)),
+    ...[...Map.groupBy(entries, ({ name }) => name)].flatMap(([name, tokens]) => describeKey(name, tokens, budgets)),
+  ];
+}
+
+/** Undefined for a file that cannot be read: it may be another user's. */
+async function readBudgets(path: string): Promise<OwnBudgets | undefined> {
+  try {
+    return createBudgets(parseUsage(await readRegularFile(path)));
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? createBudgets() : undefined;
+  }
+}
+
+/** Entries of one name differ in their token and its expiry only. None: a token of API_KEYS. */
+function describeKey(name: string, entries: readonly KeyEntry[], budgets: OwnBudgets | undefined): string[] {
+  const { operations, models = ['all'], tools = ['all'], weight = 1, limits = {} } = entries[0] ?? {};
+  const { requestsPerMinute, concurrentRequests, audioMinutesPerDay, tokensPerDay } = limits;
+  const used = budgets?.used(name);
+  const perDay = (limit: number | undefined) => (limit === undefined ? '' : ` of ${String(limit)}`);
+  const bounds = [
+    ...(requestsPerMinute === undefined ? [] : [`${String(requestsPerMinute)} requests per minute`]),
+    ...(concurrentRequests === undefined ? [] : [`${String(concurrentRequests)} requests at once`]),
+    ...(audioMinutesPerDay === undefined ? [] : [`${String(audioMinutesPerDay)} minutes of audio per day`]),
+    ...(tokensPerDay === undefined ? [] : [`${String(tokensPerDay)} tokens per day`]),
+  ];
+  const facts = {
+    tokens: entries.length === 0 ? 'one, of API_KEYS' : entries.map(describeToken).join('; '),
+    operations: operations?.join(', ') ?? `all but ${operationsByNameOnly.join(' and ')}`,
+    models: models.join(', '),
+    tools: tools.length === 0 ? 'none' : tools.join(', '),
+    limits: [...bounds, ...(weight === 1 ? [] : [`weight ${String(weight)}`])].join(', ') || 'none',
+    today: used
+      ? `${(used.audioMs / 60_000).toFixed(1)}${perDay(audioMinutesPerDay)} minutes of audio, ${String(used.tokens)}${perDay(tokensPerDay)} tokens`
+      : 'unknown: usage.json of the data directory cannot be read',
+  };
+  return [name, ...Object.entries(facts).map(([what, fact]) => `  ${what.padEnd(10)}  ${fact}`)];
+}
+
+function describeToken({ sha256, expires }: KeyEntry): string {
+  const token = `${sha256.slice(0, 8)}…`;
+  if (expires === undefined) return `${token} without expiry`;
+  return `${token} ${Date.parse(expires) <= Date.now() ? 'expired' : 'expires'} ${expires}`;
+}

@@ -1,0 +1,54 @@
+/** Removes a key from the keys file; other entries and their comments stay. */
+import { chmod, chown, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import { messageOf } from '../../lib/errors.ts';
+import { SettingsError } from '../settings/load.ts';
+import { readOperatorFile } from '../settings/read-file.ts';
+import { parseYaml } from '../settings/yaml.ts';
+import { readKeysFile } from './keys-file.ts';
+
+/** Returns the number of tokens that it had; 0: there is no such key. Throws a `SettingsError` where it cannot be removed. */
+export async function revokeKey(path: string, name: string): Promise<number> {
+  const entries = await readKeysFile(path);
+  const count = entries.filter((entry) => entry.name === name).length;
+  if (count === 0) return 0;
+  const { text: before, isRegular } = await readOperatorFile(path);
+  if (!isRegular) throw new SettingsError(`${path} is not a file that can be replaced; fix: remove the entries by hand`);
+  const after = withoutKey(before, name);
+  const others = entriesIn(before, path).filter((entry) => entry.name !== name);
+  if (after === undefined || !isDeepStrictEqual(entriesIn(after, path), others)) {
+    throw new SettingsError(`${path}: other keys use parts of "${name}"; fix: remove its entries by hand`);
+  }
+  await replace(path, after).catch((cause: unknown) => {
+    throw new SettingsError(`${path} cannot be replaced: ${messageOf(cause)}`, { cause });
+  });
+  return count;
+}
+
+/** Undefined where an alias refers to what is gone. */
+function withoutKey(text: string, name: string): string | undefined {
+  const document = parseDocument(text);
+  const keys = document.get('keys', true);
+  if (!isSeq(keys)) return undefined;
+  keys.items = keys.items.filter((entry) => !isMap(entry) || entry.get('name') !== name);
+  try {
+    return document.toString({ lineWidth: 0 });
+  } catch {
+    return undefined;
+  }
+}
+
+const entriesIn = (text: string, path: string) =>
+  (parseYaml(text, path) as { readonly keys: readonly { readonly name: string }[] }).keys;
+
+/** Atomically: a service may be reading it. */
+async function replace(path: string, text: string): Promise<void> {
+  const file = await realpath(path);
+  const { mode, uid, gid } = await stat(file);
+  const draft = `${file}.new`;
+  await writeFile(draft, text, { mode: 0o600, flush: true });
+  await chown(draft, uid, gid);
+  await chmod(draft, mode);
+  await rename(draft, file);
+}
