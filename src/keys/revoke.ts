@@ -14,7 +14,8 @@ export async function revokeKey(path: string, name: string): Promise<number> {
   const count = entries.filter((entry) => entry.name === name).length;
   if (count === 0) return 0;
   const { text: before, isRegular } = await readOperatorFile(path);
-  if (!isRegular) throw new SettingsError(`${path} is not a file that can be replaced; fix: remove the entries by hand`);
+  if (!isRegular)
+    throw new SettingsError(`${path} is not a file that can be replaced; fix: remove the entries by hand`);
   const after = withoutKey(before, name);
   const others = entriesIn(before, path).filter((entry) => entry.name !== name);
   if (after === undefined || !isDeepStrictEqual(entriesIn(after, path), others)) {
