@@ -63,3 +63,24 @@ export function ticksOf(pid: string): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)!.split(' ');
   return Number(fields[11]) + Number(fields[12]);
 }
+
+/**
+ * Kills each of the programs that works, until `work` is over; returns those. The service replaces the first once, as if it
+ * had been killed while it was idle.
+ */
+export async function killWhileAtWork(programs: () => readonly string[], work: Promise<unknown>): Promise<string[]> {
+  const killed: string[] = [];
+  const state = { isOver: false };
+  const end = () => (state.isOver = true);
+  work.then(end, end);
+  for (;;) {
+    const living = () => programs().find((program) => !killed.includes(program));
+    await until('there is a program', () => state.isOver || living() !== undefined);
+    const program = living();
+    if (state.isOver || program === undefined) return killed;
+    const ticks = ticksOf(program);
+    await until('it is at work', () => ticksOf(program) >= ticks + 5);
+    process.kill(Number(program), 'SIGKILL');
+    killed.push(program);
+  }
+}

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
-import { processesWith, ticksOf, until } from '../../support/processes.ts';
+import { killWhileAtWork, processesWith, until } from '../../support/processes.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { heard } from '../../support/tone-listener.ts';
 import { startChildService } from '../../support/child-service.ts';
@@ -174,32 +174,24 @@ describe('a voice that cannot be used', () => {
 });
 
 describe('a program that is killed', () => {
-  it('in a sentence fails that one alone, and the next request starts a new one', async () => {
+  it('in a sentence, and its successor, fails that one alone, and the next request starts a new one', async () => {
     const { say, wav, programs } = await startVoices({ voices: { voice: { isMedium: true } } });
     await wav({ text: 'yes.' });
-    const [before] = programs();
-    const ticks = ticksOf(before!);
     const speech = say({ text: sentenceOf(120, 0) });
-    speech.catch(() => {});
-    await until('it is at work', () => ticksOf(before!) >= ticks + 5);
-    process.kill(Number(before), 'SIGKILL');
+    const killed = await killWhileAtWork(programs, speech);
     await expect(speech).rejects.toMatchObject(failed);
+    expect(killed).toHaveLength(2);
     expect(heard(await wav())).toBe('yes no hello');
-    expect(programs()).not.toContain(before);
   });
 
-  it('in the middle of a speech aborts its audio', async () => {
+  it('in the middle of a speech, and its successor, aborts its audio', async () => {
     const { say, programs } = await startVoices({ voices: { voice: { isMedium: true } } });
     const text = Array.from({ length: 20 }, (_, k) => sentenceOf(100, k)).join(' ');
     const { audio } = await say({ text, format: 'mp3' });
     const reading = audio[Symbol.asyncIterator]();
     await reading.next();
-    const [program] = programs();
-    const ticks = ticksOf(program!);
     const reader = readToEnd(reading);
-    reader.catch(() => {});
-    await until('it is at work', () => ticksOf(program!) >= ticks + 5);
-    process.kill(Number(program), 'SIGKILL');
+    await killWhileAtWork(programs, reader);
     await expect(reader).rejects.toMatchObject(failed);
   });
 });
