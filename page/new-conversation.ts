@@ -18,12 +18,12 @@ export function startNewConversation(): void {
   });
   clearTimeout(forgetting);
   forgetting = setTimeout(forgetRemoved, undoMs);
-  announce('A new conversation. Undo brings the last one back.');
+  announce('Conversation deleted.');
 }
 
 export function undo(): void {
   if (removed.value) restore(removed.value);
-  announce('The conversation is back.');
+  announce('Conversation restored.');
 }
 
 export function forgetRemoved(): void {

@@ -24,7 +24,7 @@ export function Notices() {
       <KeptRecording />
       {removed.value && (
         <Notice close={forgetRemoved}>
-          <p>The last conversation is deleted in a few seconds.</p>
+          <p>Conversation deleted.</p>
           <button type="button" class="outlined" onClick={undo}>
             Undo
           </button>

@@ -108,7 +108,7 @@ describeWith(programs, 'the conversation', () => {
     await expect.poll(() => stored(page), patience).toContain('Good morning');
     await page.page.clock.install();
     await page.button('New conversation').click();
-    await textOf(page.status).toBe('A new conversation. Undo brings the last one back.');
+    await textOf(page.status).toBe('Conversation deleted.');
     expect(await page.questions.count()).toBe(0);
     return page;
   };
