@@ -131,8 +131,7 @@ function KeptRecording() {
     <Notice role="alert">
       <FailureText failure={failure} />
       <p class="small">
-        {isRefused ? 'The recording can be saved' : 'The recording is kept'}: {recording.name},{' '}
-        {Math.ceil(recording.size / 1_024)} KB.
+        The recording is kept: {recording.name}, {Math.ceil(recording.size / 1_024)} KB.
       </p>
       <div class="actions">
         {!isRefused && (

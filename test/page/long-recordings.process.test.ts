@@ -100,7 +100,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
     await page.page.context().setOffline(false);
     await page.button('Try again').click();
-    await textOf(page.alert).toContain('The recording can be saved: picture.png');
+    await textOf(page.alert).toContain('The recording is kept: picture.png');
     expect(await page.button('Try again').count()).toBe(0);
     await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
   });
