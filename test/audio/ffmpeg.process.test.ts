@@ -99,7 +99,9 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
   test('keeps the title of a recording out of the cause of a failure', async () => {
     const titled = ['-metadata', 'title=secret\nin two lines', '-c:a', 'wmav2', '-f', 'matroska'];
     const failure = await wordsOf('webm', [...speech, ...titled]).catch((error: unknown) => error as Error);
-    expect(failure).toMatchObject({ cause: { message: expect.stringMatching(/^ffmpeg: exit \d+: .*decoder/) as string } });
+    expect(failure).toMatchObject({
+      cause: { message: expect.stringMatching(/^ffmpeg: exit \d+: .*decoder/) as string },
+    });
     expect(String((failure as Error).cause)).not.toMatch(/secret|two lines/);
   });
 });
