@@ -69,8 +69,8 @@ async function revoke(name: string): Promise<void> {
     const meant = didYouMean(name, names);
     return fail(`${path} has no key ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
   }
-  const what = count === 1 ? 'its token' : `its ${String(count)} tokens`;
-  console.log(`${name} is removed from ${path}, with ${what}. A running service takes them until it reads the file again: send it SIGHUP.`); // prettier-ignore
+  const [what, it] = count === 1 ? ['its token', 'it'] : [`its ${String(count)} tokens`, 'them'];
+  console.log(`${name} is removed from ${path}, with ${what}. A running service accepts ${it} until it reads the file again: send it SIGHUP.`); // prettier-ignore
 }
 
 function refuse(why = ''): void {
