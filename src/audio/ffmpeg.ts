@@ -2,7 +2,7 @@
  * Decodes with a sandboxed ffmpeg: forced demuxer, no network protocols, no other input file, no output file, limits on
  * memory, time and duration. (A plain `ffmpeg -i` follows playlists to local files and the network.)
  */
-import { rm, type FileHandle } from 'node:fs/promises';
+import { rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
@@ -57,13 +57,34 @@ export interface FfmpegOptions extends DecodeOptions {
  * not: screen recorders write a track for each source.
  */
 export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
-  let track = await decodeTrack(ffmpeg, job, options);
-  for (const { index } of track.others) {
-    if (track.hasSound) break;
-    await rm(job.wavPath);
-    track = await decodeTrack(ffmpeg, job, { ...options, track: index });
+  const main = await decodeTrack(ffmpeg, job, options);
+  if (main.hasSound) return main.decoded;
+  try {
+    for (const { index } of main.others) {
+      const other = await replaceBy(ffmpeg, job, { ...options, track: index });
+      if (other) return other;
+    }
+    return main.decoded;
+  } catch (error) {
+    await rm(job.wavPath, { force: true });
+    throw error;
   }
-  return track.decoded;
+}
+
+/** Undefined, and `wavPath` stays as it is, where the track has no sound or cannot be decoded. */
+async function replaceBy(ffmpeg: string, job: DecodeJob, options: TrackOptions): Promise<Decoded | undefined> {
+  const wavPath = `${job.wavPath}.track`;
+  try {
+    const { decoded, hasSound } = await decodeTrack(ffmpeg, { ...job, wavPath }, options);
+    if (!hasSound) return undefined;
+    await rename(wavPath, job.wavPath);
+    return { ...decoded, wavPath: job.wavPath };
+  } catch (error) {
+    if (EngineError.is(error) && error.code === 'recording-undecodable') return undefined;
+    throw error;
+  } finally {
+    await rm(wavPath, { force: true });
+  }
 }
 
 interface TrackOptions extends FfmpegOptions {

@@ -337,6 +337,7 @@ export class JobStore implements Jobs, AsyncDisposable {
       const { name } = found;
       if (name === setAsideName || name.startsWith(lockName) || this.#entries.has(name)) continue;
       const folder = new JobFolder(directory, name);
+      if (this.#uploads.has(folder.path)) continue; // the directory was lost at run time
       if (!found.isDirectory()) this.#leave(folder);
       else await this.#restore(folder).catch((error: unknown) => this.#setAside(folder, error));
     }

@@ -84,6 +84,11 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     expect(await wordsOf('mp4', [...silence, ...'-map 0:a -map 0:a -c:a aac -f mp4'.split(' ')])).toEqual([]);
   });
 
+  test('returns silence where a track beside the silent one cannot be decoded', async () => {
+    const encode = `${both} -c:a:0 libopus -c:a:1 wmav2 -disposition:a:0 default -f matroska`;
+    expect(await wordsOf('webm', [...silence, ...speech, ...encode.split(' ')])).toEqual([]);
+  });
+
   test.each([
     ['of 9 channels', 'wav', '-af aeval=val(0)|0|0|0|0|0|0|0|0 -f wav', 'it has 9 channels'],
     ['of 16 channels', 'wav', `-af aeval=val(0)${'|0'.repeat(15)} -f wav`, 'it has 16 channels'],
