@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { multipart, multipartType } from '../api/support/forms.ts';
 import { create, end, eventsOf, read, readEvents, type JobView, type SentEvent } from './support/jobs.ts';
 import { hookEngine, speechOf, textOf, wordEngine } from './support/speech.ts';
 
@@ -244,6 +245,30 @@ describe('a lock file', () => {
     await using second = await start(dataDir);
     await expect(create(second, speechOf(4))).rejects.toThrow(/^503 .*Another service/);
   });
+});
+
+test('an upload goes on when the lock of the jobs is removed at run time', async () => {
+  const dataDir = await temporaryDirectory();
+  await using service = await start(dataDir);
+  const folders = async () => (await readdir(join(dataDir, 'jobs'))).filter((name) => name !== 'owner.sqlite');
+  const body = multipart({ name: 'file', value: speechOf(8), filename: 'a.wav' });
+  const rest = Promise.withResolvers<undefined>();
+  async function* inTwoParts() {
+    yield body.subarray(0, 100_000);
+    await rest.promise;
+    yield body.subarray(100_000);
+  }
+  const accepted = fetch(`${service.url}/api/v1/transcriptions`, {
+    ...{ method: 'POST', headers: multipartType, body: ReadableStream.from(inTwoParts()) },
+    duplex: 'half',
+  });
+  await expect.poll(folders).toHaveLength(1);
+  const [id = ''] = await folders();
+  await rm(join(dataDir, 'jobs/owner.sqlite'));
+  await expect(read(service, id)).rejects.toThrow(/^404 /); // takes the lock again
+  rest.resolve(undefined);
+  expect((await accepted).status).toBe(202);
+  expect((await end(service, id)).result?.text).toBe(textOf(8));
 });
 
 describe('a directory of the jobs that is removed at run time', () => {
