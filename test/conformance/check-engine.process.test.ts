@@ -145,7 +145,7 @@ describe('check-engine', () => {
 
   it('says what is wrong with its arguments', async () => {
     const { code, stderr } = await check(engine(''), '--options', '{words: 1}');
-    expect(stderr).toMatch(/^--options is not JSON: .*\n\ncheck-engine ENGINE /);
+    expect(stderr).toMatch(/^--options is not JSON: .*\n\nUsage: npm run check-engine -- ENGINE /);
     expect(code).toBe(2);
     for (const options of ['null', '[]', '5'])
       expect((await check(engine(''), '--options', options)).stderr).toMatch(/^--options is not a JSON object\n/);
