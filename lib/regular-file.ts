@@ -2,7 +2,7 @@
  * Files of DATA_DIR, where other programs may put anything. Opening a FIFO waits for its other end, in a thread of the
  * pool that then serves nobody else and keeps the process from exiting; a symlink may point anywhere.
  */
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { errnoOf } from './errors.ts';
 
@@ -33,13 +33,18 @@ export async function readRegularFile(path: string): Promise<string> {
   return await file.readFile('utf8');
 }
 
-/** A crash leaves the old file or the new one. Whatever has the name of the draft is removed. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+/**
+ * A crash leaves the old file or the new one. Whatever has the name of the draft is removed. The new file has the owner and
+ * the mode of `like`; by default, only this user can read it.
+ */
+export async function replaceFile(path: string, text: string, like?: Stats): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true, recursive: true });
   {
     await using file = await open(draft, 'wx', 0o600);
     await file.writeFile(text);
+    if (like) await file.chown(like.uid, like.gid);
+    if (like) await file.chmod(like.mode);
     await file.sync();
   }
   await rename(draft, path);
@@ -51,8 +56,8 @@ export function touchRegularFile(path: string): void {
 }
 
 /**
- * What `read` returns for the open file and its size. Symlinks are followed: operators link models from elsewhere. Throws
- * a `NotRegularFileError`.
+ * Calls `read` with the open file and its size, and returns its result. Follows symlinks, since operators link models from
+ * elsewhere. Throws a `NotRegularFileError`.
  */
 export function withRegularFile<T>(path: string, read: (file: number, bytes: number) => T): T {
   return withDescriptor(path, O_RDONLY, read);

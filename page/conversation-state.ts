@@ -48,6 +48,8 @@ export interface ClipPart {
 
 export const newAnswer = (id: number): Answer => ({ role: 'assistant', id, state: 'running', parts: [] });
 
+export const isRunning = (turn: Turn): turn is Answer => turn.role === 'assistant' && turn.state === 'running';
+
 export function applyEvent(answer: Answer, event: ChatEvent): Answer {
   switch (event.type) {
     case 'chat.started':

@@ -1,7 +1,7 @@
 /** Begins a new conversation. For ten seconds the one before can be brought back, also by a reload of the tab. */
 import { batch, effect, signal } from '@preact/signals';
 import { announce } from './announcements.ts';
-import { stop, type Answer, type Turn } from './conversation-state.ts';
+import { isRunning, stop, type Turn } from './conversation-state.ts';
 import { restore, startOver, turns } from './run.ts';
 
 const undoMs = 10_000;
@@ -36,5 +36,3 @@ export function watchNewConversation(): void {
     if (turns.value.length > 0) forgetRemoved();
   });
 }
-
-const isRunning = (turn: Turn): turn is Answer => turn.role === 'assistant' && turn.state === 'running';

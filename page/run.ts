@@ -1,6 +1,16 @@
 /** Asks the model, and lets the answer grow. One run at a time. */
 import { computed, signal } from '@preact/signals';
-import { applyEvent, fail, messagesOf, newAnswer, stop, textOf, type Answer, type Turn } from './conversation-state.ts';
+import {
+  applyEvent,
+  fail,
+  isRunning,
+  messagesOf,
+  newAnswer,
+  stop,
+  textOf,
+  type Answer,
+  type Turn,
+} from './conversation-state.ts';
 import { isKeyRefused } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
@@ -10,9 +20,7 @@ import { enqueue, readAloud } from './playback.ts';
 import { announce } from './announcements.ts';
 
 export const turns = signal<readonly Turn[]>([]);
-export const isAnswering = computed(() =>
-  turns.value.some((turn) => turn.role === 'assistant' && turn.state === 'running'),
-);
+export const isAnswering = computed(() => turns.value.some(isRunning));
 
 let run: AbortController | undefined;
 let lastId = 0;

@@ -1,4 +1,5 @@
 /** Reads what ffmpeg reports on stderr, with `-loglevel level+info`, about the streams of its input. */
+import { highestSampleRate, mostChannels } from './job.ts';
 
 /** An audio stream of the input. */
 export interface AudioStream {
@@ -9,10 +10,6 @@ export interface AudioStream {
   readonly sampleRate: number;
   readonly channels: number;
 }
-
-/** No recorder of speech writes more, and each second of it takes long to decode. */
-const maxChannels = 8;
-const maxSampleRate = 192_000;
 
 const streamLine = /^\[info\] +Stream #0:(\d+).*?: Audio: (\w+).*, (\d+) Hz, ([^,]+)/;
 const choiceLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /;
@@ -36,9 +33,9 @@ export class StreamReport {
   /** Why the stream is not to be decoded. */
   get excess(): string | undefined {
     const { channels = 0, sampleRate = 0 } = this.chosen ?? {};
-    if (channels > maxChannels) return `it has ${String(channels)} channels, and the limit is ${String(maxChannels)}`;
-    if (sampleRate <= maxSampleRate) return undefined;
-    return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(maxSampleRate)} Hz`;
+    if (channels > mostChannels) return `it has ${String(channels)} channels, and the limit is ${String(mostChannels)}`;
+    if (sampleRate <= highestSampleRate) return undefined;
+    return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(highestSampleRate)} Hz`;
   }
 
   /** The audio streams beside the one that is decoded, in their order. */

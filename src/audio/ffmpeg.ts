@@ -28,17 +28,8 @@ const demuxers: Readonly<Record<Container, string>> = {
 const codecs = [
   ...['opus', 'vorbis', 'aac', 'mp3float', 'mp3', 'mp2float', 'mp2', 'flac', 'alac', 'ac3', 'eac3'],
   ...['amrnb', 'amrwb', 'gsm', 'gsm_ms', 'speex', 'libspeex', 'ilbc', 'g722', 'g726', 'pcm_mulaw', 'pcm_alaw'],
-  ...[
-    'adpcm_ms',
-    'adpcm_ima_wav',
-    'adpcm_ima_qt',
-    'pcm_u8',
-    'pcm_s8',
-    'pcm_s16le',
-    'pcm_s16be',
-    'pcm_s24le',
-    'pcm_s24be',
-  ],
+  ...['adpcm_ms', 'adpcm_ima_wav', 'adpcm_ima_qt'],
+  ...['pcm_u8', 'pcm_s8', 'pcm_s16le', 'pcm_s16be', 'pcm_s24le', 'pcm_s24be'],
   ...['pcm_s32le', 'pcm_s32be', 'pcm_f32le', 'pcm_f32be', 'pcm_f64le', 'pcm_f64be'],
 ].join(',');
 

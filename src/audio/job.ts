@@ -19,6 +19,11 @@ export interface DecodeOptions {
   readonly patience?: number;
 }
 
+/** No recorder of speech writes more, and each second of it takes long to decode. */
+export const mostChannels = 8;
+/** Hz. */
+export const highestSampleRate = 192_000;
+
 export function tooLong(maxSeconds: number): EngineError {
   return new EngineError('recording-too-long', `The recording exceeds the limit of ${String(maxSeconds)} seconds.`);
 }

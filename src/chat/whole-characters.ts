@@ -11,6 +11,7 @@ export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEv
   const halves = new Map<DeltaEvent['type'], DeltaEvent>();
 
   function take(event: DeltaEvent): readonly AgentEvent[] {
+    if (halves.size === 0 && event.delta.isWellFormed()) return [event]; // nearly always
     const { type } = event;
     const text = (halves.get(type)?.delta ?? '') + event.delta;
     halves.delete(type);

@@ -1,8 +1,9 @@
 /** Removes a key from the keys file; other entries and their comments stay. */
-import { chmod, chown, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import { messageOf } from '../../lib/errors.ts';
+import { replaceFile } from '../../lib/regular-file.ts';
 import { SettingsError } from '../settings/load.ts';
 import { readOperatorFile } from '../settings/read-file.ts';
 import { parseYaml } from '../settings/yaml.ts';
@@ -46,10 +47,5 @@ const entriesIn = (text: string, path: string) =>
 /** Atomically: a service may be reading it. */
 async function replace(path: string, text: string): Promise<void> {
   const file = await realpath(path);
-  const { mode, uid, gid } = await stat(file);
-  const draft = `${file}.new`;
-  await writeFile(draft, text, { mode: 0o600, flush: true });
-  await chown(draft, uid, gid);
-  await chmod(draft, mode);
-  await rename(draft, file);
+  await replaceFile(file, text, await stat(file));
 }

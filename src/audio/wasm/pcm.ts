@@ -1,4 +1,5 @@
 import { undecodable } from '../failures.ts';
+import { highestSampleRate, mostChannels } from '../job.ts';
 
 /** A block of decoded audio. */
 export interface Pcm {
@@ -9,18 +10,16 @@ export interface Pcm {
 }
 
 const minSampleRate = 1_000;
-const maxSampleRate = 192_000;
-const maxChannels = 8;
 
 /**
  * Rejects implausible values. A forged header could otherwise bypass the maximum duration, which counts seconds, or make
  * a decoder allocate memory for 65,535 channels.
  */
 export function assertPlausible(sampleRate: number, channels: number): void {
-  if (!Number.isInteger(sampleRate) || sampleRate < minSampleRate || sampleRate > maxSampleRate) {
-    throw undecodable(`its sample rate is ${sampleRate} Hz, not between ${minSampleRate} and ${maxSampleRate}`);
+  if (!Number.isInteger(sampleRate) || sampleRate < minSampleRate || sampleRate > highestSampleRate) {
+    throw undecodable(`its sample rate is ${sampleRate} Hz, not between ${minSampleRate} and ${highestSampleRate}`);
   }
-  if (channels < 1 || channels > maxChannels) {
-    throw undecodable(`its number of channels is ${channels}, not between 1 and ${maxChannels}`);
+  if (channels < 1 || channels > mostChannels) {
+    throw undecodable(`its number of channels is ${channels}, not between 1 and ${mostChannels}`);
   }
 }

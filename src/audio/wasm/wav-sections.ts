@@ -1,3 +1,4 @@
+import { isWav } from '../../../lib/wav-reader.ts';
 import { createReader } from './file-bytes.ts';
 import type { FileView } from './file-view.ts';
 
@@ -11,7 +12,7 @@ export function wavSections(file: number, fileBytes: number): FileView[] {
   for (let position = 12, chunks = 0; chunks < maxChunks; chunks++) {
     const header = Buffer.from(read(position, 12));
     if (header.length < 12) break;
-    const isFile = header.toString('latin1', 0, 4) === 'RIFF' && header.toString('latin1', 8, 12) === 'WAVE';
+    const isFile = isWav(header);
     if (isFile) starts.push(position);
     const length = header.readUInt32LE(4);
     position += isFile ? 12 : 8 + length + (length % 2);
