@@ -19,7 +19,7 @@ export interface Described {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Of a file; generators compile `maxLength` beside `format: binary` to a check of a string. */
+  /** Largest size of a file. Not `maxLength`, which generators compile to a check of a string. */
   readonly 'x-max-bytes'?: number;
   readonly minItems?: number;
   readonly maxItems?: number;

@@ -29,7 +29,7 @@ type OptionName = keyof typeof options;
 interface Grammar {
   /** The name of the command, as in `parlance NAME`. */
   readonly command: string;
-  /** What it does, in sentences. */
+  /** Full sentences that describe the command. */
   readonly about: string;
   readonly example: readonly string[];
   readonly takes: readonly OptionName[];

@@ -24,7 +24,7 @@ export function closedElements(text: string): ReadonlySet<string> {
   return new Set(Array.from(text.matchAll(/<\/([a-z][a-z0-9-]*)\s*>/gi), ([, name = '']) => name.toLowerCase()));
 }
 
-/** What is said in place of a tag: the pause of a line or a paragraph, or nothing. Undefined if it is text. */
+/** Returns what replaces a tag: the pause of a line or a paragraph, or nothing. Undefined if the tag is text. */
 export function saidOfTag(markup: string, others: ReadonlySet<string>): string | undefined {
   const [, name = ''] = /^<\/?([a-z0-9-]*)/.exec(markup.toLowerCase()) ?? [];
   if (name === 'br') return '\n';

@@ -3,7 +3,7 @@ import { createFinder } from './finder.ts';
 import { entity, saidOfEntity, saidOfTag, tag } from './html.ts';
 import { isBetweenDollars, saidOfMath } from './math.ts';
 
-/** What the rest of the text defines. */
+/** Definitions in the whole text. */
 export interface Definitions {
   /** Labels of links and footnotes, as `labelOf` returns them. */
   readonly labels: ReadonlySet<string>;
@@ -151,7 +151,7 @@ function runsOf(line: string) {
 
 // ----------------------------------------------------------------------------------------------------------- links
 
-/** Of a link that is defined elsewhere in the text; as CommonMark compares them. */
+/** Normalizes the label of a reference link or a footnote, as CommonMark does. */
 export const labelOf = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
 
 const longestLabel = 100;

@@ -1,7 +1,7 @@
 /** Letters as voices know them: composed with their accents, and plain instead of styled. Pure, in linear time. */
 
 /**
- * What NFC changes besides `styled`: a letter with marks, and the parts of a Hangul syllable. Node.js sorts the marks of one
+ * Matches what NFC changes besides `styled`: a letter with marks, and the parts of a Hangul syllable. Node.js sorts the marks of one
  * letter in quadratic time, so that only 30 of them count (the limit of UAX #15).
  */
 const composable = /\P{M}\p{M}{1,30}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?/gu;

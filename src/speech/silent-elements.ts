@@ -1,4 +1,4 @@
-/** What is not said at all: reasoning, comments, scripts and styles. Pure, in linear time. */
+/** Removes what is never spoken: reasoning, comments, scripts and styles. Pure, in linear time. */
 import { createFinder } from './finder.ts';
 
 const thinking = /^\s*<(think(?:ing)?|reason(?:ing)?|thought)>/i;

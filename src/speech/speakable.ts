@@ -1,6 +1,6 @@
 /**
- * What is said of a text: Markdown, HTML and LaTeX without their marks, no reasoning, no code, no addresses, no emoji; the
- * letters plain. Pure, in linear time.
+ * Turns a text into what is spoken: without the marks of Markdown, HTML and LaTeX, without reasoning, code, addresses and
+ * emoji, and with plain letters. Pure, in linear time.
  */
 import { closedElements } from './html.ts';
 import { labelOf, withoutInlineMarks, type Definitions } from './inline-marks.ts';
@@ -69,7 +69,7 @@ function tidied(words: string): string {
 
 // ---------------------------------------------------------------------------------------------------------- blocks
 
-/** Of the definition of a link or a footnote. */
+/** Returns the label of the link or footnote that the line defines. */
 function definedLabel(line: string): string | undefined {
   const [, label] =
     /^ {0,3}\[([^[\]]{1,100})\]:\s*(?:(?:[a-z][a-z+.-]*:|[./#])\S+|<[^<>]*>)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*$/i.exec(

@@ -25,7 +25,7 @@ export class ThoughtSplitter {
     return this.#state === 'thought' ? this.#think(text) : this.#begin(text);
   }
 
-  /** What was held back, at the end of the answer. A thought without an end is reasoning. */
+  /** Ends the answer and returns what was held back. A thought without an end tag is reasoning. */
   end(): readonly Delta[] {
     return this.#state === 'thought' ? this.#reason(this.#held) : this.#answer(this.#held);
   }

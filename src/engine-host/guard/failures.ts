@@ -45,7 +45,7 @@ function isCode(code: unknown): code is EngineErrorCode {
   return (engineErrorCodes as readonly unknown[]).includes(code);
 }
 
-/** What was thrown, as an error. */
+/** Wraps a thrown value that is not an error. */
 export function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isPlain = typeof thrown === 'string' || typeof thrown === 'number' || typeof thrown === 'boolean';

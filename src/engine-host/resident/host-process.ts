@@ -27,7 +27,7 @@ export type HostProcess = ReturnType<typeof startHost>;
 
 export interface Crash {
   readonly failure: Error;
-  /** Of its stderr. Not in `failure`, which the log also gets as the cause of every request that fails. */
+  /** The last line of its stderr. `failure` leaves it out, because the log repeats that for each request that fails. */
   readonly lastLine: string;
 }
 

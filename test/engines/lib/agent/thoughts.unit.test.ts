@@ -7,7 +7,7 @@ import { RoundText } from '../../../../engines/lib/agent/round-text.ts';
 const says = (delta: string): Delta => ({ type: 'content-delta', delta });
 const thinks = (delta: string): Delta => ({ type: 'reasoning-delta', delta });
 
-/** What is shown of the deltas, which come one after the other, and what the round has at its end. */
+/** Takes the deltas one by one; returns what is shown of them, and the texts of the round. */
 function read(deltas: readonly Delta[]) {
   const text = new RoundText();
   const shown = [...deltas.flatMap((delta) => text.take([delta])), ...text.end()];
