@@ -73,9 +73,10 @@ export function restoreCancelled<Samples extends Float32Array | Int16Array>(
   }
 }
 
+/** An index, since `for ... of` takes twice as long. */
 function energyOf(samples: Float32Array | Int16Array): number {
   let energy = 0;
-  for (const sample of samples) energy += sample * sample;
+  for (let i = 0; i < samples.length; i++) energy += (samples[i] ?? 0) ** 2;
   return energy;
 }
 

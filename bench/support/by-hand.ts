@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EngineContext, Recording } from '../../engines/contract/index.ts';
 import { transcribe } from '../../engines/whisper-cli/transcribe.ts';
+import { sampleRate } from '../../lib/wav.ts';
+import { mixFilters } from '../../src/audio/ffmpeg-mix.ts';
 import { decodeWithFfmpeg } from '../../src/audio/ffmpeg.ts';
 import { requireProgram } from '../../test/support/programs.ts';
 
@@ -32,15 +34,18 @@ export async function prepareByHand(work: HandWork): Promise<(signal?: AbortSign
 
 const sayFlags = join(import.meta.dirname, 'say-flags.sh');
 
-/** The flags that our decoder gives to ffmpeg, but for those of the output: they come back as the decoded sound. */
+/**
+ * The flags that our decoder gives to ffmpeg, but for those of the output: they come back as the decoded sound. By hand, one
+ * mixes with ffmpeg alone.
+ */
 async function flagsOfFfmpeg({ clip, directory }: HandWork): Promise<string[]> {
   const wavPath = join(directory, 'flags.wav');
   const job = { path: clip, container: 'webm', wavPath, maxSeconds: 3600 } as const;
   await decodeWithFfmpeg(sayFlags, job, { signal: new AbortController().signal });
   const flags = (await readFile(wavPath, 'utf8')).slice(44).trim().split(' ');
-  const toPipe = ['-f', 's16le', 'pipe:1'];
+  const toPipe = ['-af', mixFilters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'];
   if (flags.splice(-toPipe.length).join() !== toPipe.join()) throw new Error('the decoder writes to no pipe any more');
-  return flags;
+  return [...flags, '-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le'];
 }
 
 /** The flags that our engine gives to whisper-cli: it is handed a context that runs nothing and remembers them. */
