@@ -73,7 +73,14 @@ export function describeComposeFleet(obstacle: string | undefined, whisper: stri
         const answer = await project.within('curl', '--silent', ...authorized, ...options, url).catch(() => '{}');
         return JSON.parse(answer.startsWith('{') ? answer : '{}') as object;
       };
-      await expect.poll(() => ask(), { timeout: 90_000 }).toMatchObject({ available: true, code: 'ready' });
+      const ready = { available: true, code: 'ready' };
+      await expect.poll(() => ask(), { timeout: 90_000 }).toMatchObject(ready);
+      // HAProxy passes requests to both: each has to know the workers, by its own connection to Redis.
+      for (const host of ['front-a', 'front-b']) {
+        const get = () =>
+          project.fetchFrom(`${host}_1`, `http://${host}:8484/api/v1/transcribe`, { authorization: `Bearer ${key}` });
+        await expect.poll(() => get().catch(String), { timeout: 90_000 }).toMatch(JSON.stringify(ready).slice(1, -1));
+      }
       expect(await project.statusOf('/api/v1/transcribe')).toBe('401');
 
       // Fronts have no model: a worker does it.

@@ -22,6 +22,8 @@ export interface Project extends AsyncDisposable {
   listening(): Promise<readonly string[]>;
   /** The status of an answer of the published port. */
   statusOf(path: string, ...options: readonly string[]): Promise<string>;
+  /** The body of an answer that a container gets. */
+  fetchFrom(service: string, url: string, headers?: Readonly<Record<string, string>>): Promise<string>;
   /** What a container gets from the metrics port of another one. */
   metricsOf(service: string, host: string): Promise<string>;
 }
@@ -41,6 +43,12 @@ export async function openProject(file: string, name: string): Promise<Project> 
     if (ids.length > 0) await within('podman', what, 'rm', '--force', ...options, ...ids);
   }
 
+  function fetchFrom(service: string, url: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+    const request = `await fetch(${JSON.stringify(url)}, { headers: ${JSON.stringify(headers)} })`;
+    const script = `process.stdout.write(await (${request}).text())`;
+    return within('podman', 'exec', container(service), 'node', '--input-type=module', '--eval', script);
+  }
+
   return {
     network,
     within,
@@ -53,10 +61,8 @@ export async function openProject(file: string, name: string): Promise<Project> 
     },
     statusOf: (path, ...options) =>
       within('curl', '--silent', '--output', '/dev/null', '--write-out', '%{http_code}', ...options, `http://127.0.0.1:8484${path}`).catch(String), // prettier-ignore
-    metricsOf(service, host) {
-      const script = `process.stdout.write(await (await fetch('http://${host}:9464/metrics')).text())`;
-      return within('podman', 'exec', container(service), 'node', '--input-type=module', '--eval', script);
-    },
+    fetchFrom,
+    metricsOf: (service, host) => fetchFrom(service, `http://${host}:9464/metrics`),
     async [Symbol.asyncDispose]() {
       await remove('container', ['--all'], ['--time=0', '--volumes']);
       await remove('volume', [], []);
