@@ -317,6 +317,9 @@ export class JobStore implements Jobs, AsyncDisposable {
         this.#state = { is: 'owner' };
         return;
       }
+      // The other service has these jobs now.
+      const left = await Promise.all([...this.#entries.keys()].map((id) => this.#forget(id)));
+      for (const entry of left) entry?.accounts[Symbol.dispose]();
       this.#wait('Another service works on the transcriptions of this DATA_DIR; this one takes over when it ends.');
     } catch (error) {
       if (this.#state.is !== 'waiting') log.error({ err: error, directory }, 'transcription jobs cannot be used');
@@ -450,15 +453,22 @@ export class JobStore implements Jobs, AsyncDisposable {
   }
 
   async #remove(id: string): Promise<void> {
-    const entry = this.#entries.get(id);
+    const entry = await this.#forget(id);
     if (!entry) return;
+    await this.#clear(entry.job.folder, entry.accounts);
+    this.#startNext(entry.job.record.caller);
+  }
+
+  /** Ends the work on a job; its files stay, and its bytes stay counted. */
+  async #forget(id: string): Promise<Entry | undefined> {
+    const entry = this.#entries.get(id);
+    if (!entry) return undefined;
     this.#entries.delete(id);
     clearTimeout(entry.expiry);
     entry.job.removed();
     entry.working?.link.abort(notFound(id));
     await entry.working?.done;
-    await this.#clear(entry.job.folder, entry.accounts);
-    this.#startNext(entry.job.record.caller);
+    return entry;
   }
 
   async #clear(folder: JobFolder, accounts: Accounts): Promise<void> {

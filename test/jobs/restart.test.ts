@@ -15,17 +15,23 @@ const start = (dataDir: string, { env, ...options }: TestServiceOptions = {}) =>
     env: { TRANSCRIBE_MAX_SECONDS: '4', DATA_DIR: dataDir, ...env },
   });
 
-/** Holds the part with this number; `reached` resolves when it begins. */
+/** Holds the part with this number; `reached` resolves when it begins, `stopped` when it is given up. */
 function holdPart(number: number) {
   const reached = Promise.withResolvers<undefined>();
+  const stopped = Promise.withResolvers<undefined>();
   const seen: (number | undefined)[] = [];
   const hook = hookEngine(({ first, signal }) => {
     seen.push(first);
     if (seen.length !== number) return undefined;
     reached.resolve(undefined);
-    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    return new Promise((_resolve, reject) =>
+      signal.addEventListener('abort', () => {
+        stopped.resolve(undefined);
+        reject(signal.reason as Error);
+      }),
+    );
   });
-  return { reached: reached.promise, seen, [Symbol.dispose]: () => hook[Symbol.dispose]() };
+  return { reached: reached.promise, stopped: stopped.promise, seen, [Symbol.dispose]: () => hook[Symbol.dispose]() };
 }
 
 describe('after a restart', () => {
@@ -218,6 +224,19 @@ describe('two services on one DATA_DIR', () => {
     await using heir = second;
     await expect.poll(async () => (await heir.api(`/transcriptions/${id}`)).status).toBe(200);
     expect((await end(heir, id)).result?.text).toBe(textOf(16));
+  });
+
+  test('the first leaves the jobs to the second after its lock was removed', async () => {
+    const dataDir = await temporaryDirectory();
+    using held = holdPart(2);
+    await using first = await start(dataDir);
+    const { id } = await create(first, speechOf(16));
+    await held.reached;
+    await rm(join(dataDir, 'jobs/owner.sqlite'));
+    await using second = await start(dataDir);
+    await expect(read(first, id)).rejects.toThrow(/^503 .*Another service/);
+    await held.stopped;
+    expect((await end(second, id)).result?.text).toBe(textOf(16));
   });
 });
 
