@@ -50,11 +50,6 @@ export async function replaceFile(path: string, text: string, like?: Stats): Pro
   await rename(draft, path);
 }
 
-/** Makes an empty file, unless there is one. As `openRegularFile`. */
-export function touchRegularFile(path: string): void {
-  withDescriptor(path, O_WRONLY | O_CREAT | O_NOFOLLOW, () => undefined);
-}
-
 /**
  * Calls `read` with the open file and its size, and returns its result. Follows symlinks, since operators link models from
  * elsewhere. Throws a `NotRegularFileError`.

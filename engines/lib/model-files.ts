@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
-import { isBeingRemoved } from '../../lib/model-use.ts';
 import { NotRegularFileError, withRegularFile } from '../../lib/regular-file.ts';
 
 /** What a file lacks, as the end of a sentence; for the operator. */
@@ -25,8 +24,6 @@ export type Judged<T> =
 export function rememberFiles<T>(files: readonly string[], judge: () => T): () => Promise<Judged<T>> {
   let seen: { readonly stamp: string; readonly found: Judged<T> } | undefined;
   return async () => {
-    const removed = files.find(isBeingRemoved);
-    if (removed !== undefined) return { ok: false, detail: `${removed} is being removed` };
     const stamp = await stampOf(files);
     if (seen?.stamp !== stamp) seen = { stamp, found: judged(judge, stamp) };
     return seen.found;

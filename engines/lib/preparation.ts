@@ -36,7 +36,7 @@ interface PreparationOptions {
   readonly part: string;
   readonly library: {
     /** Undefined where there is nothing to install. */
-    readonly preparation: () => Promise<Preparation | undefined>;
+    readonly preparation: () => Preparation | undefined;
     /** A sentence on what is missing. */
     readonly missing: () => string | undefined;
     readonly install: (call: PrepareCall) => Promise<void>;
@@ -86,10 +86,10 @@ export function createPreparation({ part, library, wanted, offers = [] }: Prepar
 
   /** The library and these models. */
   async function describe(id: string, models: readonly Download[]) {
-    const runtime = await library.preparation();
+    const runtime = library.preparation();
     const files = models.flatMap((model) => model.files);
     const found = await Promise.all(models.map(({ isThere }) => isThere()));
-    const downloading = await Promise.all(files.map(({ to }) => isDownloading(to)));
+    const downloading = files.map(({ to }) => isDownloading(to));
     const hasLibrary = runtime ? runtime.state === 'ready' : library.missing() === undefined;
     const isReady = found.every(Boolean) && hasLibrary;
     const isInstalling = runtime?.state === 'preparing' && found.every(Boolean);

@@ -1,11 +1,20 @@
 /** A temporary directory in which tools such as npm and cmake work. */
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import type { EngineContext, ProgramExit } from '../contract/index.ts';
 import { errnoOf } from '../../lib/errors.ts';
+import { LineSplitter } from '../../lib/line-splitter.ts';
 import { toolEnvironment } from './tool-environment.ts';
 
 const tailLines = 20;
+const longestLine = 1_048_576;
+
+/**
+ * Runs a tool, and ends it with all that it has started once stdin closes: also when this process is killed, since the
+ * lock of what it makes is free then.
+ */
+const endsWithUs = 'exec 3<&0; "$@" </dev/null & tool=$!; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & wait $tool';
 
 /** An interrupted one is not resumed after this time: the tools may have changed. */
 const longestMs = 7 * 24 * 3_600_000;
@@ -31,14 +40,14 @@ export interface WorkspacePlace {
   readonly what: string;
 }
 
-interface ToolCall extends Pick<EngineContext, 'env' | 'run' | 'log'> {
+interface ToolCall extends Pick<EngineContext, 'env' | 'start' | 'log'> {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 export async function createWorkspace(
   { parent, prefix, key, what }: WorkspacePlace,
-  { env, run, log, signal, timeoutMs }: ToolCall,
+  { env, start, log, signal, timeoutMs }: ToolCall,
 ): Promise<Workspace> {
   const kept = key === undefined ? undefined : join(parent, `${prefix}${key}`);
   const isResumed = kept !== undefined && (await isRecent(kept));
@@ -52,12 +61,28 @@ export async function createWorkspace(
     path,
     isResumed,
     async run(program, args, onLine) {
-      const report = (line: string) => {
-        log.debug({ line }, what);
-        onLine?.(line);
-      };
-      const exit = await run(program, args, { cwd: path, env: toolEnv, signal, timeoutMs, onLine: report });
-      if (exit.code !== 0) throw failure([basename(program), ...args], exit);
+      const over = Promise.withResolvers<undefined>();
+      async function* input() {
+        yield Buffer.alloc(0);
+        await over.promise;
+      }
+      const call = { cwd: path, env: toolEnv, signal, timeoutMs, input: input() };
+      const lines = new LineSplitter(longestLine);
+      let last: readonly string[] = [];
+      try {
+        const { output, exit } = start('/bin/sh', ['-c', endsWithUs, 'sh', program, ...args], call);
+        for await (const chunk of output) {
+          for (const line of lines.push(chunk)) {
+            log.debug({ line }, what);
+            last = [...last, line].slice(-tailLines);
+            onLine?.(line);
+          }
+        }
+        const ended = await exit;
+        if (ended.code !== 0) throw failure([basename(program), ...args], { ...ended, stdout: last.join('\n') });
+      } finally {
+        over.resolve(undefined);
+      }
     },
     async [Symbol.asyncDispose]() {
       if (kept === undefined || !signal.aborted) await removeDirectory(path);
@@ -81,9 +106,15 @@ async function isRecent(path: string): Promise<boolean> {
 }
 
 function failure(command: readonly string[], { code, signal, stdout, stderr }: ProgramExit): Error {
-  const ended = code === null ? `was terminated by ${String(signal)}` : `failed with exit code ${code}`;
+  const killedBy = signal ?? signalOf(code);
+  const ended = killedBy === undefined ? `failed with exit code ${code}` : `was terminated by ${killedBy}`;
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
   return new Error([`\`${command.join(' ')}\` ${ended}`, ...lines.slice(-tailLines)].join('\n'));
+}
+
+/** As a shell reports the signal that has killed a program. */
+function signalOf(code: number | null): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
 }
 
 function removeDirectory(path: string): Promise<void> {

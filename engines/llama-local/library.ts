@@ -53,9 +53,9 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
       return join(found.directory, 'node_modules', packageName);
     },
     /** Undefined where the settings name its place, and where there is no lock for this platform. */
-    async preparation(): Promise<Preparation | undefined> {
+    preparation(): Preparation | undefined {
       if (named !== undefined || !runtime) return undefined;
-      const state = 'directory' in find() ? 'ready' : (await isInstalling(runtime)) ? 'preparing' : 'missing';
+      const state = 'directory' in find() ? 'ready' : isInstalling(runtime) ? 'preparing' : 'missing';
       return {
         id: part,
         title: `llama.cpp (${packageName} ${runtime.version})`,

@@ -88,8 +88,8 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
       const model = modelOf(id);
       if ((await model.inspect()).ok) (await open(model)).host.preload();
     },
-    preparations: async () =>
-      [(await library.preparation()) ?? []].flat().map((one) => ({ ...one, isConfigured: true })),
+    preparations: () =>
+      Promise.resolve([library.preparation() ?? []].flat().map((one) => ({ ...one, isConfigured: true }))),
     prepare: (call) => library.install(call),
     inspect: async () => [await library.inspect(), ...(await Promise.all(models.map(inspectModel)))],
   };

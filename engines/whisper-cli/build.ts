@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
-import { acquireLock, isLocked, lockOf } from '../lib/download/lock.ts';
+import { acquireLock, isLocked, lockOf } from '../../lib/file-lock.ts';
+import { isExecutable } from '../../lib/find-executable.ts';
 import { unpackPart, type PackagePart } from '../lib/npm-package.ts';
 import { createWorkspace, removeWorkspaces, type Workspace } from '../lib/tool-workspace.ts';
 import { findToolchain, type Toolchain } from './toolchain.ts';
@@ -18,7 +18,7 @@ const prefix = 'whisper-build-';
 /** The CMake project of both programs. */
 const project = join(import.meta.dirname, 'host');
 
-export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'run' | 'log'> {
+export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'start' | 'log'> {
   readonly signal: AbortSignal;
   /** From 0 to 1. */
   readonly progress: (fraction: number) => void;
@@ -46,11 +46,11 @@ export function builtProgramPath(dataDir: string, program: Program = 'whisper-cl
 }
 
 /** Whether some process builds it now. */
-export const isBuilding = (dataDir: string): Promise<boolean> => isLocked(lockOf(builtProgramPath(dataDir)));
+export const isBuilding = (dataDir: string): boolean => isLocked(lockOf(builtProgramPath(dataDir)));
 
 /** Removes what is left of an interrupted build, for when there is nothing to build any more. */
 export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
-  if (!(await isBuilding(dataDir))) await removeWorkspaces(resolve(dataDir), prefix);
+  if (!isBuilding(dataDir)) await removeWorkspaces(resolve(dataDir), prefix);
 }
 
 /**
@@ -66,11 +66,7 @@ export async function buildWhisper(build: Build): Promise<void> {
   const late = () => new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
   const { signal } = timeout;
-  await using _lock = await acquireLock(lockOf(pathOf('whisper-cli')), {
-    signal,
-    log: build.log,
-    onWait: build.onWait,
-  });
+  using _lock = await acquireLock(lockOf(pathOf('whisper-cli')), { signal, onWait: build.onWait });
   const missing = build.programs.filter((program) => !isExecutable(pathOf(program)));
   if (missing.length === 0) return;
   const tools = findToolchain(build.env.PATH);
@@ -140,10 +136,9 @@ async function configure({ path, run }: Workspace, { cmake }: Toolchain, source:
   await removeEmptyObjects(out);
   // No compiler cache: sccache would leave a server process running.
   await run(cmake, ['-S', project, '-B', out, `-DWHISPER_SOURCE=${source}`, ...options, '-DGGML_CCACHE=OFF']);
-  const [command, ...args] = alone(out, cmake);
   return async (program: Program, progress: (fraction: number) => void): Promise<string> => {
     let done = 0;
-    await run(command, [...args, '--build', out, '--target', program, '-j', `${cores}`], (line) => {
+    await run(cmake, ['--build', out, '--target', program, '-j', `${cores}`], (line) => {
       const percent = /^\[ *(\d+)%\]/.exec(line)?.[1];
       if (percent === undefined) return;
       // Parallel compilers may report out of order.
@@ -160,15 +155,6 @@ async function removeEmptyObjects(out: string): Promise<void> {
   for (const path of names.filter((name) => name.endsWith('.o')).map((name) => join(out, name))) {
     if ((await stat(path)).size === 0) await rm(path);
   }
-}
-
-/**
- * The command line of a tool that waits until no other one works in the directory: the compilers of a service that was
- * SIGKILLed may outlive it, and inherit the lock.
- */
-function alone(directory: string, tool: string): [string, ...string[]] {
-  const flock = findExecutable('flock', '/usr/bin:/bin');
-  return flock === undefined ? [tool] : [flock, directory, tool];
 }
 
 async function install(compiled: string, program: string): Promise<void> {

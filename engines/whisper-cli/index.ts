@@ -120,7 +120,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   async function offerOf(name: ModelName, model: Model): Promise<Preparation> {
     const isThere = (await model.inspect()).ok;
-    const isBusy = pull?.name === name || (await isDownloading(model.file));
+    const isBusy = pull?.name === name || isDownloading(model.file);
     const bytes = catalogue[name].sizeMiB * 2 ** 20;
     const isServed = models.includes(model) || pulled.includes(model);
     return {
@@ -184,7 +184,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const downloads = [...new Set(wanted.flatMap(({ download }) => download ?? []))];
       const bytes = downloads.reduce((sum, name) => sum + catalogue[name].sizeMiB * 2 ** 20, 0);
       const elsewhere = [isBuilding(context.dataDir), ...wanted.map(({ file }) => isDownloading(file))];
-      const isBusy = preparation.state !== undefined || (await Promise.all(elsewhere)).includes(true);
+      const isBusy = preparation.state !== undefined || elsewhere.includes(true);
       const state = isBusy ? 'preparing' : isReady ? 'ready' : 'missing';
       const title = ['whisper-cli', ...downloads.map(modelFileName)].join(' and ');
       const hosts = downloads.map((name) => new URL(modelUrl(name, options.mirror ?? modelSource)).host);
@@ -247,7 +247,7 @@ function packageProblem(): string | undefined {
 
 async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding> {
   const what = 'whisper-cli';
-  if (program === undefined && (await isBuilding(context.dataDir))) {
+  if (program === undefined && isBuilding(context.dataDir)) {
     return { what, ok: false, isPending: true, detail: 'another process is building it' };
   }
   const problem = packageProblem();
@@ -270,7 +270,7 @@ function inspectHost(host: string | undefined): Finding {
 async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding> {
   const found = await inspect();
   const what = `model ${id}`;
-  if (!found.ok && download !== undefined && (await isDownloading(file))) {
+  if (!found.ok && download !== undefined && isDownloading(file)) {
     return { what, ok: false, isPending: true, detail: `another process is downloading ${file}` };
   }
   if (!found.ok) return { what, ok: false, detail: found.detail, ...(download !== undefined && { fix: setupCommand }) };

@@ -5,7 +5,6 @@ import type { Feature } from '../contract/index.ts';
 import { isModelName, type ModelName } from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
-import { isBeingRemoved } from '../../lib/model-use.ts';
 import { downloadedModelPath } from './prepare.ts';
 
 /** `stamp` differs when the file has changed. */
@@ -43,7 +42,6 @@ export async function featuresOf({ vad, download, inspect }: Model): Promise<rea
 function remember(path: string): () => Promise<InspectedFile> {
   let seen: { readonly stamp: string; readonly found: InspectedFile } | undefined;
   return async () => {
-    if (isBeingRemoved(path)) return { ok: false, problem: 'missing', detail: `${path} is being removed`, stamp: '' };
     const stamp = await stat(path).then(
       ({ mtimeMs, size, ino }) => [mtimeMs, size, ino].join(),
       () => 'missing',

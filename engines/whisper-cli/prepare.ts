@@ -28,7 +28,7 @@ export interface PreparationPlan {
 }
 
 export interface PrepareOptions
-  extends PreparationPlan, Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'run' | 'fetch' | 'log'> {
+  extends PreparationPlan, Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'start' | 'fetch' | 'log'> {
   readonly signal: AbortSignal;
   /** Steps are interleaved. */
   readonly progress: (step: string, done: Done) => void;

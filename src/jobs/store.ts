@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort, pause, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
+import { tryLock, type FileLock } from '../../lib/file-lock.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { startTimer } from '../../lib/timers.ts';
 import type { Upload } from '../contract/operations.ts';
@@ -15,7 +16,6 @@ import { Accounts } from './accounts.ts';
 import { followJob, notFound, type Following, type TranscriptionEvent } from './events.ts';
 import { JobFolder } from './folder.ts';
 import { Job, type JobView } from './job.ts';
-import { takeLock, type OwnerLock } from './owner-lock.ts';
 import { recordVersion, type JobRecord, type JobStatus, type Task, type Timestamps } from './record.ts';
 
 export interface JobStoreOptions {
@@ -111,7 +111,7 @@ export class JobStore implements Jobs, AsyncDisposable {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #state: State;
-  #lock: OwnerLock | undefined;
+  #lock: FileLock | undefined;
   #becoming: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -311,7 +311,7 @@ export class JobStore implements Jobs, AsyncDisposable {
       await makeDirectory(dirname(directory));
       await mkdir(directory, { mode: 0o700 }).catch(orExists);
       await readdir(directory); // it may be a file
-      this.#lock ??= takeLock(join(directory, lockName), log);
+      this.#lock ??= await tryLock(join(directory, lockName), 'exclusive');
       if (this.#lock) {
         await this.#load();
         this.#state = { is: 'owner' };

@@ -3,7 +3,7 @@
  * A server of the test stands in for the download site, models made by hand for those of the catalogue.
  */
 import { existsSync } from 'node:fs';
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
@@ -16,6 +16,7 @@ import { findProgram } from '../support/programs.ts';
 import { startTestService } from '../support/service.ts';
 import { heard } from '../support/tone-listener.ts';
 import { toneWav } from '../support/tone-model.ts';
+import { entriesOf } from '../support/temporary.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const patience = { timeout: 60_000, interval: 50 };
@@ -113,10 +114,8 @@ describe.skipIf(!isReady)('a model that is removed', () => {
     await pull('qwen3-0.6b');
     const chat = { messages: [{ role: 'user' as const, content: 'Hello.' }], model: 'local/qwen3-0.6b' };
     await client.chat(chat);
-    const marks = async () => (await readdir(models)).filter((name) => name.includes('.in-use-'));
-    expect(await marks()).toHaveLength(1);
     await service.service.registry.remove('qwen3-0.6b', signal);
-    expect(await readdir(models)).toEqual([]);
+    expect(await entriesOf(models)).toEqual([]);
     expect((await client.chatModels()).data.map(({ id }) => id)).toEqual(['local-chat']);
     await expect(client.chat(chat)).rejects.toMatchObject({ code: 'unknown-model' });
   });

@@ -481,8 +481,8 @@ async function filesOf({ dataDir }: ChildProcess): Promise<string[]> {
   return (await readdir(dataDir, { recursive: true })).filter((path) => !isNote.test(path)).toSorted();
 }
 
-/** Temporary files, receipts of downloads, and the marks of models in use. */
-const isNote = /^(tmp|downloads)(\/|$)|\.in-use-/;
+/** Temporary files, receipts of downloads, and locks. */
+const isNote = /^(tmp|downloads)(\/|$)|(^|\/)\.locks(\/|$)/;
 
 /** In the directory of a build that was interrupted. */
 const isOfBuild = (path: string): boolean => path.startsWith('whisper-build-');

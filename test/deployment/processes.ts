@@ -18,7 +18,8 @@ export function alive(wanted: readonly Process[]): Process[] {
 
 /** Resolves with the children of a process once one of them is what is waited for, and no longer what starts it. */
 export async function childrenAtWork(pid: number, commandLine: RegExp): Promise<Process[]> {
-  const isIt = ({ commandLine: words }: Process) => commandLine.test(words) && !/^\S*setpriv /.test(words);
+  const isIt = ({ commandLine: words }: Process) =>
+    commandLine.test(words) && !/^\S*(setpriv |sh -c exec )/.test(words);
   let children: Process[] = [];
   const found = () => (children = childrenOf(pid)).some(isIt);
   await expect.poll(found, { timeout: 30_000, interval: 10 }).toBe(true);

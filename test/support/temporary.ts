@@ -1,5 +1,5 @@
 /** Directories and files for one test; they go when it ends. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -17,4 +17,10 @@ export async function writeFiles(directory: string, files: Readonly<Record<strin
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
   }
+}
+
+/** What is in a directory, and below it if wanted, without the files of locks, which stay. */
+export async function entriesOf(directory: string, options: { readonly recursive?: boolean } = {}): Promise<string[]> {
+  const names = await readdir(directory, options);
+  return names.filter((name) => !/(^|\/)\.locks(\/|$)/.test(name));
 }

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { EngineContext } from '../../contract/index.ts';
-import { acquireLock, isLocked, lockOf } from './lock.ts';
 import { pause } from '../../../lib/abort.ts';
+import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 import { errnoOf } from '../../../lib/errors.ts';
@@ -54,7 +54,7 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
  */
 export async function download(job: Download): Promise<boolean> {
   await makeDirectory(dirname(job.to));
-  await using _lock = await acquireLock(lockOf(job.to), job);
+  using _lock = await acquireLock(lockOf(job.to), job);
   if ((await inspect(job.to, job)).digest === job.digest) return false;
   await completePart(job);
   await rename(partOf(job), job.to);
@@ -63,7 +63,7 @@ export async function download(job: Download): Promise<boolean> {
 }
 
 /** Whether some process downloads it now. */
-export const isDownloading = (to: string): Promise<boolean> => isLocked(lockOf(to));
+export const isDownloading = (to: string): boolean => isLocked(lockOf(to));
 
 /** Retries until the partial file has the expected digest. */
 async function completePart(job: Download): Promise<void> {

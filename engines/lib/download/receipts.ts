@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import type { EngineContext } from '../../contract/index.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { errnoOf } from '../../../lib/errors.ts';
+import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { parseObject } from '../../../lib/json.ts';
-import { whenUnused } from '../../../lib/model-use.ts';
 import { readRegularFile, replaceFile } from '../../../lib/regular-file.ts';
 import { isDownloading } from './download.ts';
 
@@ -23,7 +23,7 @@ export async function noteDownload(place: Place, file: string): Promise<void> {
 export async function removeDownloads(place: Place, files: readonly string[], signal: AbortSignal): Promise<void> {
   const found: string[] = [];
   for (const file of files) {
-    if (await isDownloading(file)) throw new Error(`${file} is being downloaded`);
+    if (isDownloading(file)) throw new Error(`${file} is being downloaded`);
     const facts = await factsOf(file);
     if (facts === undefined) continue;
     const receipt = await readRegularFile(receiptOf(place, file)).catch(() => '');
@@ -33,10 +33,10 @@ export async function removeDownloads(place: Place, files: readonly string[], si
     found.push(file);
   }
   const parts = files.map((file) => `${file}.part`);
-  await whenUnused(found, signal, async () => {
-    for (const path of [...found, ...parts]) await rm(path, { force: true });
-    for (const file of found) await rm(receiptOf(place, file), { force: true });
-  });
+  using locks = new DisposableStack();
+  for (const file of found) locks.use(await acquireLock(lockOf(file), { signal }));
+  for (const path of [...found, ...parts]) await rm(path, { force: true });
+  for (const file of found) await rm(receiptOf(place, file), { force: true });
 }
 
 /** Undefined where there is no such file. */

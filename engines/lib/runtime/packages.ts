@@ -6,9 +6,9 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import type { EngineContext, ProgramExit } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../../lib/errors.ts';
+import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
 import { findExecutable, isExecutable } from '../../../lib/find-executable.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
-import { acquireLock, isLocked, lockOf } from '../download/lock.ts';
 import { toolEnvironment } from '../tool-environment.ts';
 
 const deadlineMinutes = 10;
@@ -64,7 +64,7 @@ export function findRuntime(runtime: Runtime, named?: string): FoundRuntime {
 }
 
 /** Whether some process installs it now. */
-export const isInstalling = (runtime: Runtime): Promise<boolean> => isLocked(lockOf(placeOf(runtime)));
+export const isInstalling = (runtime: Runtime): boolean => isLocked(lockOf(placeOf(runtime)));
 
 export interface Installation extends Pick<EngineContext, 'env' | 'run' | 'log'> {
   readonly signal: AbortSignal;
@@ -81,12 +81,12 @@ export interface Installation extends Pick<EngineContext, 'env' | 'run' | 'log'>
  */
 export async function installRuntime(runtime: Runtime, installation: Installation): Promise<void> {
   const { target, name, version } = runtime;
-  const { log, progress, onWait } = installation;
+  const { progress, onWait } = installation;
   const late = () => new Error(`installing ${name} took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, installation.signal);
   const { signal } = timeout;
   await makeDirectory(dirname(target));
-  await using _lock = await acquireLock(lockOf(placeOf(runtime)), { signal, log, onWait });
+  using _lock = await acquireLock(lockOf(placeOf(runtime)), { signal, onWait });
   await removeDirectories(dirname(target), (entry) => entry.startsWith(`${name}.installing-`));
   if (isComplete(runtime, target)) return;
   progress(null);

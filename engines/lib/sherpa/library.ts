@@ -53,8 +53,8 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
   return {
     missing,
     /** Undefined where the settings name its place, and where upstream has no binary. */
-    async preparation(): Promise<Preparation | undefined> {
-      const state = named === undefined ? await runtimeState(context, place() !== undefined) : undefined;
+    preparation(): Preparation | undefined {
+      const state = named === undefined ? runtimeState(context, place() !== undefined) : undefined;
       return state && { id: part, ...state };
     },
     async install(call: PrepareCall): Promise<void> {

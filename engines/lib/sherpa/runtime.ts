@@ -52,13 +52,13 @@ function packageIn(directory: string): string | undefined {
 }
 
 /** What there is to install, and whether that has been done; undefined where upstream has no binary. */
-export async function runtimeState(
+export function runtimeState(
   context: Pick<EngineContext, 'dataDir'>,
   isThere: boolean,
-): Promise<Omit<Preparation, 'id'> | undefined> {
+): Omit<Preparation, 'id'> | undefined {
   const runtime = runtimeOf(context);
   if (!runtime) return undefined;
-  const state = isThere ? 'ready' : (await isInstalling(runtime)) ? 'preparing' : 'missing';
+  const state = isThere ? 'ready' : isInstalling(runtime) ? 'preparing' : 'missing';
   // It contains eSpeak NG, whatever the package says.
   return { title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', source: 'npm', state };
 }

@@ -95,10 +95,10 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     },
     /** None where upstream has no binary, and where the directory that the settings name lacks the library. */
     async preparations(): Promise<Preparation[]> {
-      const runtime = await library.preparation();
+      const runtime = library.preparation();
       if (!runtime && library.missing() !== undefined) return [];
       const isThere = (await findWeights())?.ok === true && (runtime?.state ?? 'ready') === 'ready';
-      const isBusy = runtime?.state === 'preparing' || (await areInstalling(context.dataDir));
+      const isBusy = runtime?.state === 'preparing' || areInstalling(context.dataDir);
       return [
         {
           id: part,

@@ -5,10 +5,10 @@ import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EngineContext, PrepareCall } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
+import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { withRegularFile } from '../../../lib/regular-file.ts';
-import { acquireLock, isLocked, lockOf } from '../download/lock.ts';
 import { unpackPart, type PackagePart } from '../npm-package.ts';
 import { findNpm } from '../runtime/packages.ts';
 import { createWorkspace } from '../tool-workspace.ts';
@@ -32,11 +32,11 @@ const what = 'downloading Silero VAD';
 export const weightsPath = (dataDir: string): string => join(dataDir, 'runtimes', weights.file);
 
 /** Whether some process downloads it now. */
-export const areInstalling = (dataDir: string): Promise<boolean> => isLocked(lockOf(weightsPath(dataDir)));
+export const areInstalling = (dataDir: string): boolean => isLocked(lockOf(weightsPath(dataDir)));
 
 /** Replaces what is there, unless another process has downloaded it meanwhile. */
 export async function installWeights(
-  { dataDir, env, run, log }: Pick<EngineContext, 'dataDir' | 'env' | 'run' | 'log'>,
+  { dataDir, env, start, log }: Pick<EngineContext, 'dataDir' | 'env' | 'start' | 'log'>,
   { signal: caller, progress }: Pick<PrepareCall, 'signal' | 'progress'>,
 ): Promise<void> {
   const target = weightsPath(dataDir);
@@ -45,13 +45,13 @@ export async function installWeights(
   const { signal } = timeout;
   await makeDirectory(dirname(target));
   const onWait = () => progress(`another process is ${what}`, null);
-  await using _lock = await acquireLock(lockOf(target), { signal, log, onWait });
+  using _lock = await acquireLock(lockOf(target), { signal, onWait });
   if (digestOf(target) === sha256) return;
   const tools = { npm: findNpm(env.PATH), tar: findTar(env.PATH) };
   progress(what, null);
   const place = { parent: dirname(target), prefix: 'silero-vad.installing-', what };
   const timeoutMs = deadlineMinutes * 60_000;
-  await using workspace = await createWorkspace(place, { env, run, log, signal, timeoutMs });
+  await using workspace = await createWorkspace(place, { env, start, log, signal, timeoutMs });
   const file = await unpackPart(source, workspace, tools);
   const digest = digestOf(file);
   if (digest !== sha256) throw new Error(`${weights.file} has the SHA-256 ${String(digest)}, expected ${sha256}`);

@@ -1,9 +1,8 @@
 /** One life of a resident program: it waits for memory, loads, serves calls, and ends. */
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
-import { randomUUID } from 'node:crypto';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
 import { startTimer } from '../../../lib/timers.ts';
-import { isBeingRemoved, markInUse } from '../../../lib/model-use.ts';
+import { isLocked, lockOf, tryLock } from '../../../lib/file-lock.ts';
 import { startHost, type Crash, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, Tenant } from './memory-plan.ts';
 
@@ -31,7 +30,7 @@ export class Life implements Tenant {
   #hasCrashed = false;
   /** Whether it was loaded and idle, and has answered nobody since. */
   #isSilent = false;
-  #use: Disposable | undefined;
+  readonly #uses = new DisposableStack();
   #bytes: number;
 
   /** `bytes` is what it needs as far as is known. */
@@ -60,6 +59,11 @@ export class Life implements Tenant {
   /** It was killed while it was idle, such as for its memory, or by the first call after that: nobody can tell. */
   get hasEndedIdle(): boolean {
     return this.#hasCrashed && this.#isSilent;
+  }
+
+  /** It gets no further calls. */
+  get isRetired(): boolean {
+    return this.#isRetired;
   }
 
   get isLoaded(): boolean {
@@ -115,7 +119,7 @@ export class Life implements Tenant {
     await this.#enter();
     this.#state = 'loading';
     const since = performance.now();
-    const host = this.#start();
+    const host = await this.#start();
     await host.ready;
     this.#state = 'loaded';
     this.#events.onLoad(performance.now() - since);
@@ -133,10 +137,11 @@ export class Life implements Tenant {
     }
   }
 
-  #start(): HostProcess {
+  async #start(): Promise<HostProcess> {
     try {
       this.#stop.signal.throwIfAborted(); // since it was admitted
-      this.#use = this.#watchFiles();
+      await this.#useFiles();
+      this.#stop.signal.throwIfAborted();
       this.#host = startHost(this.#program, (crash) => this.#end(crash));
       return this.#host;
     } catch (error) {
@@ -155,28 +160,30 @@ export class Life implements Tenant {
     }
   }
 
-  /** Unloads it when another process is about to remove one of its files. */
-  #watchFiles(): Disposable | undefined {
-    const { files = [] } = this.#program;
-    if (files.length === 0) return undefined;
-    const mark = markInUse(files, randomUUID().slice(0, 8));
-    const timer = setInterval(() => files.some(isBeingRemoved) && this.retire(), lookEveryMs).unref();
-    return {
-      [Symbol.dispose]() {
-        clearInterval(timer);
-        mark[Symbol.dispose]();
-      },
-    };
+  /** Nobody removes its files while it has them; it is unloaded once somebody wants to. */
+  async #useFiles(): Promise<void> {
+    const locks = (this.#program.files ?? []).map(lockOf);
+    for (const path of locks) {
+      const lock = await tryLock(path, 'shared').catch(() => unlockable);
+      if (!lock) throw new EngineError('model-unavailable', 'The model is being removed.');
+      this.#uses.use(lock);
+    }
+    if (locks.length === 0) return;
+    const timer = setInterval(() => locks.some(isLocked) && this.retire(), lookEveryMs).unref();
+    this.#uses.defer(() => clearInterval(timer));
   }
 
   #end(crash?: Crash): void {
     this.#hasCrashed = crash !== undefined;
     this.unload();
-    this.#use?.[Symbol.dispose]();
+    this.#uses.dispose();
     this.#plan.leave(this);
     this.#events.onEnd(crash);
   }
 }
+
+/** Where nothing can be written, or the file system has no locks, nobody can remove the model either. */
+const unlockable: Disposable = { [Symbol.dispose]: () => undefined };
 
 function ignore(): void {
   // Told to those who call.

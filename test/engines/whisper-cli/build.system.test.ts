@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { access, constants, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildWhisper } from '../../../engines/whisper-cli/build.ts';
@@ -7,6 +7,7 @@ import { toolEnvironment } from '../../../engines/lib/tool-environment.ts';
 import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { buildOn, fakeSource, machine, type Programs, type recordingLog } from './support.ts';
+import { entriesOf } from '../../support/temporary.ts';
 
 /** A killed process may remain as a zombie until its parent reaps it. */
 function isRunning(pid: number): boolean {
@@ -33,15 +34,15 @@ test('the program is built and installed, with progress, and no temporary files 
   const { build, dataDir, program, fractions } = await buildOn(machine);
   await buildWhisper(build);
   await access(program, constants.X_OK);
-  expect(await readdir(dataDir)).toEqual(['bin']);
-  expect(await readdir(join(dataDir, 'bin'))).toEqual(['whisper-cli']);
+  expect(await entriesOf(dataDir)).toEqual(['bin']);
+  expect(await entriesOf(join(dataDir, 'bin'))).toEqual(['whisper-cli']);
   expect(fractions).toEqual([0, 0.25, 0.75, 0.75, 1]);
 });
 
 test('the program that keeps models loaded is built after whisper-cli, out of the same source', async () => {
   const { build, dataDir, fractions, log } = await buildOn(machine, { programs: ['whisper-cli', 'whisper-host'] });
   await buildWhisper(build);
-  expect((await readdir(join(dataDir, 'bin'))).toSorted()).toEqual(['whisper-cli', 'whisper-host']);
+  expect((await entriesOf(join(dataDir, 'bin'))).toSorted()).toEqual(['whisper-cli', 'whisper-host']);
   expect(fractions.map((fraction) => Math.round(fraction * 1000) / 1000)).toEqual(
     [0, 0.225, 0.675, 0.675, 0.9, 0.925, 0.975, 0.975, 1], // prettier-ignore
   );
@@ -54,7 +55,7 @@ test('whisper-cli is there even if the other program cannot be compiled', async 
   await expect(buildWhisper(build)).rejects.toThrow(
     /--target whisper-host.* failed with exit code 2\nhost\.cpp: error/,
   );
-  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
+  expect(await entriesOf(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
 });
 
 test('an existing program stays, and only the other one is built', async () => {
@@ -62,7 +63,7 @@ test('an existing program stays, and only the other one is built', async () => {
   await mkdir(join(program, '..'), { recursive: true });
   await writeFile(program, '#!/bin/sh\n# mine', { mode: 0o755 });
   await buildWhisper(build);
-  expect((await readdir(join(dataDir, 'bin'))).toSorted()).toEqual(['whisper-cli', 'whisper-host']);
+  expect((await entriesOf(join(dataDir, 'bin'))).toSorted()).toEqual(['whisper-cli', 'whisper-host']);
   expect(readFileSync(program, 'utf8')).toContain('mine');
 });
 
@@ -83,7 +84,7 @@ test('leftovers of a killed build are removed', async () => {
   const { build, dataDir } = await buildOn(machine);
   await mkdir(join(dataDir, 'whisper-build-killed/out'), { recursive: true });
   await buildWhisper(build);
-  expect(await readdir(dataDir)).toEqual(['bin']);
+  expect(await entriesOf(dataDir)).toEqual(['bin']);
 });
 
 test.for<[Programs, string]>([
@@ -93,7 +94,7 @@ test.for<[Programs, string]>([
 ])('missing tools are listed with the command that installs them: %j', async ([programs, message]) => {
   const { build, dataDir } = await buildOn(programs);
   await expect(buildWhisper(build)).rejects.toThrow(message);
-  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+  expect(await entriesOf(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
 test.for<[string, Programs, RegExp]>([
@@ -103,7 +104,7 @@ test.for<[string, Programs, RegExp]>([
 ])('when %s, the error contains its output, and no temporary files are left', async ([, programs, message]) => {
   const { build, dataDir } = await buildOn({ ...machine, ...programs });
   await expect(buildWhisper(build)).rejects.toThrow(message);
-  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+  expect(await entriesOf(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
 test('a source with a wrong integrity hash is not unpacked', async () => {
@@ -113,7 +114,7 @@ test('a source with a wrong integrity hash is not unpacked', async () => {
     `integrity check failed for nodejs-whisper 0.3.1 from npm: got ${fakeSource.integrity}, expected sha512-ceoil`,
   );
   expect(log.entries).toEqual([]);
-  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin']);
+  expect(await entriesOf(dataDir, { recursive: true })).toEqual(['bin']);
 });
 
 test('an abort also ends the compiler, immediately', async () => {

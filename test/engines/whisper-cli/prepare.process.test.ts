@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { builtProgramPath, isBuilding } from '../../../engines/whisper-cli/build.ts';
 import { isDownloading } from '../../../engines/lib/download/download.ts';
-import { acquireLock } from '../../../engines/lib/download/lock.ts';
+import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { catalogue, maxModelBytes, modelNames, modelUrl } from '../../../engines/whisper-cli/catalogue.ts';
-import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { streamProgram } from '../../../src/system/child-process/stream-program.ts';
 import {
   downloadedModelPath,
   type Done,
@@ -17,6 +17,7 @@ import {
 import { writeToneModel } from '../../support/tone-model.ts';
 import { good, machine, pathWith, recordingLog, serve, status, temporaryDirectory } from './support.ts';
 import { noise } from '../../support/noise.ts';
+import { entriesOf } from '../../support/temporary.ts';
 
 /** Stands in for the base model, whose real bytes are not available to tests. */
 const model = vi.hoisted(() => ({ bytes: new Uint8Array(), sha1: '' }));
@@ -43,7 +44,7 @@ async function preparation(changes: Partial<PrepareOptions> = {}) {
     mirror: 'http://127.0.0.1:9/no-mirror-here',
     env: {},
     cores: 1,
-    run: runProgram,
+    start: streamProgram,
     fetch,
     signal: new AbortController().signal,
     progress: (step, done) => steps.push([step, done]),
@@ -77,7 +78,7 @@ test('nothing is done if nothing is missing', async () => {
   const wanted = await preparation();
   await prepareWhisper(wanted);
   expect(wanted.steps).toEqual([]);
-  await expect(readdir(wanted.dataDir)).rejects.toThrow('ENOENT');
+  await expect(entriesOf(wanted.dataDir)).rejects.toThrow('ENOENT');
 });
 
 test('a build that fails does not stop the download', async () => {
@@ -91,7 +92,7 @@ test('a build that fails does not stop the download', async () => {
   });
   await expect(prepareWhisper(wanted)).rejects.toThrow('npm error code ENOTFOUND');
   expect(wanted.steps).toContainEqual(['building whisper-cli', 0]);
-  expect(await readdir(join(wanted.dataDir, 'models'))).toEqual(['ggml-base.bin']);
+  expect(await entriesOf(join(wanted.dataDir, 'models'))).toEqual(['ggml-base.bin']);
 });
 
 test('the error contains all failures and the manual fix', async () => {
@@ -114,11 +115,8 @@ test('what another process makes is waited for, and said', async () => {
   const wanted = await preparation({ programs: ['whisper-cli'], models: ['base'], mirror: url });
   const path = downloadedModelPath(wanted.dataDir, 'base');
   const program = builtProgramPath(wanted.dataDir);
-  const log = recordingLog();
-  const signal = wanted.signal;
-  const others = await Promise.all(
-    [`${program}.lock`, `${path}.lock`].map((lock) => acquireLock(lock, { signal, log })),
-  );
+  const { signal } = wanted;
+  const others = await Promise.all([program, path].map((made) => acquireLock(lockOf(made), { signal })));
   const prepared = prepareWhisper(wanted);
   await expect.poll(() => wanted.steps).toHaveLength(3);
   expect(wanted.steps).toEqual(
@@ -127,10 +125,10 @@ test('what another process makes is waited for, and said', async () => {
       ['downloading ggml-base.bin', 'waiting'],
     ]),
   );
-  expect([await isBuilding(wanted.dataDir), await isDownloading(path)]).toEqual([true, true]);
+  expect([isBuilding(wanted.dataDir), isDownloading(path)]).toEqual([true, true]);
   await writeFile(program, '', { mode: 0o755 });
   await writeFile(path, model.bytes);
-  await Promise.all(others.map((lock) => lock[Symbol.asyncDispose]()));
+  for (const lock of others) lock[Symbol.dispose]();
   await prepared;
   expect(wanted.steps.slice(-2)).toEqual(
     expect.arrayContaining([
@@ -139,7 +137,7 @@ test('what another process makes is waited for, and said', async () => {
     ]),
   );
   expect(requests).toEqual([]);
-  expect([await isBuilding(wanted.dataDir), await isDownloading(path)]).toEqual([false, false]);
+  expect([isBuilding(wanted.dataDir), isDownloading(path)]).toEqual([false, false]);
 });
 
 test('an abort ends both with its reason', async () => {

@@ -1,13 +1,13 @@
 /** A build that was interrupted: the next one goes on with the objects that are there. */
 import { spawn } from 'node:child_process';
-import { readdir, utimes, writeFile } from 'node:fs/promises';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { buildWhisper, removeUnfinishedBuild } from '../../../engines/whisper-cli/build.ts';
-import { acquireLock, lockOf } from '../../../engines/lib/download/lock.ts';
-import { childrenAtWork } from '../../deployment/processes.ts';
-import { describeWith } from '../../support/programs.ts';
+import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
+import { alive, childrenAtWork } from '../../deployment/processes.ts';
 import { buildOn, fakeSource, machine, pathWith, recordingLog, temporaryDirectory } from './support.ts';
+import { entriesOf } from '../../support/temporary.ts';
 
 const inSteps = { ...machine, cmake: 'cmake-in-steps' };
 
@@ -25,7 +25,7 @@ async function interruptedBuild() {
   controller.abort(new Error('enough'));
   await expect(first).rejects.toThrow('enough');
   await writeFile(join(home, 'go-on'), '');
-  const [left = ''] = (await readdir(dataDir)).filter((name) => name.startsWith('whisper-build-'));
+  const [left = ''] = (await entriesOf(dataDir)).filter((name) => name.startsWith('whisper-build-'));
   const laterLog = recordingLog();
   const env = { HOME: home, PATH: await pathWith({ ...inSteps, npm: 'npm-offline' }) };
   const again = { ...build, env, log: laterLog, signal: new AbortController().signal };
@@ -37,7 +37,7 @@ test('what was compiled is kept, without npm, and only the rest is compiled', as
   expect(left).toMatch(/\/whisper-build-[0-9a-f]{16}$/);
   await buildWhisper(again);
   expect(compiled(log)).toEqual(['two.o', 'three.o']);
-  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
+  expect(await entriesOf(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
 });
 
 test('a build that cannot be resumed begins again', async () => {
@@ -48,7 +48,7 @@ test('a build that cannot be resumed begins again', async () => {
     'an interrupted build cannot be resumed, and begins again',
   );
   expect(compiled(log)).toEqual(['one.o', 'two.o', 'three.o']);
-  expect(await readdir(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
+  expect(await entriesOf(dataDir, { recursive: true })).toEqual(['bin', 'bin/whisper-cli']);
 });
 
 describe('an interrupted build is removed, not resumed,', () => {
@@ -58,43 +58,42 @@ describe('an interrupted build is removed, not resumed,', () => {
     await utimes(left, old, old);
     await buildWhisper({ ...again, env: { ...again.env, PATH: build.env.PATH } });
     expect(compiled(log)).toEqual(['one.o', 'two.o', 'three.o']);
-    expect(await readdir(dataDir)).toEqual(['bin']);
+    expect(await entriesOf(dataDir)).toEqual(['bin']);
   });
 
   test('that is of another source', async () => {
     const { again, dataDir, left } = await interruptedBuild();
     const source = { ...fakeSource, integrity: 'sha512-another' };
     await expect(buildWhisper({ ...again, source })).rejects.toThrow('ENOTFOUND');
-    expect(await readdir(dataDir)).not.toContain(left.slice(dataDir.length + 1));
+    expect(await entriesOf(dataDir)).not.toContain(left.slice(dataDir.length + 1));
   });
 
   test('when nothing is to be built any more, unless one is at work', async () => {
     const { dataDir, left } = await interruptedBuild();
-    const options = { signal: new AbortController().signal, log: recordingLog() };
+    const options = { signal: new AbortController().signal };
     const lock = await acquireLock(lockOf(join(dataDir, 'bin/whisper-cli')), options);
     await removeUnfinishedBuild(dataDir);
-    expect(await readdir(dataDir)).toEqual(['bin', left.slice(dataDir.length + 1)]);
-    await lock[Symbol.asyncDispose]();
+    expect(await entriesOf(dataDir)).toEqual(['bin', left.slice(dataDir.length + 1)]);
+    lock[Symbol.dispose]();
     await removeUnfinishedBuild(dataDir);
-    expect(await readdir(dataDir)).toEqual(['bin']);
+    expect(await entriesOf(dataDir)).toEqual(['bin']);
     await removeUnfinishedBuild(join(dataDir, 'absent'));
   });
 });
 
-describeWith(['flock'], 'beside the compilers of a service that was SIGKILLed', ({ flock }) => {
-  test('nothing is compiled until they have ended', async () => {
-    const { again, left, log } = await interruptedBuild();
-    const outliving = spawn(flock, [join(left, 'out'), 'sh', '-c', 'echo at work; read line'], { stdio: 'pipe' });
-    onTestFinished(() => void outliving.kill('SIGKILL'));
-    await new Promise((resolve) => outliving.stdout.once('data', resolve));
-    const done = buildWhisper(again);
-    await childrenAtWork(process.pid, /flock \S+out \S*cmake/);
-    log.debug({}, 'they end');
-    outliving.stdin.end();
-    await done;
-    const order = log.entries.flatMap(({ facts, message }) =>
-      message === 'they end' ? message : (/CXX object (\S+\.o)/.exec(JSON.stringify(facts))?.[1] ?? []),
-    );
-    expect(order).toEqual(['they end', 'two.o', 'three.o']);
-  });
+test('the tools of a build end with the service that is SIGKILLed: its lock is free then', async () => {
+  const { build } = await buildOn({ ...machine, cmake: 'cmake-endless' });
+  const script = `
+    import { buildWhisper } from '${new URL('../../../engines/whisper-cli/build.ts', import.meta.url).href}';
+    import { streamProgram } from '${new URL('../../../src/system/child-process/stream-program.ts', import.meta.url).href}';
+    const log = { debug() {}, info() {}, warn() {}, error() {} };
+    const { signal } = new AbortController();
+    await buildWhisper({ ...JSON.parse(process.argv[1]), start: streamProgram, log, signal, progress() {} });`;
+  const args = ['--input-type=module', '-e', script, JSON.stringify(build)];
+  const service = spawn(process.execPath, args, { stdio: 'inherit' });
+  onTestFinished(() => void service.kill('SIGKILL'));
+  const tools = await childrenAtWork(Number(service.pid), /setInterval/);
+  expect(tools.length).toBeGreaterThan(2);
+  service.kill('SIGKILL');
+  await expect.poll(() => alive(tools)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Logger } from '../../../engines/contract/index.ts';
 import type { Build } from '../../../engines/whisper-cli/build.ts';
-import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { streamProgram } from '../../../src/system/child-process/stream-program.ts';
 
 /** A temporary directory, removed at the end of the test. */
 export async function temporaryDirectory(): Promise<string> {
@@ -134,7 +134,7 @@ export async function buildOn(programs: Programs, changes: Partial<Build> = {}) 
     dataDir,
     env: { PATH: await pathWith(programs) },
     cores: 2,
-    run: runProgram,
+    start: streamProgram,
     signal: new AbortController().signal,
     progress: (fraction) => fractions.push(fraction),
     log,

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import { readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { createHttpClient } from '../../../../lib/http-client.ts';
 import { download, type Download, type RetryPolicy } from '../../../../engines/lib/download/download.ts';
 import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from '../../whisper-cli/support.ts';
 import { noise } from '../../../support/noise.ts';
+import { entriesOf } from '../../../support/temporary.ts';
 
 const MiB = 2 ** 20;
 const content = noise(3 * MiB);
@@ -54,7 +55,7 @@ test('a file is downloaded completely, with progress, and no other file is left'
   const job = await jobFor(url);
   await download(job);
   expect(content.equals(await readFile(job.to))).toBe(true);
-  expect(await readdir(job.directory)).toEqual(['model.bin']);
+  expect(await entriesOf(job.directory)).toEqual(['model.bin']);
   expect(job.fractions.at(-1)).toBe(1);
   expect(job.fractions).toEqual(job.fractions.toSorted((a, b) => Number(a) - Number(b)));
   expect(requests[0]?.headers['accept-encoding']).toBe('identity');
@@ -170,7 +171,7 @@ test('a complete partial file needs no request', async () => {
   const job = await jobFor(url);
   await writeFile(job.part, content);
   await download(job);
-  expect(await readdir(job.directory)).toEqual(['model.bin']);
+  expect(await entriesOf(job.directory)).toEqual(['model.bin']);
   expect(requests).toHaveLength(0);
 });
 
@@ -207,7 +208,7 @@ test('a server that never responds ends in a clear error', async () => {
   const job = await jobFor(url, { fetch: counting, retry: { ...retry, idleMs: 20 } });
   await expect(download(job)).rejects.toThrow('idle timeout: no data for 0.02 s, after 3 attempts');
   expect(asked).toBe(3);
-  expect(await readdir(job.directory)).toEqual([]);
+  expect(await entriesOf(job.directory)).toEqual([]);
 });
 
 test.for<[string, Answer]>([
@@ -254,7 +255,7 @@ test('a 404 is not retried', async () => {
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow('model.bin cannot be downloaded: the server answered 404 Not Found');
   expect(requests).toHaveLength(1);
-  expect(await readdir(job.directory)).toEqual([]);
+  expect(await entriesOf(job.directory)).toEqual([]);
 });
 
 test('an unreachable host ends in an error that says so', async () => {
@@ -277,7 +278,7 @@ test.each([
     `1000 bytes with the ${name} ${hash(algorithm, wrong)}, expected ${hash(algorithm, content)}; the download was deleted`,
   );
   expect(requests).toHaveLength(1);
-  expect(await readdir(job.directory)).toEqual([]);
+  expect(await entriesOf(job.directory)).toEqual([]);
   await download(job);
   expect(content.equals(await readFile(job.to))).toBe(true);
 });
@@ -306,7 +307,7 @@ test('a body longer than its Content-Length is a wrong file', async () => {
   });
   const job = await jobFor(url);
   await expect(download(job)).rejects.toThrow(`${content.length - 5} bytes with the SHA-1`);
-  expect(await readdir(job.directory)).toEqual([]);
+  expect(await entriesOf(job.directory)).toEqual([]);
 });
 
 test.for<[string, Answer]>([
@@ -317,7 +318,7 @@ test.for<[string, Answer]>([
   const job = await jobFor(url, { maxBytes: MiB });
   await expect(download(job)).rejects.toThrow('it has more than 1048576 bytes');
   expect(requests).toHaveLength(1);
-  expect(await readdir(job.directory)).toEqual([]);
+  expect(await entriesOf(job.directory)).toEqual([]);
 });
 
 test('an abort ends the download immediately and keeps the partial file', async () => {
@@ -336,7 +337,7 @@ test('an abort ends the download immediately and keeps the partial file', async 
   part = job.part;
   await expect(download(job)).rejects.toThrow('enough');
   await closed;
-  expect(await readdir(job.directory)).toEqual(['model.bin.part']);
+  expect(await entriesOf(job.directory)).toEqual(['model.bin.part']);
   await download({ ...job, signal: new AbortController().signal });
   expect(requests[1]?.headers.range).toBe(`bytes=${half}-`);
 });
@@ -376,5 +377,5 @@ test('concurrent downloads of the same file make one request', async () => {
   const job = await jobFor(url);
   await Promise.all([download(job), download(job)]);
   expect(requests).toHaveLength(1);
-  expect(await readdir(job.directory)).toEqual(['model.bin']);
+  expect(await entriesOf(job.directory)).toEqual(['model.bin']);
 });

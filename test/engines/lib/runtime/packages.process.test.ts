@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -13,7 +13,7 @@ import {
   type Runtime,
 } from '../../../../engines/lib/runtime/packages.ts';
 import { runProgram } from '../../../../src/system/child-process/run-program.ts';
-import { temporaryDirectory, writeFiles } from '../../../support/temporary.ts';
+import { entriesOf, temporaryDirectory, writeFiles } from '../../../support/temporary.ts';
 import { recordingLog, serve, type Answer } from '../../whisper-cli/support.ts';
 
 const files = ['engine-linux/engine.js', 'engine/index.js'];
@@ -84,7 +84,7 @@ async function installationOf({ url }: { readonly url: string }, changes: Partia
   } satisfies Installation;
 }
 
-const installed = (dataDir: string) => readdir(join(dataDir, 'runtimes'));
+const installed = (dataDir: string) => entriesOf(join(dataDir, 'runtimes'));
 const nameOf = ({ target }: Runtime) => target.split('/').at(-1);
 
 test('the locked packages are installed without their scripts, once', async () => {

@@ -1,0 +1,102 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { acquireLock, isLocked, lockOf, tryLock } from '../../lib/file-lock.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const { signal } = new AbortController();
+const lockModule = new URL('../../lib/file-lock.ts', import.meta.url).href;
+
+const somePath = async (): Promise<string> => lockOf(join(await temporaryDirectory(), 'some'));
+
+/** Another process; `held` resolves when the script prints something. */
+function other(script: string, path: string) {
+  const source = `import { acquireLock, tryLock } from '${lockModule}'; const [, path] = process.argv;
+    const { signal } = new AbortController(); ${script}; setInterval(() => {}, 60_000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', source, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return { child, said: once(child.stdout, 'data').then(([text]) => String(text).trim()) };
+}
+
+const sharing = "console.log((await tryLock(path, 'shared')) ? 'shared' : 'refused')";
+const owning = "await acquireLock(path, { signal, onWait: () => console.log('waits') }); console.log('owns')";
+
+test('it is exclusive until it is released, also within one process', async () => {
+  const path = await somePath();
+  let working = 0;
+  const work = async () => {
+    using _lock = await acquireLock(path, { signal });
+    working += 1;
+    await Promise.resolve();
+    expect(working).toBe(1);
+    expect([isLocked(path), await tryLock(path, 'exclusive'), await tryLock(path, 'shared')]).toEqual([true, undefined, undefined]); // prettier-ignore
+    working -= 1;
+  };
+  expect(isLocked(path)).toBe(false);
+  await Promise.all([work(), work(), work()]);
+  expect(isLocked(path)).toBe(false);
+});
+
+test('several processes share it; who wants it alone waits for them, and lets nobody else in', async () => {
+  const path = await somePath();
+  const first = other(sharing, path);
+  expect(await first.said).toBe('shared');
+  using _second = await tryLock(path, 'shared');
+  expect([isLocked(path), await tryLock(path, 'exclusive')]).toEqual([false, undefined]);
+  const owner = other(owning, path);
+  expect(await owner.said).toBe('waits');
+  expect(isLocked(path)).toBe(true);
+  expect(await other(sharing, path).said).toBe('refused');
+});
+
+test('the lock of a process that is killed is free at once', async () => {
+  const path = await somePath();
+  const { child, said } = other(owning, path);
+  expect(await said).toBe('owns');
+  const waits = Promise.withResolvers<undefined>();
+  const lock = acquireLock(path, { signal, onWait: () => waits.resolve(undefined) });
+  await waits.promise;
+  child.kill('SIGKILL');
+  using _lock = await lock;
+  expect(isLocked(path)).toBe(true);
+});
+
+test('an abort ends the wait, and nothing is left of it', async () => {
+  const path = await somePath();
+  const user = await tryLock(path, 'shared');
+  const controller = new AbortController();
+  const onWait = () => controller.abort(new Error('enough'));
+  await expect(acquireLock(path, { signal: controller.signal, onWait })).rejects.toThrow('enough');
+  expect(isLocked(path)).toBe(false);
+  user?.[Symbol.dispose]();
+});
+
+test.each([
+  ['a pipe', (path: string) => Promise.resolve(execFileSync('mkfifo', [path]))],
+  ['a broken symlink', (path: string) => symlink('/nowhere', path)],
+  ['a directory', (path: string) => mkdir(path)],
+  ['the text of another program', (path: string) => writeFile(path, 'not a database '.repeat(500))],
+  ['half a database', (path: string) => writeFile(path, 'SQLite format 3\0\x10\0')],
+])('%s in its place is moved away or emptied, and blocks nobody', async (_what, make) => {
+  const path = await somePath();
+  await mkdir(dirname(path));
+  await make(path);
+  using _lock = await acquireLock(path, { signal });
+  expect(isLocked(path)).toBe(true);
+});
+
+test('where nothing can be written, it rejects', async () => {
+  await expect(tryLock('/proc/.locks/some', 'shared')).rejects.toThrow('/proc');
+});
+
+test('one whose file was removed is lost', async () => {
+  const path = await somePath();
+  using lock = await acquireLock(path, { signal });
+  expect(await lock.isLost()).toBe(false);
+  execFileSync('rm', [path]);
+  expect(await lock.isLost()).toBe(true);
+});
