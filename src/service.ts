@@ -266,7 +266,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const items = settings.compatItems ? createItemStore() : undefined;
   const ownJobs = createJobs({ ...working, retryMs, ownerMs, idPrefix: engines.fleet?.idPrefix });
   const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
-  const preparations = new Preparations({ registry, log, dataDir: settings.dataDir });
+  const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
   const services: Services = {
     registry,
     tools,

@@ -13,6 +13,7 @@
  * Within version 1, only optional members are added: an engine that works today works with every version 1 service. A
  * breaking change is version 2, and a service states the versions that it supports.
  */
+export * from './assets.ts';
 export * from './definition.ts';
 export * from './engine.ts';
 export * from './models.ts';

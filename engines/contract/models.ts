@@ -39,6 +39,8 @@ export interface ModelEntry {
   readonly local: boolean;
   /** Listed by a provider, not written in the settings: the registry serves it as `instance/id`. */
   readonly discovered?: boolean;
+  /** Ids of the assets that it cannot work without. */
+  readonly needs?: readonly string[];
   /** Never the default model. */
   readonly byNameOnly?: boolean;
   /** Absent: none. */

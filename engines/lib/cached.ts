@@ -1,11 +1,18 @@
 /** A search reads every directory of PATH: too expensive for every listing and every chat. */
 const cacheMs = 2_000;
 
+export interface Cached<T> {
+  (): T;
+  /** Searches again when it is asked next. */
+  forget(): void;
+}
+
 /** The result of the last search, for two seconds; `now` in milliseconds. */
-export function cached<T>(search: () => T, now: () => number): () => T {
+export function cached<T>(search: () => T, now: () => number): Cached<T> {
   let found: { readonly value: T; readonly until: number } | undefined;
-  return () => {
+  const find = () => {
     if (!found || now() >= found.until) found = { value: search(), until: now() + cacheMs };
     return found.value;
   };
+  return Object.assign(find, { forget: () => (found = undefined) });
 }

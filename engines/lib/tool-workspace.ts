@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import type { EngineContext, ProgramExit } from '../contract/index.ts';
 import { errnoOf } from '../../lib/errors.ts';
 import { LineSplitter } from '../../lib/line-splitter.ts';
-import { toolEnvironment } from './tool-environment.ts';
+import { toolEnvironment } from '../../lib/tool-environment.ts';
 
 const tailLines = 20;
 const longestLine = 1_048_576;

@@ -1,6 +1,6 @@
 /** Models that can be downloaded. Their digests were found alike in several independent public repositories. */
 import { join } from 'node:path';
-import type { EngineContext } from '../contract/index.ts';
+import type { EngineContext, FilesAsset } from '../contract/index.ts';
 
 interface CatalogueModel {
   /** Repository on huggingface.co. */
@@ -39,8 +39,14 @@ export const downloadedModelPath = ({ dataDir }: Pick<EngineContext, 'dataDir'>,
 
 const source = 'https://huggingface.co';
 
-export function modelDownload(id: string, model: CatalogueModel, to: string, mirror = source) {
-  const { repository, revision, file, bytes, sha256, licence } = model;
+/** `isReady`: whether it is there. */
+export function modelAsset(
+  id: string,
+  model: CatalogueModel,
+  path: string,
+  { mirror = source, isReady }: { readonly mirror?: string | undefined; readonly isReady: () => Promise<boolean> },
+): FilesAsset {
+  const { repository, revision, file, bytes, sha256: digest, licence, name: title } = model;
   const url = `${mirror.replace(/\/+$/, '')}/${repository}/resolve/${revision}/${file}`;
-  return { id, licence, files: [{ url, to, bytes, sha256 }] };
+  return { kind: 'files', id, title, bytes, licence, files: [{ url, path, bytes, digest }], isReady };
 }

@@ -2,6 +2,7 @@
 import {
   EngineError,
   defineEngine,
+  type AssetGroup,
   type Availability,
   type CallerTool,
   type ChatCall,
@@ -12,14 +13,13 @@ import {
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type Offer } from '../lib/agent/complete.ts';
-import { createPreparation, type Offer as CatalogueOffer } from '../lib/preparation.ts';
 import { scriptCommand } from '../lib/runtime/script-command.ts';
 import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { catalogueIds, findInCatalogue, part } from './catalogue.ts';
 import { converse, toFunction, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
-import { inspectModel, needOf, problemOf, toEntry, toModel, type Model, type UsableModel } from './models.ts';
+import { inspectModel, needOf, toEntry, toModel, type Model, type UsableModel } from './models.ts';
 import { defaultModels, optionsSchema, type Options } from './options.ts';
 
 const defaultThoughtTokens = 512;
@@ -44,30 +44,34 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     .filter((id) => findInCatalogue(id) && !wanted.some((download) => download.id === id))
     .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
   const pulled = options.pulled === true ? others : [];
-  const offers = distinct([...models, ...others].flatMap((model) => toOffer(model)));
-  const preparation = createPreparation({ part, library, wanted, offers }, context);
-  const { modelOf, ...served } = serveModels(withPulled(models, pulled, toEntry), availability);
+  const ofLibrary = library.asset ? [library.asset] : [];
+  const toNeeds = (model: Model) => toEntry(model, ofLibrary.map(({ id }) => id)); // prettier-ignore
+  const { modelOf, ...served } = serveModels(withPulled(models, pulled, toNeeds), availability);
 
-  function toOffer(model: Model): CatalogueOffer[] {
+  function groups(): AssetGroup[] {
+    const own = [...ofLibrary, ...wanted];
+    const ofSettings = { id: part, assets: own, isConfigured: true };
+    return [...(own.length > 0 ? [ofSettings] : []), ...distinct([...models, ...others].flatMap((model) => groupOf(model)))]; // prettier-ignore
+  }
+
+  function groupOf(model: Model): AssetGroup[] {
     const { download, id, name = id } = model;
     if (!download) return [];
     const isServed = !others.includes(model) || pulled.includes(model);
     const settings = isServed ? {} : { settings: `engines.${context.instance}.models:\n  - ${download.id}` };
-    return [{ ...download, title: name, model: isServed ? id : download.id, ...settings }];
+    const assets = [...ofLibrary, download];
+    return [{ id: download.id, title: name, assets, model: isServed ? id : download.id, ...settings }];
   }
 
+  /** What is missing that nobody can install. */
   async function availability(model: Model): Promise<Availability> {
+    const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
     const missing = library.missing();
+    if (missing !== undefined) return unavailable('program-missing', missing);
     const file = await model.inspect();
-    if (missing === undefined && file.ok) {
-      const isLoading = residentOf(model, file).state === 'loading';
-      return isLoading && !queue.full ? loading : readyOrBusy(queue);
-    }
-    if (preparation.availability) return preparation.availability;
-    const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason: preparation.failure ?? reason }); // prettier-ignore
-    // With a model of the catalogue one command installs both.
-    if (!file.ok) return unavailable('model-file-missing', problemOf(model, file.detail));
-    return unavailable('program-missing', missing ?? '');
+    if (!file.ok) return unavailable('model-file-missing', `${file.detail}.`);
+    const isLoading = residentOf(model, file).state === 'loading';
+    return isLoading && !queue.full ? loading : readyOrBusy(queue);
   }
 
   function residentOf({ id, file, download }: Model, found: UsableModel): Resident {
@@ -130,9 +134,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   return {
     ...served,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
-    preparations: () => preparation.list(),
-    prepare: (call) => preparation.run(call),
-    remove: (id, call) => preparation.remove(id, call),
+    assets: groups(),
     inspect: async () => [
       library.inspect(),
       ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))),
@@ -141,8 +143,8 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
 }
 
 /** Two models of the settings may be one of the catalogue. */
-function distinct(offers: readonly CatalogueOffer[]): CatalogueOffer[] {
-  return [...new Map(offers.toReversed().map((offer) => [offer.id, offer])).values()].toReversed();
+function distinct(groups: readonly AssetGroup[]): AssetGroup[] {
+  return [...new Map(groups.toReversed().map((group) => [group.id, group])).values()].toReversed();
 }
 
 function countsOf(answer: unknown) {

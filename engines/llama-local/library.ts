@@ -2,16 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  EngineError,
-  type EngineContext,
-  type Finding,
-  type PrepareCall,
-  type Preparation,
-} from '../contract/index.ts';
+import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
-import { findRuntime, installRuntime, isInstalling, openRuntime } from '../lib/runtime/packages.ts';
+import { findRuntime, openRuntime } from '../lib/runtime/packages.ts';
 import { part } from './catalogue.ts';
 
 const packageName = 'node-llama-cpp';
@@ -33,12 +27,27 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
       return { missing: `${packageName} not found: ${directory} has no node_modules/${packageName}.` };
     }
     const found = runtime && findRuntime(runtime);
-    if (found && 'directory' in found) return found;
+    if (found !== undefined) return { directory: found };
     const fix = runtime
       ? `run \`${nameSetup(part)}\` to install it`
       : `install it, and set the option \`runtime\` to the directory with node_modules/${packageName}`;
     return { missing: `${packageName} not found: ${fix}.` };
   }
+
+  const asset: PackagesAsset | undefined =
+    named !== undefined || !runtime
+      ? undefined
+      : {
+          ...runtime,
+          ...{
+            id: 'llama.cpp',
+            title: `llama.cpp (${packageName} ${runtime.version})`,
+            bytes: installedBytes,
+            licence: 'MIT',
+          },
+          isReady: () => 'directory' in find(),
+          changed: () => find.forget(),
+        };
 
   return {
     /** A sentence on what is missing; from memory. */
@@ -53,26 +62,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
       return join(found.directory, 'node_modules', packageName);
     },
     /** Undefined where the settings name its place, and where there is no lock for this platform. */
-    preparation(): Preparation | undefined {
-      if (named !== undefined || !runtime) return undefined;
-      const state = 'directory' in find() ? 'ready' : isInstalling(runtime) ? 'preparing' : 'missing';
-      return {
-        id: part,
-        title: `llama.cpp (${packageName} ${runtime.version})`,
-        bytes: installedBytes,
-        licence: 'MIT',
-        source: 'npm',
-        state,
-      };
-    },
-    async install({ signal, progress }: PrepareCall): Promise<void> {
-      if (named !== undefined || !runtime || 'directory' in find()) return;
-      const step = 'installing llama.cpp';
-      await installRuntime(runtime, {
-        ...{ ...context, signal, progress: (done) => progress(step, done) },
-        onWait: () => progress(`another process is ${step}`, null),
-      });
-    },
+    asset,
     inspect(): Finding {
       const found = find();
       const isFixable = named === undefined && runtime !== undefined;

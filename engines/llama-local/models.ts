@@ -1,11 +1,10 @@
 /** The models of the settings, and what is known of their files. */
-import { OptionsError, type EngineContext, type Finding, type ModelEntry } from '../contract/index.ts';
+import { OptionsError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
-import type { Download } from '../lib/preparation.ts';
 import { entryOf } from '../lib/serve-models.ts';
-import { catalogueIds, downloadedModelPath, findInCatalogue, modelDownload, part } from './catalogue.ts';
+import { catalogueIds, downloadedModelPath, findInCatalogue, modelAsset, part } from './catalogue.ts';
 import { readGgufFile, type GgufFile } from './gguf.ts';
 import type { ModelOptions } from './options.ts';
 
@@ -17,7 +16,7 @@ export interface Model {
   readonly file: string;
   readonly inspect: () => Promise<Judged<GgufFile>>;
   /** For a model of the catalogue. */
-  readonly download: Download | undefined;
+  readonly download: FilesAsset | undefined;
 }
 
 type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
@@ -32,8 +31,8 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
   const known = findInCatalogue(model ?? '');
   if (!known) throw new OptionsError(`models: unknown model "${model}"; known: ${catalogueIds.join(', ')}, or an object with id and file`); // prettier-ignore
   const own = fileOf(downloadedModelPath(context, known));
-  const isThere = async () => (await own.inspect()).ok;
-  const download = { ...modelDownload(model ?? id, known, own.file, mirror), isThere };
+  const isReady = async () => (await own.inspect()).ok;
+  const download = modelAsset(model ?? id, known, own.file, { mirror, isReady });
   return { id, name: name ?? known.name, ...own, download };
 }
 
@@ -41,11 +40,10 @@ function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
   return { file, inspect: rememberFiles([file], () => explained(file, () => readGgufFile(file))) };
 }
 
-export const toEntry = (model: Model): ModelEntry => ({ ...entryOf(model, true), supports: ['tools'] });
-
-/** Why the model cannot be used, with the one command where that helps. */
-export function problemOf({ download }: Model, detail: string): string {
-  return download ? `The model ${download.id} is not there: run \`${nameSetup(part)}\` to download it.` : `${detail}.`;
+/** `library`: the ids of what every model needs. */
+export function toEntry(model: Model, library: readonly string[]): ModelEntry {
+  const needs = [...library, ...(model.download ? [model.download.id] : [])];
+  return { ...entryOf(model, true), needs, supports: ['tools'] };
 }
 
 /** Bytes: the file, which is mapped or repacked, the cache of each conversation, and what the library needs itself. */

@@ -21,6 +21,9 @@ import { transcribe } from './transcribe.ts';
 
 const defaultWaiting = 32;
 
+/** Its name in `npm run setup -- stt`. */
+const part = 'stt';
+
 export default defineEngine<'transcription', Options>({
   contract: 1,
   name: 'sherpa-stt',
@@ -38,13 +41,14 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
   const { runtime, threads = 1, waiting = defaultWaiting, idleUnload = 300 } = options;
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const queue = context.queue({ slots, waiting, threads });
-  const library = openLibrary({ runtime, part: 'stt' }, context);
+  const library = openLibrary({ runtime, part }, context);
   const models = options.models.map((model): Model => {
     return { ...model, inspect: modelKinds[model.kind](context.resolve(model.folder)) };
   });
 
+  const needs = library.asset ? [library.asset.id] : [];
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => ({ ...entryOf(model, true), supports })),
+    fixedModels(models, (model) => ({ ...entryOf(model, true), needs, supports })),
     availability,
   );
 
@@ -88,9 +92,7 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
       const model = modelOf(id);
       if ((await model.inspect()).ok) (await open(model)).host.preload();
     },
-    preparations: () =>
-      Promise.resolve([library.preparation() ?? []].flat().map((one) => ({ ...one, isConfigured: true }))),
-    prepare: (call) => library.install(call),
+    ...(library.asset && { assets: [{ id: part, assets: [library.asset], isConfigured: true }] }),
     inspect: async () => [await library.inspect(), ...(await Promise.all(models.map(inspectModel)))],
   };
 }

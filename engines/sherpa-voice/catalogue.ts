@@ -3,7 +3,7 @@
  * that may be used for everything: most others began as `lessac` or `ryan`, whose recordings forbid commercial use.
  */
 import { join } from 'node:path';
-import type { EngineContext } from '../contract/index.ts';
+import type { EngineContext, FilesAsset } from '../contract/index.ts';
 
 export interface CatalogueVoice {
   readonly model: CatalogueFile;
@@ -67,22 +67,17 @@ export function voiceUrl(id: string, source: string): string {
   return `${source.replace(/\/+$/, '')}/rhasspy/piper-voices/resolve/${revision}/${folder}/${id}.onnx`;
 }
 
-/** The files of a voice, beside `file`. */
-export function voiceDownload(
+/** The two files of a voice: the model at `path`, and its config beside it. */
+export function voiceAsset(
   id: string,
-  { licence, config, model }: CatalogueVoice,
-  file: string,
+  { licence, config, model, name = id }: CatalogueVoice,
+  path: string,
   source = voiceSource,
-) {
+): Omit<FilesAsset, 'isReady'> {
   const url = voiceUrl(id, source);
-  return {
-    id,
-    licence,
-    files: [
-      { url: `${url}.json`, to: `${file}.json`, ...config },
-      { url, to: file, ...model },
-    ],
-  };
+  const fileOf = (end: string, { bytes, sha256: digest }: CatalogueFile) => ({ url: url + end, path: path + end, bytes, digest }); // prettier-ignore
+  const files = [fileOf('.json', config), fileOf('', model)];
+  return { kind: 'files', id, title: name, bytes: model.bytes + config.bytes, licence, files };
 }
 
 /** Its name in `npm run setup -- voice`. */

@@ -47,10 +47,6 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   return {
     library,
     missing,
-    /** Writes what the voice lacks. */
-    async prepare(voice: UsableVoice): Promise<void> {
-      await make(voice);
-    },
     /** Rejects with `model-unavailable`. */
     async open(name: string, voice: UsableVoice): Promise<Resident> {
       const place = await library.open();

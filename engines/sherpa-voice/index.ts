@@ -2,6 +2,8 @@
 import {
   EngineError,
   defineEngine,
+  type Asset,
+  type AssetGroup,
   type Availability,
   type EngineContext,
   type ModelEntry,
@@ -10,11 +12,9 @@ import {
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
-import { createPreparation, type Offer } from '../lib/preparation.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
-import { catalogueIds, downloadedVoicePath, findInCatalogue, part } from './catalogue.ts';
-import { removeConversions } from './convert.ts';
+import { catalogueIds, findInCatalogue, part } from './catalogue.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { piecesOf } from './pieces.ts';
@@ -44,34 +44,34 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const hosts = createHosts(options, context);
   const voices = await openVoices(options, context);
   const main: ServedVoices = { id, name, voices, usual: options.voice };
-  const others = await openOthers(voices.downloads, options, context);
+  const others = await openOthers(voices.assets, options, context);
   const pulled = options.pulled === true ? others : [];
   const { library } = hosts;
-  const offers = [main, ...others].flatMap((each) => toOffers(each));
-  const preparation = createPreparation({ part, library, wanted: voices.downloads, offers }, context);
+  const ofLibrary = library.asset ? [library.asset] : [];
 
   const { modelOf, ...served } = serveModels(
     {
       entries: async () => [
-        await toEntry(main),
-        ...(await Promise.all(pulled.map(async (each) => ((await each.voices.recent()).usable.length > 0 ? [{ ...(await toEntry(each)), byNameOnly: true }] : [])))).flat(), // prettier-ignore
+        await toEntry(main, ofLibrary),
+        ...(await Promise.all(pulled.map(async (each) => ((await each.voices.recent()).usable.length > 0 ? [{ ...(await toEntry(each, ofLibrary)), byNameOnly: true }] : [])))).flat(), // prettier-ignore
       ],
       find: (model) => [main, ...pulled].find((each) => each.id === model),
     },
-    async (model) => {
-      const problem = await findProblem(model);
-      if (!problem) return readyOrBusy(queue);
-      const { failure } = preparation;
-      return preparation.availability ?? { ...problem, ...(failure !== undefined && { reason: failure }) };
-    },
+    async (model) => (await findProblem(model)) ?? readyOrBusy(queue),
   );
 
-  function toOffers(each: ServedVoices): Offer[] {
+  function groups(): AssetGroup[] {
+    const own = [...ofLibrary, ...voices.assets];
+    const ofSettings = { id: part, assets: own, isConfigured: true };
+    return [...(own.length > 0 ? [ofSettings] : []), ...[main, ...others].flatMap((each) => groupsOf(each))];
+  }
+
+  function groupsOf(each: ServedVoices): AssetGroup[] {
     const isServed = each === main || pulled.includes(each);
-    return each.voices.downloads.map((download) => {
-      const settings = isServed ? {} : { settings: `engines.${context.instance}.voices:\n  - ${download.id}` };
-      const title = findInCatalogue(download.id)?.name ?? download.id;
-      return { ...download, title, model: isServed ? each.id : id, ...settings };
+    return each.voices.assets.map((voice) => {
+      const settings = isServed ? {} : { settings: `engines.${context.instance}.voices:\n  - ${voice.id}` };
+      const assets = [...ofLibrary, voice];
+      return { id: voice.id, title: voice.title, assets, model: isServed ? each.id : id, ...settings };
     });
   }
 
@@ -113,18 +113,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    preparations: () => preparation.list(),
-    async prepare(call) {
-      await preparation.run(call);
-      for (const { voices: set } of [main, ...pulled]) {
-        set.forget();
-        for (const file of (await set.inspect()).usable) await hosts.prepare(file);
-      }
-    },
-    async remove(voice, call) {
-      await preparation.remove(voice, call);
-      if (findInCatalogue(voice)) await removeConversions(downloadedVoicePath(context, voice), context);
-    },
+    assets: groups(),
     async inspect() {
       const { usable, findings } = await voices.inspect();
       return [...(await hosts.inspect(usable)), ...findings()];
@@ -141,10 +130,21 @@ interface ServedVoices {
   readonly usual: string | undefined;
 }
 
-async function toEntry({ id, name, voices, usual }: ServedVoices): Promise<ModelEntry> {
+/** One voice that is there is enough. */
+async function toEntry({ id, name, voices, usual }: ServedVoices, library: readonly Asset[]): Promise<ModelEntry> {
   const { listed, speakers } = await voices.recent();
   const defaultVoice = usual ?? speakers[0]?.id;
-  return { id, name, local: true, supports, voices: listed, ...(defaultVoice !== undefined && { defaultVoice }) };
+  const needed = [...library, ...(speakers.length === 0 ? voices.assets.slice(0, 1) : [])];
+  const needs = needed.map((asset) => asset.id);
+  return {
+    id,
+    name,
+    local: true,
+    needs,
+    supports,
+    voices: listed,
+    ...(defaultVoice !== undefined && { defaultVoice }),
+  };
 }
 
 /** The voices of the catalogue that the settings do not name. */

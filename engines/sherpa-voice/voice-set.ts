@@ -3,14 +3,15 @@ import {
   EngineError,
   OptionsError,
   type EngineContext,
+  type FilesAsset,
   type Finding,
   type SpeechCall,
   type Voice,
 } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
-import type { Download } from '../lib/preparation.ts';
-import { part, voiceDownload } from './catalogue.ts';
+import { downloadedVoicePath, part, voiceAsset } from './catalogue.ts';
+import { removeConversions } from './convert.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { defaultVoices, type Options } from './options.ts';
 import { needOf, type UsableVoice, type VoiceFile } from './voice-file.ts';
@@ -35,18 +36,23 @@ export async function openVoices({ voices = defaultVoices, voice, mirror }: Opti
   const sources = voices.map((each) => toSource(each, context));
   const inspect = async (): Promise<VoiceSet> =>
     toSet(await Promise.all(sources.map(async (source) => ({ ...source, found: await source.inspect() }))));
-  let recent = cached(inspect, context.now);
+  const recent = cached(inspect, context.now);
   checkVoices(await recent(), voice);
+
+  function assetOf({ id, file, download, inspect: find }: VoiceSource): FilesAsset[] {
+    if (!download) return [];
+    async function changed() {
+      recent.forget();
+      if (!(await find()).ok) await removeConversions(downloadedVoicePath(context, id), context);
+    }
+    return [{ ...voiceAsset(id, download, file, mirror), isReady: async () => (await find()).ok, changed }];
+  }
+
   return {
-    downloads: sources.flatMap(({ id, file, download, inspect: find }): Download[] =>
-      download ? [{ ...voiceDownload(id, download, file, mirror), isThere: async () => (await find()).ok }] : [],
-    ),
+    assets: sources.flatMap(assetOf),
     inspect,
     /** The voices, at most two seconds old: listings are asked for with every request. */
-    recent: (): Promise<VoiceSet> => recent(),
-    forget(): void {
-      recent = cached(inspect, context.now);
-    },
+    recent,
   };
 }
 

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { acquireLock, isLocked, lockOf } from '../../lib/file-lock.ts';
+import { isLocked, lockOf } from '../../lib/file-lock.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { unpackPart, type PackagePart } from '../lib/npm-package.ts';
 import { createWorkspace, removeWorkspaces, type Workspace } from '../lib/tool-workspace.ts';
@@ -22,8 +22,6 @@ export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' |
   readonly signal: AbortSignal;
   /** From 0 to 1. */
   readonly progress: (fraction: number) => void;
-  /** Called if another process builds it. */
-  readonly onWait?: () => void;
   readonly source?: PackagePart;
   /** In order: each is installed before the next one is compiled. */
   readonly programs: readonly Program[];
@@ -45,17 +43,14 @@ export function builtProgramPath(dataDir: string, program: Program = 'whisper-cl
   return join(dataDir, 'bin', program);
 }
 
-/** Whether some process builds it now. */
-export const isBuilding = (dataDir: string): boolean => isLocked(lockOf(builtProgramPath(dataDir)));
-
 /** Removes what is left of an interrupted build, for when there is nothing to build any more. */
 export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
-  if (!isBuilding(dataDir)) await removeWorkspaces(resolve(dataDir), prefix);
+  if (!isLocked(lockOf(builtProgramPath(dataDir)))) await removeWorkspaces(resolve(dataDir), prefix);
 }
 
 /**
- * Builds programs for this machine (whisper.cpp compiles with -march=native), but for those that exist. Only one build runs
- * per data directory; concurrent calls wait for it. An interrupted one is resumed: what it has compiled is kept.
+ * Builds programs for this machine (whisper.cpp compiles with -march=native), but for those that exist. The caller holds the
+ * lock of whisper-cli. An interrupted build is resumed: what it has compiled is kept.
  *
  * Takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing tools or
  * contains the last lines of the failed command, or with the signal's reason. Leaves no process, and no files but those
@@ -66,7 +61,6 @@ export async function buildWhisper(build: Build): Promise<void> {
   const late = () => new Error(`building whisper-cli took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, build.signal);
   const { signal } = timeout;
-  using _lock = await acquireLock(lockOf(pathOf('whisper-cli')), { signal, onWait: build.onWait });
   const missing = build.programs.filter((program) => !isExecutable(pathOf(program)));
   if (missing.length === 0) return;
   const tools = findToolchain(build.env.PATH);

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /** Default base URL of model downloads, unless the settings name a mirror. */
 export const modelSource = 'https://huggingface.co/ggerganov/whisper.cpp/resolve/main';
 
@@ -35,12 +37,14 @@ export function modelFileName(name: ModelName): string {
   return `ggml-${name}.bin`;
 }
 
-/** Download URL of a model below `source`, the base URL of upstream or of a mirror, with or without a trailing slash. */
-export function modelUrl(name: ModelName, source: string): string {
-  return `${source.replace(/\/+$/, '')}/${modelFileName(name)}`;
+/** Where a model is downloaded to. */
+export function downloadedModelPath(dataDir: string, name: ModelName): string {
+  return join(dataDir, 'models', modelFileName(name));
 }
 
 /** Upper bound of the file size: upstream rounds to whole MiB, so one more is safe. */
 export function maxModelBytes(name: ModelName): number {
   return (catalogue[name].sizeMiB + 1) * MiB;
 }
+
+export const titleOf = (name: ModelName): string => `Whisper ${name}`;

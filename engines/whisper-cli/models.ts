@@ -1,11 +1,19 @@
 /** The model files of the settings. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Feature } from '../contract/index.ts';
-import { isModelName, type ModelName } from './catalogue.ts';
+import type { Feature, FilesAsset } from '../contract/index.ts';
+import {
+  catalogue,
+  downloadedModelPath,
+  isModelName,
+  maxModelBytes,
+  modelFileName,
+  modelSource,
+  titleOf,
+  type ModelName,
+} from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
-import { downloadedModelPath } from './prepare.ts';
 
 /** `stamp` differs when the file has changed. */
 export type InspectedFile = ModelFile & { readonly stamp: string };
@@ -48,5 +56,28 @@ function remember(path: string): () => Promise<InspectedFile> {
     );
     if (seen?.stamp !== stamp) seen = { stamp, found: { ...inspectModelFile(path), stamp } };
     return seen.found;
+  };
+}
+
+/** A model, from the base URL of upstream or of a mirror, with or without a trailing slash. `isReady`: whether it is there. */
+export function modelAsset(
+  name: ModelName,
+  {
+    dataDir,
+    mirror = modelSource,
+    isReady,
+  }: { dataDir: string; mirror?: string | undefined; isReady: () => Promise<boolean> },
+): FilesAsset {
+  const { sha1, sizeMiB } = catalogue[name];
+  const url = `${mirror.replace(/\/+$/, '')}/${modelFileName(name)}`;
+  const file = { url, path: downloadedModelPath(dataDir, name), bytes: maxModelBytes(name), digest: sha1 };
+  return {
+    kind: 'files',
+    id: name,
+    title: titleOf(name),
+    bytes: sizeMiB * 2 ** 20,
+    licence: 'MIT',
+    files: [file],
+    isReady,
   };
 }

@@ -6,7 +6,8 @@ import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Capability, Finding, Preparation } from '../../engines/contract/index.ts';
+import type { Capability, Finding } from '../../engines/contract/index.ts';
+import type { Offer } from '../engine-host/assets/assets.ts';
 import type { Registry } from '../engine-host/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
@@ -82,26 +83,24 @@ async function report(): Promise<void> {
 }
 
 /** What can be had: it is no fault if it is not there. `npm run models` lists further models. */
-async function offersOf(registry: Registry): Promise<Line[]> {
-  const listed = await registry.preparations();
-  return listed.flatMap(({ instance, list, failure }): Line[] => {
-    if (failure !== undefined) return [{ what: instance, ok: false, detail: `preparations(): ${failure}` }];
-    return list.filter(isRelevant).map(({ id, title, bytes, licence, state }) => {
-      const size = bytes === null ? [] : [mebibytes(bytes)];
-      const detail = [`${title} (${instance})`, ...size, `licence ${licence}`, state].join(', ');
-      const isThere = state === 'ready';
-      const fix = state === 'missing' ? { fix: nameSetup(id) } : {};
-      return { what: id, ok: isThere, isOptional: true, isPending: state === 'preparing', detail, ...fix };
-    });
+async function offersOf({ assets }: Registry): Promise<Line[]> {
+  const offers = await assets.list();
+  return offers.filter(isRelevant).map(({ id, title, bytes, licence, state, reason }) => {
+    const size = bytes === null || bytes === 0 ? [] : [mebibytes(bytes)];
+    const detail = [title, ...size, `licence ${licence}`, state === 'ready' ? 'ready' : reason].join(', ');
+    const fix = state === 'missing' || state === 'failed' ? { fix: nameSetup(id) } : {};
+    return { what: id, ok: state === 'ready', isOptional: true, isPending: state === 'preparing', detail, ...fix };
   });
 }
 
 /** Not a further model of the catalogue. */
-function isRelevant({ model, isConfigured, state }: Preparation): boolean {
-  return model === undefined || isConfigured === true || state !== 'missing';
+function isRelevant({ model, configured, isIncluded, state }: Offer): boolean {
+  return !isIncluded && (model === undefined || configured || state !== 'missing');
 }
 
 interface Line extends Finding {
+  /** It is not there yet, and somebody is at work on it. */
+  readonly isPending?: boolean;
   /** If optional, a failed finding is shown as absent instead of MISSING. */
   readonly isOptional?: boolean;
 }

@@ -1,19 +1,23 @@
-/** Steps that take a while: bars in the last line of a terminal, and a line per tenth elsewhere. Steps may run in parallel. */
+/** Steps that take a while: a line of the terminal for each, below all else; elsewhere a line per tenth. */
 import { describeDuration } from './log-lines.ts';
 import { visible, type Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** A fraction, or null while the total is unknown; 1 ends the step. */
-  readonly show: (step: string, fraction: number | null) => void;
-  /** Steps that have begun and not ended. */
+  /** What is being done about something, and how much of it is done: a fraction, or null if not known. */
+  readonly show: (id: string, doing: string, done: number | null) => void;
+  /** It is done, which is said. */
+  readonly finish: (id: string) => void;
+  /** It has ended otherwise. */
+  readonly drop: (id: string) => void;
+  /** What has begun and not ended. */
   unfinished(): string[];
-  /** Clears the bars. */
+  /** Clears the lines. */
   end(): void;
 }
 
 interface Step {
-  readonly name: string;
   readonly begun: number;
+  doing: string;
   done: number | null;
   /** What was last written of it. */
   shown: string | undefined;
@@ -23,59 +27,52 @@ const widestBar = 24;
 /** Narrower bars show nothing that the percentage does not. */
 const narrowestBar = 5;
 const percentWidth = ' 100 %'.length;
-const gap = '  ';
 
 export function createProgress(terminal: Terminal): Progress {
   const steps = new Map<string, Step>();
 
-  function show(text: string, fraction: number | null): void {
-    const name = visible(text).replaceAll('\n', ' ');
-    const step = steps.get(name) ?? { name, begun: performance.now(), done: null, shown: undefined };
-    if (fraction === 1) finish(step);
-    else {
-      steps.set(name, Object.assign(step, { done: fraction }));
-      redraw(step);
-    }
-  }
-
-  function redraw(step: Step): void {
-    const { name, done, shown } = step;
-    step.shown = terminal.canRedraw ? percentOf(done) : String(Math.floor((done ?? 0) * 10));
+  function show(id: string, text: string, done: number | null): void {
+    const doing = visible(text).replaceAll('\n', ' ');
+    const step = steps.get(id) ?? { begun: performance.now(), doing, done, shown: undefined };
+    steps.set(id, Object.assign(step, { doing, done }));
+    const { shown } = step;
+    step.shown = `${doing}${terminal.canRedraw ? percentOf(done) : Math.floor((done ?? 0) * 10)}`;
     if (step.shown === shown) return;
-    if (terminal.canRedraw) terminal.showProgress((columns) => draw([...steps.values()], columns));
-    else terminal.write(`${name} ${bar(done, widestBar)}${percentOf(done)}\n`);
+    if (terminal.canRedraw) redraw();
+    else terminal.write(`${doing}${done === null ? '' : ` ${bar(done, widestBar)}${percentOf(done)}`}\n`);
   }
 
-  function finish({ name, begun }: Step): void {
-    if (!steps.delete(name)) return; // reported twice, or never begun
-    if (steps.size === 0) terminal.showProgress();
-    terminal.write(`${name}: done in ${describeDuration(performance.now() - begun)}\n`);
+  const redraw = () =>
+    terminal.showProgress(steps.size === 0 ? undefined : (columns) => [...steps.values()].map((step) => draw(step, columns))); // prettier-ignore
+
+  function drop(id: string): void {
+    if (steps.delete(id) && terminal.canRedraw) redraw();
   }
 
   return {
     show,
-    unfinished: () => [...steps.keys()],
+    drop,
+    finish(id) {
+      const step = steps.get(id);
+      if (!step) return; // it was there
+      drop(id);
+      terminal.write(`${step.doing}: done in ${describeDuration(performance.now() - step.begun)}\n`);
+    },
+    unfinished: () => [...steps.values()].map(({ doing }) => doing),
     end: () => terminal.showProgress(),
   };
 }
 
-/** All steps in one line, with bars as wide as there is room for. */
-function draw(steps: readonly Step[], columns: number): string {
-  const room = Math.floor(columns / steps.length) - gap.length;
-  return cut(
-    steps
-      .map(({ name, done }) => {
-        const left = room - widthOf(name) - percentWidth - ' []'.length;
-        const wide = Math.min(widestBar, left);
-        return `${name}${wide < narrowestBar ? '' : ` ${bar(done, wide)}`}${percentOf(done)}`;
-      })
-      .join(gap),
-    columns,
-  );
+/** With a bar as wide as there is room for. */
+function draw({ doing, done }: Step, columns: number): string {
+  if (done === null) return cut(doing, columns);
+  const wide = Math.min(widestBar, columns - widthOf(doing) - percentWidth - ' []'.length);
+  const rest = `${wide < narrowestBar ? '' : ` ${bar(done, wide)}`}${percentOf(done)}`;
+  return cut(`${cut(doing, Math.max(0, columns - percentWidth))}${rest}`, columns);
 }
 
-function bar(done: number | null, width: number): string {
-  const filled = Math.round((done ?? 0) * width);
+function bar(done: number, width: number): string {
+  const filled = Math.round(done * width);
   return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}]`;
 }
 

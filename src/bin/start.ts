@@ -7,7 +7,7 @@ import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, letHeapGrow, optimizeEarly, shrinkHeap } from '../system/v8.ts';
 import { whenOrphaned } from './orphan.ts';
-import { prepareEngines, type PrepareOptions } from './prepare-engines.ts';
+import { installAssets, type InstallOptions } from './install-assets.ts';
 import { createTerminal, paintFor, type Terminal } from './terminal.ts';
 import { createLogLines, harmlessJson } from './log-lines.ts';
 import { createLog } from '../log.ts';
@@ -122,10 +122,10 @@ function describeStop({ voiceSetup, chatSetup }: LoadedSettings, withoutTranscri
 async function prepare(
   { registry }: Service | RunningWorker,
   log: Logger,
-  wanted: Omit<PrepareOptions, 'log' | 'terminal'>,
+  wanted: Omit<InstallOptions, 'log' | 'terminal'>,
 ): Promise<void> {
   try {
-    await prepareEngines(registry, { ...wanted, log, terminal });
+    await installAssets(registry.assets, { ...wanted, log, terminal });
   } catch (error) {
     log.debug({ err: error }, 'the preparation was aborted');
   }

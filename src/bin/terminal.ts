@@ -1,5 +1,5 @@
 /**
- * The operator's terminal: whole lines, and below them one line of progress, which only this file draws and clears. All
+ * The operator's terminal: whole lines, and below them those of progress, which only this file draws and clears. All
  * that the commands and the log write while something is in progress goes through here.
  */
 import { styleText } from 'node:util';
@@ -18,24 +18,25 @@ export interface Terminal {
   write(text: string, to?: NodeJS.WriteStream): void;
   /** The same for lines that may contain anything. */
   print(text: string): void;
-  /** Draws the line of progress, in at most so many columns, until it is called without a function. */
-  showProgress(draw?: (columns: number) => string): void;
+  /** Draws the lines of progress, each in at most so many columns, until it is called without a function. */
+  showProgress(draw?: (columns: number) => readonly string[]): void;
 }
 
 const eraseLine = '\r\x1b[2K';
+const lineUp = '\x1b[1A';
 /** Where the terminal does not say how wide it is. */
 const usualColumns = 80;
 
 export function createTerminal(stream: NodeJS.WriteStream = process.stderr, env = process.env): Terminal {
   const canRedraw = stream.isTTY && env.TERM !== 'dumb';
-  let draw: ((columns: number) => string) | undefined;
-  let drawn = '';
+  let draw: ((columns: number) => readonly string[]) | undefined;
+  let drawn: readonly string[] = [];
 
   /** One write, so that nothing else comes in between. */
   function write(text: string, to: NodeJS.WriteStream = stream): void {
-    const erased = drawn === '' ? '' : eraseLine;
-    drawn = draw && canRedraw ? draw((stream.columns || usualColumns) - 1) : ''; // the last column would wrap
-    to.write(`${erased}${text}${drawn}`);
+    const erased = drawn.map(() => eraseLine).join(lineUp);
+    drawn = draw && canRedraw ? draw((stream.columns || usualColumns) - 1) : []; // the last column would wrap
+    to.write(`${erased}${text}${drawn.join('\n')}`);
   }
 
   stream.on('error', ignore); // a terminal that was closed must not end the service
@@ -47,7 +48,7 @@ export function createTerminal(stream: NodeJS.WriteStream = process.stderr, env 
     print: (text) => write(`${visible(text)}\n`),
     showProgress(next) {
       draw = next;
-      if (canRedraw && (draw !== undefined || drawn !== '')) write('');
+      if (canRedraw && (draw !== undefined || drawn.length > 0)) write('');
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The engine under test, and the rules that hold for engines of every capability. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OptionsError, type AvailabilityCode, type Capability, type Feature } from '../../engines/contract/index.ts';
-import { checkAvailability, checkModels, checkPreparations } from '../engine-host/guard/answers.ts';
+import { checkAssets, checkAvailability, checkModels } from '../engine-host/guard/answers.ts';
 import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
 import { RegistryError } from '../engine-host/registry-error.ts';
 import type { Registry } from '../engine-host/registry.ts';
@@ -120,12 +120,18 @@ const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
     }
   }),
 
-  check('what can be prepared has an id, a title, a size, a licence and a state', async ({ registry }) => {
-    for (const { list, failure } of await registry.preparations()) {
-      expectThat(failure === undefined, `preparations() fails: ${failure ?? ''}`);
-      expectValid(checkPreparations, list);
-    }
-  }),
+  check(
+    'what can be installed has an id, a title, a size and a licence, and says whether it is there',
+    async ({ registry }) => {
+      for (const model of await registry.models(capability)) {
+        const groups = expectValid(checkAssets, model.engine.assets ?? []);
+        const all = groups.flatMap(({ assets, extras = [] }) => [...assets, ...extras]);
+        for (const asset of all) await promptly(Promise.resolve(asset.isReady()), `whether ${asset.id} is there`);
+        const unknown = (model.entry.needs ?? []).filter((id) => !all.some((asset) => asset.id === id));
+        expectThat(unknown.length === 0, `${model.id} needs ${unknown.join()}, which \`assets\` does not have`);
+      }
+    },
+  ),
 ];
 
 const optionsCheck: Check<Subject> = {

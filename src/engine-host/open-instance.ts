@@ -9,15 +9,19 @@ import {
   type TranscriptionEngine,
 } from '../../engines/contract/index.ts';
 import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
+import type { Assets } from './assets/assets.ts';
 import { asError } from './guard/failures.ts';
-import { dispose, failedEngine, guardEngine, hasFunction, unguarded, withEngine, within, type Guarded } from './guard/guard.ts'; // prettier-ignore
+import { hasFunction } from './guard/answers.ts';
+import { dispose, failedEngine, guardEngine, unguarded, withEngine, type Guarded } from './guard/guard.ts';
 import { defaultTimeouts, type EngineTimeouts } from './guard/timeouts.ts';
+import { within } from './guard/within.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
 import { explained, refusal, RegistryError } from './registry-error.ts';
 
 export interface InstanceOptions extends ModuleOptions {
   /** Creates the context of an instance. */
   readonly contextFor: (instance: string) => EngineContext;
+  readonly assets: Assets;
   /** Overrides of the default timeouts. */
   readonly limits?: Partial<EngineTimeouts> | undefined;
   /** Replaces a transcription engine by one whose work is done on other machines (src/fleet). */
@@ -31,6 +35,8 @@ export interface Instance<C extends Capability> {
   readonly capability: C;
   readonly guarded: Guarded<C>;
   readonly log: Logger;
+  /** Undefined where the engine could not be created. */
+  readonly context?: EngineContext;
 }
 
 /** An instance whose capability is known. */
@@ -156,9 +162,9 @@ async function openEngine<C extends Capability>(
     await dispose(engine, limits.endMs, log);
     throw refusal(place, `the engine ${definition.name} has no function \`${missing}\``);
   }
-  const facts = { instance: name, capability, limits, log };
+  const facts = { instance: name, capability, limits, log, assets: options.assets };
   const guarded = options.guard === false ? unguarded(engine) : guardEngine(engine, facts);
-  return { instance: { name, capability, guarded, log } };
+  return { instance: { name, capability, guarded, log, context } };
 }
 
 const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;

@@ -1,12 +1,11 @@
-/** What this machine can have, as the API lists it: what the engines say, with what this process is doing about it. */
+/** What this machine can have, as the API lists it and starts it. */
 import type { Logger } from '../../engines/contract/index.ts';
 import { shorten } from '../../lib/truncate.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { requireSpace } from '../system/disk-space.ts';
-import { offeredBy, type Offered } from './offered.ts';
-import type { Registry } from './registry.ts';
+import type { Assets, Offer } from './assets/assets.ts';
 
 type Entry = Schemas['Preparation'];
 
@@ -14,36 +13,35 @@ type Entry = Schemas['Preparation'];
 const longestReason = 2_000;
 
 export interface PreparationsOptions {
-  readonly registry: Pick<Registry, 'preparations' | 'prepare' | 'runs'>;
+  readonly assets: Assets;
   readonly log: Logger;
   readonly dataDir: string;
 }
 
-/** Starts one at a time. What a start of the service prepares unasked does not count. */
+interface Started {
+  readonly id: string;
+  /** Its state says that it is in progress. */
+  readonly begun: Promise<undefined>;
+  readonly done: Promise<void>;
+}
+
+/** Starts one at a time. What a start of the service installs unasked does not count. */
 export class Preparations implements AsyncDisposable {
-  readonly #registry: PreparationsOptions['registry'];
+  readonly #assets: Assets;
   readonly #log: Logger;
   readonly #dataDir: string;
   readonly #ended = new AbortController();
-  #started: { readonly id: string; readonly done: Promise<void> } | undefined;
+  #started: Started | undefined;
 
-  constructor({ registry, log, dataDir }: PreparationsOptions) {
-    this.#registry = registry;
+  constructor({ assets, log, dataDir }: PreparationsOptions) {
+    this.#assets = assets;
     this.#log = log;
     this.#dataDir = dataDir;
   }
 
   async list(): Promise<Entry[]> {
-    return (await this.#offered()).map((each) => this.#toEntry(each));
-  }
-
-  async #offered(): Promise<Offered[]> {
-    const listed = await this.#registry.preparations();
-    for (const { instance, failure } of listed) {
-      if (failure !== undefined)
-        this.#log.warn({ engine: instance, failure }, 'an engine cannot list its preparations');
-    }
-    return offeredBy(listed);
+    const offers = await this.#assets.list();
+    return offers.filter(({ isIncluded }) => !isIncluded).map(toEntry);
   }
 
   /**
@@ -52,20 +50,20 @@ export class Preparations implements AsyncDisposable {
    */
   async start(id: string): Promise<Entry> {
     const found = await this.#find(id);
-    const entry = this.#toEntry(found);
-    if (entry.state === 'ready' || entry.state === 'preparing') return entry;
+    if (found.state === 'ready' || found.state === 'preparing') return toEntry(found);
     if (this.#started && this.#started.id !== id) throw inProgress(this.#started.id);
-    requireSpace(this.#dataDir, found.bytesLeft ?? 0);
-    this.#started ??= { id, done: this.#prepare(id) };
-    return this.#toEntry(await this.#find(id));
+    requireSpace(this.#dataDir, found.bytesLeft);
+    this.#started ??= this.#install(id);
+    await this.#started.begun;
+    return toEntry(await this.#find(id));
   }
 
   /** Throws `preparation-not-found`. */
   async stop(id: string): Promise<Entry> {
     await this.#find(id);
-    await this.#registry.runs.stop(id);
+    await this.#assets.stop(id);
     if (this.#started?.id === id) await this.#started.done;
-    return this.#toEntry(await this.#find(id));
+    return toEntry(await this.#find(id));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -73,49 +71,37 @@ export class Preparations implements AsyncDisposable {
     await this.#started?.done;
   }
 
-  async #find(id: string): Promise<Offered> {
-    const found = (await this.#offered()).find((one) => one.id === id);
+  async #find(id: string): Promise<Offer> {
+    const found = await this.#assets.find(id);
     if (found) return found;
     throw new ProblemError('preparation-not-found', `No preparation "${id}"; GET /preparations lists them.`);
   }
 
-  /** Never rejects. */
-  async #prepare(id: string): Promise<void> {
-    this.#log.info({ preparation: id }, 'a preparation has started');
-    const call = { signal: this.#ended.signal, progress: () => {}, isAsked: true };
-    const outcomes = await this.#registry.prepare(call, { id });
-    this.#started = undefined;
-    for (const outcome of outcomes) {
-      const err: unknown = outcome.status === 'rejected' ? outcome.reason : undefined;
-      if (err !== undefined && !this.#ended.signal.aborted) this.#log.warn({ preparation: id, err }, 'a preparation has failed'); // prettier-ignore
-    }
-    this.#log.info({ preparation: id }, 'a preparation is over');
+  /** Neither promise rejects. */
+  #install(id: string): Started {
+    const begun = Promise.withResolvers<undefined>();
+    const done = this.#installAll(id, () => begun.resolve(undefined)).finally(() => begun.resolve(undefined));
+    return { id, begun: begun.promise, done };
   }
 
-  #toEntry({ id, title, bytes, licence, capability, configured, ...engine }: Offered): Entry {
-    const facts = { id, title, capability, configured, bytes, licence, command: nameSetup(id) };
-    const { runs } = this.#registry;
-    const step = runs.stepOf(id) ?? (this.#started?.id === id ? { name: 'starting', done: null } : undefined);
-    const state = step ? 'preparing' : engine.state;
-    const outcome = runs.outcomeOf(id);
-    const as = (state: Entry['state'], reason: string, progress: number | null = null): Entry => ({
-      ...facts,
-      state,
-      progress,
-      reason: shorten(reason, longestReason),
-    });
-    if (state === 'ready') return as('ready', 'Ready.');
-    if (step) return as('preparing', `Preparing (${step.name}${percentOf(step.done)}).`, step.done);
-    if (state === 'preparing') return as('preparing', 'Another preparation, or another process, is at work on it.');
-    if (!outcome) return as('missing', 'Not installed.');
-    return 'failure' in outcome
-      ? as('failed', outcome.failure)
-      : as('missing', 'Stopped; what was downloaded is kept.');
+  async #installAll(id: string, onBegun: () => void): Promise<void> {
+    this.#log.info({ preparation: id }, 'a preparation has started');
+    const onFailure = (asset: string, err: Error) => this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed'); // prettier-ignore
+    await this.#assets.install({ id, isAsked: true }, { signal: this.#ended.signal, onBegun, onFailure }).catch(ignore);
+    this.#started = undefined;
+    this.#log.info({ preparation: id }, 'a preparation is over');
   }
 }
 
-const percentOf = (done: number | null) => (done === null ? '' : `: ${Math.floor(done * 100)} %`);
+function toEntry({ id, title, capability, configured, bytes, licence, state, reason, progress }: Offer): Entry {
+  const facts = { id, title, capability, configured, bytes, licence, command: nameSetup(id) };
+  return { ...facts, state, progress, reason: shorten(reason, longestReason) };
+}
 
 function inProgress(id: string): ProblemError {
   return new ProblemError('preparation-in-progress', `"${id}" is being prepared; one preparation at a time.`);
+}
+
+function ignore(): void {
+  // The service is shutting down.
 }

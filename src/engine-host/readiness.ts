@@ -1,4 +1,4 @@
-/** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only engines that prepare something. */
+/** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only models that need something installed. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { availabilityOf, notInstalled } from './served-models.ts';
 import type { Registry } from './registry.ts';
@@ -24,7 +24,7 @@ export function createReadiness(registry: Registry, required: readonly Capabilit
  */
 async function unpreparedReason(registry: Registry, capability: Capability): Promise<string | undefined> {
   const model = await registry.of(capability).lastDefault();
-  if (model?.engine.prepare === undefined) return undefined;
+  if (model?.entry.needs === undefined) return undefined;
   const { code, reason } = await availabilityOf(model);
   return notInstalled.includes(code) ? reason : undefined;
 }

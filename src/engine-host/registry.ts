@@ -2,17 +2,15 @@
  * The engine registry: the instances of the settings and the models that they serve. Invalid engine settings stop the
  * start here; the message shows the valid names.
  */
-import type { Capability, Engine, Finding, Preparation, PrepareCall } from '../../engines/contract/index.ts';
+import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { EngineInstances } from '../settings/load.ts';
-import { hasFunction } from './guard/guard.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { Assets } from './assets/assets.ts';
 import { capabilities } from './load-definition.ts';
 import { listInstances, openInstance, type AnyInstance, type Instance, type InstanceOptions } from './open-instance.ts';
-import { PreparationRuns } from './preparation-runs.ts';
 import { combined, refusal, type RegistryError } from './registry-error.ts';
 import { ServedModels, type ServedModel } from './served-models.ts';
 
-export interface RegistryOptions extends InstanceOptions {
+export interface RegistryOptions extends Omit<InstanceOptions, 'assets'> {
   readonly instances: EngineInstances;
   /** The default models from the settings. */
   readonly defaults: Readonly<Partial<Record<Capability, string>>>;
@@ -20,28 +18,14 @@ export interface RegistryOptions extends InstanceOptions {
   readonly defaultVoice?: string | undefined;
 }
 
-export interface WantedPreparations {
-  /** The preparation with this id, in every engine that has it; absent: those that start unasked. */
-  readonly id?: string | undefined;
-  /** Without `id`: what is wanted besides those. */
-  readonly also?: readonly string[];
-  /** TRANSCRIBE_SETUP=off: only of engines for chat and speech, and there only what says that it starts unasked. */
-  readonly withoutTranscription?: boolean;
-}
-
-export interface ListedPreparations {
-  readonly instance: string;
-  readonly capability: Capability;
-  readonly list: readonly Preparation[];
-  readonly failure?: string;
-}
-
 /** Throws a `RegistryError`, after disposing all engines. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
   // In parallel, so that slow engines do not add up.
-  const opened = await Promise.all(listInstances(options.instances).map((listed) => openInstance(listed, options)));
+  const assets = new Assets();
+  const listed = listInstances(options.instances);
+  const opened = await Promise.all(listed.map((one) => openInstance(one, { ...options, assets })));
   const instances = opened.flatMap((one) => one.instances);
-  const registry = new Registry(instances, options);
+  const registry = new Registry(instances, assets, options);
   try {
     const mistakes = [
       ...opened.flatMap((one) => [...duplicatesIn(one.instances, instances), ...one.mistakes]),
@@ -73,12 +57,13 @@ function duplicatesIn(instances: readonly AnyInstance[], all: readonly AnyInstan
 
 export class Registry {
   readonly #instances: readonly AnyInstance[];
-  /** What is being prepared in this process, whoever asked for it. */
-  readonly runs = new PreparationRuns();
+  /** What can be installed for the engines, and what is. */
+  readonly assets: Assets;
   readonly #served: { readonly [C in Capability]: ServedModels<C> };
 
   constructor(
     instances: readonly AnyInstance[],
+    assets: Assets,
     { defaults, defaultVoice }: Pick<RegistryOptions, 'defaults' | 'defaultVoice'>,
   ) {
     const served = <C extends Capability>(capability: C) =>
@@ -87,6 +72,11 @@ export class Registry {
         ...(capability === 'speech' && { voice: defaultVoice }),
       });
     this.#instances = instances;
+    this.assets = assets;
+    for (const { name, capability, guarded, context } of instances) {
+      const groups = guarded.engine.assets ?? [];
+      if (context && groups.length > 0) assets.declare({ instance: name, capability, groups, context });
+    }
     this.#served = { transcription: served('transcription'), chat: served('chat'), speech: served('speech') };
   }
 
@@ -120,55 +110,6 @@ export class Registry {
     });
   }
 
-  /**
-   * Prepares what is wanted of every engine; the failure of one does not stop the others. `onBegun` is called once all of
-   * them have begun, so that their availability says it.
-   */
-  async prepare(
-    { progress, ...call }: Omit<PrepareCall, 'id'>,
-    { onBegun, ...wanted }: WantedPreparations & { readonly onBegun?: (() => void) | undefined } = {},
-  ): Promise<PromiseSettledResult<void>[]> {
-    const able = this.#instances.filter(
-      ({ capability, guarded }) =>
-        hasFunction(guarded.engine, 'prepare') && !(wanted.withoutTranscription && capability === 'transcription'),
-    );
-    const begun = able.map(async ({ name, guarded: { engine } }) => {
-      const each = { ...call, progress: (step: string, done: number | null) => progress(`${name}: ${step}`, done) };
-      const running = prepareEach(engine, await wantedIds(engine, wanted), each, this.runs);
-      running.catch(ignore); // it may fail before the others have begun
-      return { running };
-    });
-    await Promise.allSettled(begun);
-    onBegun?.();
-    return Promise.allSettled(begun.map(async (one) => (await one).running));
-  }
-
-  /** What can be had for the engines, or why an engine does not say. */
-  async preparations(): Promise<ListedPreparations[]> {
-    return Promise.all(
-      this.#able('preparations').map(async ({ name: instance, capability, guarded: { engine } }) => {
-        try {
-          return { instance, capability, list: (await engine.preparations?.()) ?? [] };
-        } catch (error) {
-          return { instance, capability, list: [], failure: messageOf(error) };
-        }
-      }),
-    );
-  }
-
-  /** Removes a downloaded model. Rejects with the reason why it stays. */
-  async remove(id: string, signal: AbortSignal): Promise<void> {
-    const listed = await this.preparations();
-    for (const [index, { guarded }] of this.#able('preparations').entries()) {
-      const isModel = listed[index]?.list.some((one) => one.id === id && one.model !== undefined) ?? false;
-      if (isModel) await guarded.engine.remove?.(id, { signal });
-    }
-  }
-
-  #able(method: string): readonly AnyInstance[] {
-    return this.#instances.filter(({ guarded }) => hasFunction(guarded.engine, method));
-  }
-
   /** For the engines that load something when the service starts; waits for nothing. */
   warmUp(): void {
     for (const { capability, guarded } of this.#instances) {
@@ -191,34 +132,6 @@ export class Registry {
   }
 }
 
-async function prepareEach(
-  engine: Engine,
-  ids: readonly (string | undefined)[],
-  call: PrepareCall,
-  runs: PreparationRuns,
-): Promise<void> {
-  for (const id of ids) {
-    if (id === undefined) await engine.prepare?.(call);
-    else await runs.run(id, call, async (linked) => engine.prepare?.({ ...call, ...linked, id }));
-  }
-}
-
-/** Undefined: the whole of an engine that names no parts. */
-async function wantedIds(engine: Engine, wanted: WantedPreparations) {
-  const { id, withoutTranscription } = wanted;
-  if (engine.preparations === undefined) return id === undefined && !withoutTranscription ? [undefined] : [];
-  const list = await engine.preparations();
-  return list.filter((one) => isWanted(one, wanted)).map((one) => one.id);
-}
-
-export function isWanted(one: Preparation, { id, also = [] }: WantedPreparations): boolean {
-  return id === undefined ? one.atStart === true || also.includes(one.id) : one.id === id;
-}
-
 function isOf<C extends Capability>(capability: C) {
   return (instance: AnyInstance): instance is AnyInstance & Instance<C> => instance.capability === capability;
-}
-
-function ignore(): void {
-  // Settled later.
 }

@@ -115,7 +115,7 @@ export class ServedModels<C extends Capability> {
   async #keptDefault(candidates: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
     const kept = candidates.find(({ id, instance }) => id === this.#kept?.id && instance === this.#kept.instance);
     const [first] = candidates;
-    if (kept || first?.engine.prepare === undefined) return kept ?? first;
+    if (kept || first?.entry.needs === undefined) return kept ?? first;
     if (await this.#firstInstalled([first])) this.#kept = first;
     return first;
   }

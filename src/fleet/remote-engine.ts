@@ -62,9 +62,7 @@ export function wrapAsRemote(
     if (alsoHere && model === undefined) await engine.warmUp?.();
   };
   if (!alsoHere) {
-    delete moved.prepare; // workers do
-    delete moved.preparations;
-    delete moved.remove;
+    delete (moved as { assets?: unknown }).assets; // workers have them
   }
   return moved;
 }

@@ -88,7 +88,7 @@ describe.skipIf(!isReady)('a model that is started by its name', () => {
     const { preparations, stateOf, pull, site, files } = await setup;
     await preparations.start('small');
     await expect.poll(async () => (await stateOf('small'))?.progress ?? 0, patience).toBeGreaterThan(0.4);
-    expect(await stateOf('small')).toMatchObject({ state: 'preparing', reason: /downloading ggml-small\.bin: \d+ %/ });
+    expect(await stateOf('small')).toMatchObject({ state: 'preparing', reason: /downloading Whisper small: \d+ %/ });
     expect(await preparations.stop('small')).toMatchObject({ state: 'missing', reason: /^Stopped/ });
     await pull('small');
     expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${Math.floor(files['ggml-small.bin']!.length / 2)}-`);
@@ -114,7 +114,7 @@ describe.skipIf(!isReady)('a model that is removed', () => {
     await pull('qwen3-0.6b');
     const chat = { messages: [{ role: 'user' as const, content: 'Hello.' }], model: 'local/qwen3-0.6b' };
     await client.chat(chat);
-    await service.service.registry.remove('qwen3-0.6b', signal);
+    await service.service.registry.assets.remove('qwen3-0.6b', signal);
     expect(await entriesOf(models)).toEqual([]);
     expect((await client.chatModels()).data.map(({ id }) => id)).toEqual(['local-chat']);
     await expect(client.chat(chat)).rejects.toMatchObject({ code: 'unknown-model' });
@@ -125,11 +125,13 @@ describe.skipIf(!isReady)('a model that is removed', () => {
     const path = join(models, 'ggml-small.bin');
     await pull('es_ES-carlfm-x_low');
     await pull('small');
-    await service.service.registry.remove('small', signal);
+    await service.service.registry.assets.remove('small', signal);
     expect(existsSync(path)).toBe(false);
     await writeFile(path, files['ggml-small.bin']!);
     expect((await client.transcriptionModels()).data.map(({ id }) => id)).toContain('local/small');
-    await expect(service.service.registry.remove('small', signal)).rejects.toThrow('was not downloaded by Parlance');
+    await expect(service.service.registry.assets.remove('small', signal)).rejects.toThrow(
+      'was not downloaded by Parlance',
+    );
     expect(existsSync(path)).toBe(true);
   });
 });

@@ -8,33 +8,38 @@ import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
 import { createApi, type Answer } from '../support/http.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
-/** Notes what it is asked to prepare in a file; each part behaves as its id says. */
+/** Notes what it is asked to make in a file; each asset behaves as its id says. */
 const source = `
   import { appendFileSync } from 'node:fs';
+  import { join } from 'node:path';
   import { setTimeout as wait } from 'node:timers/promises';
-  const part = (id, more) => ({ id, title: 'Part ' + id, bytes: 1000, licence: 'MIT', state: 'missing', ...more });
   let isThere = false;
-  const create = (_options, context) => ({
-    models: async () => [{ id: 'mine', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
-    synthesize: async () => undefined,
-    preparations: async () => [
-      part('endless', { isConfigured: true }),
-      part('there', { state: 'ready' }),
-      part('elsewhere', { state: 'preparing' }),
-      part('broken'),
-      part('huge', { bytes: 2 ** 50 }),
-      part('quick', { state: isThere ? 'ready' : 'missing' }),
-    ],
-    async prepare({ id, isAsked, signal, progress }) {
-      appendFileSync(context.resolve('prepared'), id + ' ' + isAsked + '\\n');
-      if (id === 'quick') isThere = true;
-      if (id === 'quick') return;
-      progress('downloading ' + id + '.bin', 0.42);
-      if (id === 'broken') throw new Error('the site answered 404');
-      await wait(3_600_000, undefined, { signal });
-    },
-  });
+  const create = (_options, context) => {
+    const group = (id, { isConfigured, bytes = 1000, isReady = () => false } = {}) => ({ id, isConfigured, assets: [{
+      ...{ kind: 'made', id, title: 'Part ' + id, bytes, licence: 'MIT', verb: 'downloading', source: 'npm', isReady },
+      path: join(context.dataDir, id),
+      async make({ signal, progress }) {
+        appendFileSync(context.resolve('prepared'), id + '\\n');
+        if (id === 'quick') isThere = true;
+        if (id === 'quick') return;
+        progress(0.42);
+        if (id === 'broken') throw new Error('the site answered 404');
+        await wait(3_600_000, undefined, { signal });
+      },
+    }] });
+    return {
+      models: async () => [{ id: 'mine', local: true }],
+      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      synthesize: async () => undefined,
+      assets: [
+        group('endless', { isConfigured: true }),
+        group('there', { isReady: () => true }),
+        group('broken'),
+        group('huge', { bytes: 2 ** 50 }),
+        group('quick', { isReady: () => isThere }),
+      ],
+    };
+  };
   export default { contract: 1, name: 'parts', capability: 'speech', options: { type: 'object', properties: {} }, create };
 `;
 
@@ -74,7 +79,6 @@ describe('GET /preparations', () => {
     expect(data.map(({ id, state }) => `${id} ${state}`)).toEqual([
       'endless missing',
       'there ready',
-      'elsewhere preparing',
       'broken missing',
       'huge missing',
       'quick missing',
@@ -97,13 +101,13 @@ describe('POST /preparations/{id}', () => {
     await expect
       .poll(() => listed(calls, 'endless'))
       .toMatchObject({
-        ...{ state: 'preparing', progress: 0.42, reason: 'Preparing (downloading endless.bin: 42 %).' },
+        ...{ state: 'preparing', progress: 0.42, reason: 'Preparing (downloading Part endless: 42 %).' },
       });
     const stopped = await calls.stop('endless');
     expect(stopped.status).toBe(200);
     expect(stateOf(stopped)).toMatchObject({ state: 'missing', progress: null, reason: /^Stopped/ });
     expect((await calls.start('endless')).status).toBe(202);
-    expect(await calls.prepared()).toBe('endless true\nendless true\n');
+    await expect.poll(() => calls.prepared()).toBe('endless\nendless\n');
   });
 
   it('is ready at its end, and then does nothing more', async () => {
@@ -112,15 +116,14 @@ describe('POST /preparations/{id}', () => {
     await expect.poll(() => listed(calls, 'quick')).toMatchObject({ state: 'ready', reason: 'Ready.' });
     expect((await calls.start('quick')).status).toBe(200);
     expect((await calls.stop('quick')).status).toBe(200);
-    expect(await calls.prepared()).toBe('quick true\n');
+    expect(await calls.prepared()).toBe('quick\n');
   });
 
   it('of one that is in progress responds with its state: two callers at once start it once', async () => {
     const calls = callsOf(await start());
     const answers = await Promise.all(Array.from({ length: 8 }, () => calls.start('endless')));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
-    expect((await calls.start('elsewhere')).status).toBe(202);
-    await expect.poll(() => calls.prepared()).toBe('endless true\n');
+    await expect.poll(() => calls.prepared()).toBe('endless\n');
   });
 
   it('responds with 409 while another one is in progress', async () => {
@@ -141,7 +144,7 @@ describe('POST /preparations/{id}', () => {
     await expect
       .poll(() => listed(calls, 'broken'))
       .toMatchObject({
-        ...{ state: 'failed', progress: null, reason: 'the site answered 404' },
+        ...{ state: 'failed', progress: null, reason: 'Part broken is not installed: the site answered 404.' },
       });
     expect(service.log.map(({ msg }) => msg)).toContain('a preparation has failed');
     expect((await calls.start('broken')).status).toBe(202);
@@ -175,7 +178,7 @@ describe('POST /preparations/{id}', () => {
     await using _ = service;
     const calls = callsOf(service);
     await calls.start('endless');
-    await expect.poll(() => calls.prepared()).toBe('endless true\n');
+    await expect.poll(() => calls.prepared()).toBe('endless\n');
     await service.service.stop(0); // would otherwise wait for an hour
     expect(service.log.map(({ msg }) => msg)).not.toContain('a preparation has failed');
   });

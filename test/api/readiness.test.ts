@@ -11,7 +11,7 @@ import { eventually } from './support/eventually.ts';
  * An engine of this capability whose availability is what the file `state` beside the settings has; it counts in
  * `asked` how often it was asked.
  */
-function engine(capability: string, { prepares = true } = {}): Required<Pick<TestServiceOptions, 'config' | 'files'>> {
+function engine(capability: string, { needs = true } = {}): Required<Pick<TestServiceOptions, 'config' | 'files'>> {
   const source = `
 import { appendFileSync, readFileSync } from 'node:fs';
 
@@ -22,13 +22,12 @@ export default {
   options: { type: 'object', properties: {} },
   create(options, context) {
     return {
-      models: async () => [{ id: 'first', local: true, voices: [] }, { id: 'second', local: true, voices: [] }],
+      models: async () => ['first', 'second'].map((id) => ({ id, local: true, voices: [], ${needs ? "needs: ['something']" : ''} })),
       async availability(id) {
         appendFileSync(context.resolve('asked'), '.');
         const code = id === 'first' ? readFileSync(context.resolve('state'), 'utf8') : 'preparing';
         return { available: code === 'ready', code, reason: 'The state is ' + code + '.' };
       },
-      ${prepares ? 'async prepare() {},' : ''}
       transcribe() {}, complete() {}, synthesize() {},
     };
   },
@@ -78,8 +77,8 @@ describe('/readyz', () => {
     },
   );
 
-  it('asks no engine that prepares nothing, such as one of a provider', async () => {
-    const own = engine('chat', { prepares: false });
+  it('asks no engine that needs nothing installed, such as one of a provider', async () => {
+    const own = engine('chat', { needs: false });
     await using service = await startTestService({ ...own, env: { READY_REQUIRES: 'chat' } });
     await unlink(join(service.dir, 'asked')); // appending would make it again
     await setState(service, 'preparing');

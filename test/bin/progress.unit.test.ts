@@ -21,8 +21,9 @@ function openScreen({
   const rows = () => {
     const shown = [''];
     // eslint-disable-next-line no-control-regex -- as a terminal is sent it
-    for (const part of written.split(/(\r\x1b\[2K|\n)/)) {
+    for (const part of written.split(/(\r\x1b\[2K|\x1b\[1A|\n)/)) {
       if (part === '\n') shown.push('');
+      else if (part === '\x1b[1A') shown.pop();
       else if (part === '\r\x1b[2K') shown[shown.length - 1] = '';
       else for (const char of part) {
         if (shown.at(-1)!.length === columns) shown.push('');
@@ -37,55 +38,60 @@ function openScreen({
 describe('on a terminal', () => {
   it('the bar is the last line, and a line is written above it', () => {
     const { terminal, progress, rows } = openScreen();
-    progress.show('building', 0);
-    progress.show('building', 0.5);
+    progress.show('building', 'building', 0);
+    progress.show('building', 'building', 0.5);
     terminal.print('a line');
     terminal.print('two\nlines');
-    progress.show('building', 0.75);
+    progress.show('building', 'building', 0.75);
     expect(rows()).toEqual(['a line', 'two', 'lines', 'building [##################......]  75 %']);
     progress.end();
     expect(rows().at(-1)).toBe('');
   });
 
-  it('parallel steps share the line, and each one that ends says how long it took', () => {
+  it('each step has a line, with the newest of it; one that is done says how long it took', () => {
     const { progress, rows } = openScreen({ columns: 70 });
-    progress.show('building', 0.1);
-    progress.show('downloading', 0.5);
-    progress.show('waiting', null);
-    expect(rows()).toEqual(['building  10 %  downloading  50 %  waiting [.....]']);
-    progress.show('building', 1);
+    progress.show('a', 'building', 0.1);
+    progress.show('b', 'another process is downloading', null);
+    progress.show('b', 'downloading', 0.5);
+    expect(rows()).toEqual([
+      'building [##......................]  10 %',
+      'downloading [############............]  50 %',
+    ]);
+    expect(progress.unfinished()).toEqual(['building', 'downloading']);
+    progress.finish('a');
     expect(rows()[0]).toMatch(/^building: done in \d+ ms$/);
-    expect(rows()[1]).toMatch(/^downloading \[#+\.+\] {2}50 % {2}waiting /);
-    expect(progress.unfinished()).toEqual(['downloading', 'waiting']);
+    expect(rows().slice(1)).toEqual(['downloading [############............]  50 %']);
+    progress.drop('b');
+    expect(rows().at(-1)).toBe('');
   });
 
   it.each([1, 2, 20, 40, 60, 200])('no bar wraps in %i columns', (columns) => {
     const { progress, rows } = openScreen({ columns });
     for (let i = 0; i <= 10; i += 1) {
-      progress.show('downloading a-model-with-a-name.bin', i / 11);
-      progress.show('安装模型', null);
+      progress.show('downloading a-model-with-a-name.bin', 'downloading a-model-with-a-name.bin', i / 11);
+      progress.show('安装模型', '安装模型', null);
     }
-    expect(rows()).toHaveLength(1);
+    expect(rows()).toHaveLength(2);
   });
 
   it('a step commands no terminal', () => {
     const { progress, written } = openScreen();
-    progress.show('a\x1b[2Jb\nc', 0.5);
+    progress.show('a\x1b[2Jb\nc', 'a\x1b[2Jb\nc', 0.5);
     expect(written()).toContain('a\\u001b[2Jb c');
     expect(written()).not.toContain('\x1b[2J');
   });
 
-  it('a step that is reported at its end only, or again after it, draws nothing', () => {
+  it('what ends without having begun draws nothing', () => {
     const { progress, rows } = openScreen();
-    progress.show('there', 1);
-    progress.show('there', 1);
+    progress.finish('there');
+    progress.drop('there');
     expect(rows()).toEqual(['']);
   });
 
   it('one that was closed throws nothing', () => {
     const { terminal, progress, stream } = openScreen();
     stream.destroy(new Error('EIO'));
-    progress.show('building', 0.5);
+    progress.show('building', 'building', 0.5);
     expect(() => terminal.print('a line')).not.toThrow();
   });
 });
@@ -96,7 +102,8 @@ describe.each([
 ])('%s', (_what, options) => {
   it('a line per tenth, and no control characters', () => {
     const { progress, written } = openScreen(options);
-    for (let i = 0; i <= 100; i += 1) progress.show('building', i / 100);
+    for (let i = 0; i < 100; i += 1) progress.show('it', 'building', i / 100);
+    progress.finish('it');
     progress.end();
     const lines = written().split('\n').slice(0, -1);
     expect(lines).toHaveLength(11);

@@ -69,7 +69,7 @@ const good = `
     create: (_options, context) => ({
       models: own.models,
       availability: own.availability,
-      ...(own.preparations && { preparations: own.preparations }),
+      ...(own.assets && { assets: own.assets }),
       complete: (call, options) => own.toRun(complete(own, context, call, options)),
     }),
   });

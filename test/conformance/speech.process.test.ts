@@ -60,7 +60,7 @@ const good = `
     create: (_options, context) => ({
       models: own.models,
       availability: own.availability,
-      ...(own.preparations && { preparations: own.preparations }),
+      ...(own.assets && { assets: own.assets }),
       async synthesize(call, options) {
         options.signal.throwIfAborted();
         own.refuse(call);

@@ -52,6 +52,7 @@ export function describeKit<S extends Subject>(
         import { connect, createServer } from 'node:net';
         import { tmpdir } from 'node:os';
         import { setTimeout as sleep } from 'node:timers/promises';
+        const voiceAsset = { kind: 'files', id: 'voice', title: 'A voice', bytes: 1, licence: 'MIT', files: [], isReady: () => true };
         import { engineOf, parts } from './good.js';
         export default engineOf({ ...parts, ${difference} });`);
 
@@ -105,10 +106,11 @@ export const badListings = {
     'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
     'takes a second to report its availability': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },
-  'what can be prepared has an id, a title, a size, a licence and a state': {
-    'names no licence': `preparations: async () => [{ id: 'voice', title: 'A voice', bytes: 1, licence: '', state: 'missing' }]`,
-    'has a part twice': `preparations: async () => { const part = { id: 'voice', title: 'A voice', bytes: 1, licence: 'MIT', state: 'missing' }; return [part, part]; }`,
-    'cannot say what can be prepared': `preparations: async () => { throw new Error('lost'); }`,
+  'what can be installed has an id, a title, a size and a licence, and says whether it is there': {
+    'names no licence': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, licence: '' }] }]`,
+    'has a group twice': `assets: [{ id: 'voice', assets: [voiceAsset] }, { id: 'voice', assets: [voiceAsset] }]`,
+    'is of no known kind': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, kind: 'toString' }] }]`,
+    'takes a second to say whether it is there': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, isReady: () => sleep(1000) }] }]`,
   },
 } as const;
 

@@ -48,7 +48,7 @@ const good = `
       }
     },
   };
-  export const engineOf = ({ options, models, availability, refuse, decode, work, hear, time, report, preparations }) => ({
+  export const engineOf = ({ options, models, availability, refuse, decode, work, hear, time, report, assets }) => ({
     contract: 1,
     name: 'ears',
     capability: 'transcription',
@@ -56,7 +56,7 @@ const good = `
     create: (_options, context) => ({
       models,
       availability,
-      ...(preparations && { preparations }),
+      ...(assets && { assets }),
       async transcribe(call, options) {
         options.signal.throwIfAborted();
         refuse(call);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createHttpClient } from '../../lib/http-client.ts';
-import { download } from '../../engines/lib/download/download.ts';
+import { download } from '../../src/engine-host/assets/download.ts';
 import { readStream, openStream } from '../chat/support/stream.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';

@@ -23,28 +23,34 @@ export default {
   name: 'brain',
   capability: 'chat',
   options: { type: 'object', properties: {} },
-  create: () => ({
+  create: (_options, { dataDir }) => {
+    const group = (id, title, bytes, licence, isConfigured) => ({ id, isConfigured, assets: [{
+      ...{ kind: 'made', id, title, bytes, licence, verb: 'downloading', source: 'example.com', path: dataDir + '/' + id },
+      isReady: () => id === 'brain' && isThere,
+      async make({ signal, progress }) {
+        progress(0.42);
+        await new Promise((resolve, reject) => {
+          process.once('brain-comes', resolve);
+          process.once('brain-breaks', () => reject(new Error('downloading brain.gguf: 404 Not Found')));
+          signal.addEventListener('abort', () => reject(signal.reason));
+        });
+        isThere = true;
+      },
+    }] });
+    return {
     models: async () => [{ id: 'brain', local: true }],
     availability: async () =>
       isThere
         ? { available: true, code: 'ready', reason: 'Ready.' }
         : { available: false, code: 'model-file-missing', reason: 'The model is missing.' },
-    preparations: async () => [
-      { id: 'brain', title: 'Brain 1', bytes, licence: 'Apache-2.0', state: isThere ? 'ready' : 'missing', isConfigured: true },
-      { id: 'large-brain', title: '<img src=x>', bytes: 8 * bytes, licence: 'MIT', state: 'missing' },
-      { id: 'odd-brain', title: 'Brain of unknown size', bytes: null, licence: 'MIT', state: 'missing' },
+    assets: [
+      group('brain', 'Brain 1', bytes, 'Apache-2.0', true),
+      group('large-brain', '<img src=x>', 8 * bytes, 'MIT'),
+      group('odd-brain', 'Brain of unknown size', null, 'MIT'),
     ],
-    async prepare({ signal, progress }) {
-      progress('downloading brain.gguf', 0.42);
-      await new Promise((resolve, reject) => {
-        process.once('brain-comes', resolve);
-        process.once('brain-breaks', () => reject(new Error('downloading brain.gguf: 404 Not Found')));
-        signal.addEventListener('abort', () => reject(signal.reason));
-      });
-      isThere = true;
-    },
     complete() {},
-  }),
+    };
+  },
 };
 `;
 
@@ -74,7 +80,7 @@ describeWith(programs, 'what is missing', () => {
     await page.button('Prepare: Brain 1').focus();
     await page.page.keyboard.press('Enter');
     await page.hasFocus(stopButton(page)); // the same button
-    await textOf(card(page)).toContain('Preparing (downloading brain.gguf: 42 %).');
+    await textOf(card(page)).toContain('Preparing (downloading Brain 1: 42 %).');
     const bar = page.page.getByRole('progressbar', { name: 'Preparing Brain 1' });
     expect(await bar.evaluate(({ value }: { value: number }) => value)).toBeCloseTo(0.42, 2);
     expect(await page.page.locator('details.more').getAttribute('open')).toBeNull(); // further models stay folded

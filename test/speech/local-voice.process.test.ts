@@ -36,7 +36,7 @@ describeWith(['espeak-ng'], 'before it is installed', () => {
   test('local-voice is listed with the command that installs it, and eSpeak NG speaks', async () => {
     const { service, listing } = await start();
     const { data, default: usual } = await listing();
-    const reason = 'en_US-ljspeech-medium is not there: run `npm run setup -- voice` to download it.';
+    const reason = 'ljspeech (American English) is not installed: run `npm run setup -- voice`.';
     expect(data[0]).toMatchObject({ id: 'local-voice', code: 'model-file-missing', reason });
     expect(data[0]).toHaveProperty('voices', [
       { id: 'en_US-ljspeech-medium', name: 'ljspeech (American English)', language: 'en' },

@@ -10,6 +10,6 @@ export async function sileroWeights(): Promise<string> {
   const dataDir = join(XDG_CACHE_HOME, 'parlance');
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
   const context = { dataDir, env: process.env, start: streamProgram, log };
-  await installWeights(context, { signal: AbortSignal.timeout(60_000), progress: () => {} });
+  await installWeights(context, { signal: AbortSignal.timeout(60_000) });
   return weightsPath(dataDir);
 }

@@ -156,12 +156,3 @@ function failureCode({ status, complaint, code, type }: Refusal): FailureCode {
         : 'provider-error';
   }
 }
-
-const longestRetryAfter = 86_400;
-
-/** Parses Retry-After into seconds from now. */
-export function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
-  const text = [header].flat()[0]?.trim() ?? '';
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestRetryAfter);
-}

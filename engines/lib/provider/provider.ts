@@ -1,6 +1,7 @@
 /** Client for an OpenAI-compatible provider: sends requests, retries, maps failures and tracks availability. */
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
-import { refusalError, isWorthRetry, readRefusal, readRetryAfter, type Refusal } from './failures.ts';
+import { readRetryAfter } from '../../../lib/retry-after.ts';
+import { refusalError, isWorthRetry, readRefusal, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';

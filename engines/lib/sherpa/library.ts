@@ -1,14 +1,8 @@
 /** sherpa-onnx on this machine: found in the settings, beside us or installed; checked in a program of its own. */
-import {
-  EngineError,
-  type EngineContext,
-  type Finding,
-  type PrepareCall,
-  type Preparation,
-} from '../../contract/index.ts';
+import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../../contract/index.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
 import { cached } from '../cached.ts';
-import { checkRuntime, findRuntime, installRuntime, lacks, runtimeState } from './runtime.ts';
+import { checkRuntime, findRuntime, lacks, runtimeOf } from './runtime.ts';
 
 export interface LibraryOptions {
   /** The option `runtime`: a directory with `node_modules/sherpa-onnx-node`. Default: VOICE_RUNTIME. */
@@ -34,6 +28,15 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
   /** Why it could not be loaded when that was last tried. */
   let problem: string | undefined;
 
+  const packages = named === undefined ? runtimeOf(context) : undefined;
+  const asset: PackagesAsset | undefined = packages && {
+    ...packages,
+    ...{ id: 'sherpa-onnx', title: `sherpa-onnx ${packages.version}`, bytes: 33_400_000 },
+    licence: 'GPL-3.0', // it contains eSpeak NG, whatever the package says
+    isReady: () => place() !== undefined,
+    changed: () => search.forget(),
+  };
+
   /** A sentence on what is missing; from memory. */
   function missing(): string | undefined {
     const { found, lacking } = search();
@@ -53,13 +56,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
   return {
     missing,
     /** Undefined where the settings name its place, and where upstream has no binary. */
-    preparation(): Preparation | undefined {
-      const state = named === undefined ? runtimeState(context, place() !== undefined) : undefined;
-      return state && { id: part, ...state };
-    },
-    async install(call: PrepareCall): Promise<void> {
-      if (place() === undefined && named === undefined) await installRuntime(context, call);
-    },
+    asset,
     /** The directory of the package. Rejects with `model-unavailable`. */
     async open(): Promise<string> {
       if (problem !== undefined) await check(); // it may have been fixed

@@ -1,16 +1,10 @@
-/** Finds, installs and checks the package sherpa-onnx-node, which is loaded in programs of their own (program.ts). */
+/** Finds and checks the package sherpa-onnx-node, which is loaded in programs of their own (program.ts). */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { EngineContext, PrepareCall, Preparation } from '../../contract/index.ts';
-import {
-  findRuntime as findInstalled,
-  installRuntime as installPackages,
-  isInstalling,
-  openRuntime,
-  type Runtime,
-} from '../runtime/packages.ts';
+import type { EngineContext } from '../../contract/index.ts';
+import { findRuntime as findInstalled, openRuntime, type Runtime } from '../runtime/packages.ts';
 import { scriptCommand } from '../runtime/script-command.ts';
 import { parseObject, textOf } from '../../../lib/json.ts';
 
@@ -22,7 +16,7 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
  * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 drops what Piper voices
  * need. Undefined where upstream has no binary.
  */
-function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined {
+export function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined {
   const manifest = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
   if (!existsSync(manifest)) return undefined;
   const files = [`${packageName}/package.json`, `sherpa-onnx-${platform}/sherpa-onnx.node`];
@@ -31,7 +25,7 @@ function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined
 
 /**
  * The directory of the package: in the one that the settings name, and nowhere else; else beside us, else where
- * `installRuntime` puts it.
+ * the service installs it.
  */
 export function findRuntime(
   named: string | undefined,
@@ -43,39 +37,12 @@ export function findRuntime(
 function installed(context: Pick<EngineContext, 'dataDir'>): string | undefined {
   const runtime = runtimeOf(context);
   const found = runtime && findInstalled(runtime);
-  return found && 'directory' in found ? packageIn(found.directory) : undefined;
+  return found === undefined ? undefined : packageIn(found);
 }
 
 function packageIn(directory: string): string | undefined {
   const place = join(directory, 'node_modules', packageName);
   return existsSync(join(place, 'package.json')) ? place : undefined;
-}
-
-/** What there is to install, and whether that has been done; undefined where upstream has no binary. */
-export function runtimeState(
-  context: Pick<EngineContext, 'dataDir'>,
-  isThere: boolean,
-): Omit<Preparation, 'id'> | undefined {
-  const runtime = runtimeOf(context);
-  if (!runtime) return undefined;
-  const state = isThere ? 'ready' : isInstalling(runtime) ? 'preparing' : 'missing';
-  // It contains eSpeak NG, whatever the package says.
-  return { title: `sherpa-onnx ${runtime.version}`, bytes: 33_400_000, licence: 'GPL-3.0', source: 'npm', state };
-}
-
-/** Into DATA_DIR. Resolves with the directory of the package; rejects with the reason why this machine cannot have it. */
-export async function installRuntime(
-  context: Pick<EngineContext, 'dataDir' | 'env' | 'run' | 'log'>,
-  { signal, progress }: Pick<PrepareCall, 'signal' | 'progress'>,
-): Promise<string> {
-  const runtime = runtimeOf(context);
-  if (!runtime) throw new Error(`sherpa-onnx has no binary for ${platform}.`);
-  const step = 'installing sherpa-onnx';
-  await installPackages(runtime, {
-    ...{ ...context, signal, progress: (done) => progress(step, done) },
-    onWait: () => progress(`another process is ${step}`, null),
-  });
-  return join(runtime.target, 'node_modules', packageName);
 }
 
 function besideUs(): string | undefined {

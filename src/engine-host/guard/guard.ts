@@ -4,6 +4,7 @@
  */
 import {
   EngineError,
+  type AssetGroup,
   type Availability,
   type Capability,
   type Engine,
@@ -11,16 +12,15 @@ import {
   type Finding,
   type Logger,
   type ModelEntry,
-  type PrepareCall,
 } from '../../../engines/contract/index.ts';
-import { startTimeout } from '../../../lib/abort.ts';
-import { checkAvailability, checkFindings, checkModels, checkPreparations } from './answers.ts';
-import { Callbacks } from './callbacks.ts';
-import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, outcome, type CallFacts } from './calls.ts';
+import type { Assets } from '../assets/assets.ts';
+import { checkAssets, checkAvailability, checkFindings, checkModels, hasFunction } from './answers.ts';
+import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, type CallFacts } from './calls.ts';
 import { engineErrorOf, asError } from './failures.ts';
 import type { EngineTimeouts } from './timeouts.ts';
 import { CachedPoll, type Failure } from './cached-poll.ts';
 import { SharedDeadline } from './shared-deadline.ts';
+import { within } from './within.ts';
 
 /** An engine as used by the service. */
 export interface Guarded<C extends Capability> {
@@ -39,6 +39,8 @@ export interface GuardFacts<C extends Capability = Capability> {
   readonly capability: C;
   readonly limits: EngineTimeouts;
   readonly log: Logger;
+  /** Absent in the conformance kit. */
+  readonly assets?: Pick<Assets, 'availabilityOf'> | undefined;
 }
 
 /** Adds the guarded verb of the capability. */
@@ -56,7 +58,11 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
   const { instance, capability, limits, log } = facts;
   const failures = createFailureLog(facts);
   const models = createModels(raw, facts, failures);
-  const availability = createAvailability(raw, facts, failures);
+  const lacking = async (id: string) => {
+    const entry = models.value?.find((one) => one.id === id);
+    return entry?.needs && facts.assets?.availabilityOf(entry);
+  };
+  const availability = createAvailability(raw, facts, failures, lacking);
   const call = { instance, abortMs: limits.abortMs, chatIdle: new SharedDeadline(limits.chatIdleMs), log };
   const engine: Engine = {
     async models() {
@@ -70,19 +76,8 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
     inspect: () => inspect(raw, facts),
     [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
   };
-  if (hasFunction(raw, 'remove')) {
-    engine.remove = async (id, call) => raw.remove?.(id, call);
-  }
-  if (hasFunction(raw, 'prepare')) engine.prepare = (call) => prepare(raw, facts, call);
-  if (hasFunction(raw, 'preparations')) {
-    engine.preparations = async () => {
-      try {
-        return checkPreparations(await within(limits.inspectMs, () => raw.preparations?.()));
-      } catch (error) {
-        throw asError(error);
-      }
-    };
-  }
+  const groups = readAssets(raw, failures);
+  if (groups.length > 0) Object.assign(engine, { assets: groups });
   return {
     engine: guardVerb[capability](raw, engine, call),
     failures: failures.findings,
@@ -134,10 +129,6 @@ export function unguarded<C extends Capability>(engine: Engines[C]): Guarded<C> 
 
 const nothing: readonly ModelEntry[] = [];
 
-export function hasFunction(value: unknown, name: string | symbol): boolean {
-  return typeof (value as Readonly<Record<string | symbol, unknown>> | null | undefined)?.[name] === 'function';
-}
-
 type FailureLog = ReturnType<typeof createFailureLog>;
 
 /** Tracks failures of an engine, so that each change is logged once. */
@@ -170,7 +161,12 @@ function createModels(raw: Engine, { limits }: GuardFacts, failures: FailureLog)
   });
 }
 
-function createAvailability(raw: Engine, { instance, limits }: GuardFacts, failures: FailureLog) {
+function createAvailability(
+  raw: Engine,
+  { instance, limits }: GuardFacts,
+  failures: FailureLog,
+  lacking: (id: string) => Promise<Availability | undefined>,
+) {
   const polls = new Map<string, CachedPoll<Availability>>();
   const failing = new Set<string>();
   const deadline = new SharedDeadline(limits.availabilityMs);
@@ -190,7 +186,7 @@ function createAvailability(raw: Engine, { instance, limits }: GuardFacts, failu
     new CachedPoll<Availability>({
       poll: async () => {
         try {
-          return await raw.availability(id);
+          return (await lacking(id)) ?? (await raw.availability(id));
         } catch (error) {
           const { code, message } = engineErrorOf(error) ?? {};
           if (code !== 'unknown-model') throw error;
@@ -241,26 +237,13 @@ function failed(reason: string): Availability {
   return { available: false, code: 'engine-failed', reason };
 }
 
-/** Keeps the original errors: they are shown at the terminal. */
-async function prepare(
-  raw: Engine,
-  { instance, limits }: GuardFacts,
-  { signal, progress, ...call }: PrepareCall,
-): Promise<void> {
-  using callbacks = new Callbacks(instance, signal);
-  const show = callbacks.guard((step: unknown, fraction: unknown) => {
-    const isKnown = typeof fraction === 'number' && Number.isFinite(fraction);
-    progress(String(step), isKnown ? Math.min(1, Math.max(0, fraction)) : null);
-  });
+/** None where they are not what the contract says: the engine works with what is there. */
+function readAssets(raw: Engine, failures: FailureLog): readonly AssetGroup[] {
   try {
-    await outcome(
-      () => raw.prepare?.({ ...call, signal: callbacks.signal, progress: show }),
-      callbacks.signal,
-      limits.endMs,
-    );
-    if (callbacks.failure) throw callbacks.failure;
+    return checkAssets(raw.assets ?? []);
   } catch (error) {
-    throw asError(error);
+    failures.begin('assets', error);
+    return [];
   }
 }
 
@@ -280,10 +263,4 @@ export async function dispose(raw: Engine, ms: number, log: Logger): Promise<voi
   } catch (error) {
     log.warn({ err: asError(error) }, 'the engine failed to shut down');
   }
-}
-
-/** Timeout for a single call. */
-export async function within<T>(ms: number, work: () => T | PromiseLike<T>): Promise<T> {
-  using timeout = startTimeout(ms, () => new EngineError('engine-timeout', `no answer within ${ms / 1000} s`));
-  return await outcome(work, timeout.signal, 0);
 }

@@ -20,7 +20,7 @@ export const defaultTimeouts = {
   chatIdleMs: 7_200_000,
   /** Grace period for a call after its abort. */
   abortMs: 250,
-  /** Grace period for `prepare()`, which must stop compilers, and the timeout of `[Symbol.asyncDispose]()`. */
+  /** For `[Symbol.asyncDispose]()`. */
   endMs: 5_000,
   /** For `inspect()`, which may call a provider. */
   inspectMs: 30_000,

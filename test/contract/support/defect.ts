@@ -32,18 +32,19 @@ export function breakJobs(): Disposable {
 
 /** Listings fail once `until` has settled, until the defect is disposed of. */
 export function breakListings({ service }: TestService, until: Promise<unknown> = Promise.resolve()): Disposable {
-  const registry = service.registry as { models?: unknown; preparations?: unknown };
+  const registry = service.registry as { models?: unknown; readonly assets: { list?: unknown; find?: unknown } };
   const fail = async () => {
     await until;
     throw new TypeError('a defect of the service');
   };
   registry.models = fail;
-  registry.preparations = fail;
+  Object.assign(registry.assets, { list: fail, find: fail });
   return {
     [Symbol.dispose]() {
       // The methods of its class are there again.
       delete registry.models;
-      delete registry.preparations;
+      delete registry.assets.list;
+      delete registry.assets.find;
     },
   };
 }

@@ -9,6 +9,7 @@ import type { TestServiceOptions } from '../../support/service.ts';
 
 const source = `
 import { setTimeout as wait } from 'node:timers/promises';
+import { join } from 'node:path';
 
 const codes = ${JSON.stringify(engineErrorCodes)};
 const ready = { available: true, code: 'ready', reason: 'Ready.' };
@@ -24,10 +25,11 @@ function failWhereAsked(model) {
 
 function define(capability, more, verb) {
   const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word', 'translate'] }));
-  const create = () => ({
+  const create = (_options, { dataDir }) => ({
     models: async () => models,
     availability: async () => ready,
     ...verb,
+    ...(capability === 'speech' && { assets: [['installed', true], ['endless', false], ['another', false]].map((group) => groupIn(dataDir)(...group)) }),
   });
   return { contract: 1, name: 'scripted-' + capability, capability, options: { type: 'object', properties: {} }, create };
 }
@@ -94,14 +96,17 @@ const mediaTypes = {
   ...{ flac: 'audio/flac', aac: 'audio/aac', pcm: 'audio/pcm' },
 };
 
-const part = (id, state) => ({ id, title: 'Part ' + id, bytes: 1000, licence: 'MIT', state });
-
-const speech = define('speech', ['endless'], {
-  preparations: async () => [part('installed', 'ready'), part('endless', 'missing'), part('another', 'missing')],
-  async prepare({ signal, progress }) {
-    progress('downloading', 0.5);
+const groupIn = (dataDir) => (id, isReady) => ({ id, assets: [{
+  ...{ kind: 'made', id, title: 'Part ' + id, bytes: 1000, licence: 'MIT', verb: 'downloading', source: 'npm' },
+  path: join(dataDir, id),
+  isReady: () => isReady,
+  async make({ signal, progress }) {
+    progress(0.5);
     await wait(3_600_000, undefined, { signal });
   },
+}] });
+
+const speech = define('speech', ['endless'], {
   async synthesize({ text, model, format }, { signal }) {
     failWhereAsked(model);
     async function* speak() {

@@ -59,6 +59,6 @@ test('without the library the listing names the one command, and the doctor too'
   const config = JSON.stringify({ engines: { mind: { use: 'llama-local', runtime } } });
   await using service = await startTestService({ config });
   const listing = (await (await service.api('/models')).json()) as { data: object[] };
-  const reason = 'The model qwen3-0.6b is not there: run `npm run setup -- chat` to download it.';
+  const reason = 'Qwen3 0.6B is not installed: run `npm run setup -- chat`.';
   expect(listing.data).toMatchObject([{ id: 'qwen3-0.6b', local: true, available: false, code: 'model-file-missing', reason }]); // prettier-ignore
 });

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { installRuntime, openRuntime } from '../../../engines/lib/runtime/packages.ts';
+import { findRuntime, openRuntime } from '../../../engines/lib/runtime/packages.ts';
+import { installPackages } from '../../../src/engine-host/assets/packages.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -17,8 +18,9 @@ describeWith(['npm'], 'npm run setup -- chat', () => {
     const files = ['node-llama-cpp/package.json', `@node-llama-cpp/${platform}/bins/${platform}/llama-addon.node`];
     const runtime = openRuntime({ manifest, files }, { dataDir });
     const { signal } = new AbortController();
-    await installRuntime(runtime, { env: process.env, run: runProgram, log, signal, progress: () => {} });
-    expect(runtime.target.startsWith(dataDir)).toBe(true);
+    await installPackages(runtime, { env: process.env, run: runProgram, log, signal, progress: () => {} });
+    expect(runtime.directory.startsWith(dataDir)).toBe(true);
+    expect(findRuntime(runtime)).toBeDefined();
   });
 
   test('runs no script of its packages either when somebody runs `npm ci` there', async () => {

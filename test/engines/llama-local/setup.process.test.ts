@@ -27,36 +27,36 @@ async function startSetup(...given: readonly Answer[]) {
   const service = await startTestService({ config: JSON.stringify({ engines }) });
   const [served] = await service.service.registry.models('chat');
   const engine = served!.engine;
-  const prepare = () =>
-    engine.prepare!({ id: 'chat', signal: new AbortController().signal, progress: () => {}, isAsked: true });
+  const { assets } = service.service.registry;
+  const install = () => assets.install({ id: 'chat', isAsked: true }, { signal: new AbortController().signal });
   const ask = async () =>
     (await (await service.post('/chat', { messages: [{ role: 'user', content: 'Hello.' }] })).json()) as object;
-  return { service, engine, requests, prepare, ask, directory: join(service.dir, 'data', 'models') };
+  return { service, engine, assets, requests, install, ask, directory: join(service.dir, 'data', 'models') };
 }
 
 describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
   test('downloads the model, which then answers; a second call does nothing', async () => {
-    const { service, engine, requests, prepare, ask } = await startSetup(good(model));
+    const { service, assets, requests, install, ask } = await startSetup(good(model));
     await using _ = service;
-    const [before, ...others] = await engine.preparations!();
+    const [before, ...others] = await assets.list();
     expect(before).toMatchObject({ id: 'chat', licence: 'MIT, Apache-2.0', state: 'missing' });
     expect(before!.bytes).toBe(88_000_000 + model.length);
     expect(others).toMatchObject([{ id: 'qwen3-0.6b', title: 'Small', model: 'qwen3-0.6b', state: 'missing' }]);
     expect(requests).toEqual([]);
-    await prepare();
+    expect(await install()).toEqual([]);
     expect(requests.map(({ url }) => url)).toEqual(['/Qwen/Qwen3-0.6B-GGUF/resolve/abc/small.gguf']);
-    expect(await engine.preparations!()).toMatchObject([{ state: 'ready' }, { state: 'ready' }]);
+    expect(await assets.list()).toMatchObject([{ state: 'ready' }, { state: 'ready' }]);
     expect(await ask()).toMatchObject({ content: answers.plain });
-    await prepare();
+    await install();
     expect(requests).toHaveLength(1);
   });
 
   test('keeps nothing of another file, and says so in the listing', async () => {
-    const { service, engine, prepare, directory } = await startSetup(
+    const { service, engine, install, directory } = await startSetup(
       good(Buffer.from(model).fill(1, 500_000, 500_100)),
     );
     await using _ = service;
-    await expect(prepare()).rejects.toThrow(/SHA-256/);
+    expect(await install()).toMatchObject([{ message: expect.stringContaining('SHA-256') as string }]);
     expect((await readdir(directory)).filter((name) => name.endsWith('.gguf'))).toEqual([]);
     const { code, reason } = await engine.availability('qwen3-0.6b');
     expect(code).toBe('model-file-missing');

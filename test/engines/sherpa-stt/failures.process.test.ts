@@ -47,7 +47,9 @@ describe('without the library', () => {
 
   it('setup offers it as `stt`', async () => {
     const { engine } = await startRecognizers();
-    expect(await engine.preparations?.()).toMatchObject([{ id: 'stt', licence: 'GPL-3.0', state: 'ready' }]);
+    const [group] = engine.assets ?? [];
+    expect(group).toMatchObject({ id: 'stt', assets: [{ id: 'sherpa-onnx', licence: 'GPL-3.0' }] });
+    expect(await group?.assets[0]?.isReady()).toBe(true);
   });
 
   it('the doctor names it, its version, and the models', async () => {

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { PrepareCall } from '../../../engines/contract/index.ts';
 import { voiceUrl } from '../../../engines/sherpa-voice/catalogue.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { heard } from '../../support/tone-listener.ts';
@@ -35,18 +34,20 @@ vi.mock('../../../engines/sherpa-voice/catalogue.ts', async (original) => {
 async function startSetup(answers: readonly Answer[]) {
   const { url, requests } = await serve(...answers);
   const voices = await startVoices({ voices: {}, options: { voices: [id], mirror: url } });
-  const steps: [step: string, done: number | null][] = [];
-  const prepare = (call: Partial<PrepareCall> = {}) =>
-    voices.engine.prepare!({
-      id: 'voice',
-      signal: new AbortController().signal,
-      progress: (step, done) => void steps.push([step, done]),
-      isAsked: true,
-      ...call,
-    });
+  const { assets } = voices.service.service.registry;
+  const steps: unknown[] = [];
+  const install = ({ signal } = new AbortController()) =>
+    assets.install(
+      { id: 'voice', isAsked: true },
+      { signal, onStep: (_id, { doing, done }) => steps.push([doing, done]) },
+    );
   const directory = join(voices.service.dir, 'data', 'voices');
-  const state = async () => (await voices.engine.preparations!())[0]?.state;
-  return { ...voices, requests, steps, prepare, directory, state };
+  const state = async () => (await assets.find('voice'))?.state;
+  const availability = async () => {
+    const [model] = await voices.service.service.registry.models('speech');
+    return model!.engine.availability(model!.engineId);
+  };
+  return { ...voices, assets, requests, steps, install, directory, state, availability };
 }
 
 const both = [good(config), good(model)];
@@ -59,23 +60,23 @@ describe('npm run setup -- voice', () => {
     const whole = {
       source,
       bytes: 33_400_000 + bytes,
+      bytesLeft: bytes,
       licence: 'GPL-3.0, public domain',
       state: 'missing',
-      atStart: false,
     };
-    expect(await setup.engine.preparations!()).toEqual([
-      { id: 'voice', title: `sherpa-onnx 1.13.8 and ${id}`, ...whole, bytesLeft: bytes, isConfigured: true },
-      { id, title: id, ...whole, bytesLeft: bytes, isConfigured: false, model: 'local-voice' },
+    expect(await setup.assets.list()).toMatchObject([
+      { id: 'voice', title: `sherpa-onnx 1.13.8 and ${id}`, ...whole, configured: true },
+      { id, title: id, ...whole, configured: false, model: 'local-voice' },
     ]);
-    await setup.prepare();
+    await setup.install();
     const path = new URL(voiceUrl(id, 'http://mirror')).pathname;
     expect(path).toMatch(/^\/rhasspy\/piper-voices\/resolve\/[0-9a-f]{40}\/en\/en_US\/ljspeech\/medium\/en_US-ljspeech-medium\.onnx$/); // prettier-ignore
     expect(setup.requests.map(({ url }) => url)).toEqual([`${path}.json`, path]);
-    expect(setup.steps.at(-1)).toEqual([`downloading ${id}.onnx`, 1]);
+    expect(setup.steps.at(-1)).toEqual([`downloading ${id}`, 1]);
     expect(await setup.state()).toBe('ready');
-    expect((await setup.engine.availability('local-voice')).code).toBe('ready');
+    expect((await setup.availability()).code).toBe('ready');
     expect(heard(await collect(await setup.say({ voice: id })))).toBe('yes no hello');
-    await setup.prepare();
+    await setup.install();
     expect(setup.requests).toHaveLength(2);
   });
 
@@ -88,10 +89,10 @@ describe('npm run setup -- voice', () => {
       await good(config)(request, response);
     };
     const setup = await startSetup([slow, good(model)]);
-    const done = setup.prepare();
+    const done = setup.install();
     await asked.promise;
     expect(await setup.state()).toBe('preparing');
-    expect(await setup.engine.availability('local-voice')).toMatchObject({ available: false, code: 'preparing' });
+    expect(await setup.availability()).toMatchObject({ available: false, code: 'preparing' });
     goOn.resolve(undefined);
     await done;
     expect(await setup.state()).toBe('ready');
@@ -103,10 +104,11 @@ describe('npm run setup -- voice', () => {
     ['is too large', [good(config), good(Buffer.concat([model, model]))], 'is not the expected file'],
   ])('a download that %s says so, in the listing too, and leaves no voice behind', async (_what, answers, why) => {
     const setup = await startSetup(answers);
-    await expect(setup.prepare()).rejects.toThrow(why);
-    await expect(setup.prepare()).rejects.toThrow('Without a network, copy it to');
+    const [failure] = await setup.install();
+    expect(failure?.message).toContain(why);
+    expect(failure?.message).toContain('Without a network, copy it to');
     expect(existsSync(join(setup.directory, `${id}.onnx`))).toBe(false);
-    const { code, reason } = await setup.engine.availability('local-voice');
+    const { code, reason } = await setup.availability();
     expect(code).toBe('model-file-missing');
     expect(reason).toMatch(/`npm run setup -- voice` tries again\.$/);
     await expect(setup.say()).rejects.toMatchObject({ code: 'model-unavailable' });
@@ -116,9 +118,9 @@ describe('npm run setup -- voice', () => {
     const abort = new AbortController();
     const ends: Answer = () => abort.abort(new Error('stopped by SIGINT'));
     const setup = await startSetup([ends, ...both]);
-    await expect(setup.prepare({ signal: abort.signal })).rejects.toThrow('stopped by SIGINT');
-    expect((await setup.engine.availability('local-voice')).reason).toContain('is not there: run');
-    await setup.prepare();
+    await expect(setup.install(abort)).rejects.toThrow('stopped by SIGINT');
+    expect((await setup.availability()).reason).toContain('is not installed: run `npm run setup -- voice`');
+    await setup.install();
     expect(await setup.state()).toBe('ready');
   });
 
@@ -128,9 +130,10 @@ describe('npm run setup -- voice', () => {
     await mkdir(dirname(own), { recursive: true });
     const other = await writeVoice(await temporaryDirectory(), id, { speakers: 2 });
     for (const end of ['', '.json']) await writeFile(`${own}${end}`, await readFile(`${other}${end}`));
-    await setup.prepare();
+    await setup.install();
     expect(setup.requests).toEqual([]);
     expect((await readdir(setup.directory)).filter((name) => name.endsWith('.onnx'))).toEqual([`${id}.onnx`]);
-    expect((await setup.engine.models())[0]?.voices?.map((voice) => voice.id)).toEqual([`${id}/hum-0`, `${id}/hum-1`]);
+    const voices = async () => (await setup.engine.models())[0]?.voices?.map((voice) => voice.id);
+    await expect.poll(voices, { timeout: 10_000 }).toEqual([`${id}/hum-0`, `${id}/hum-1`]);
   });
 });

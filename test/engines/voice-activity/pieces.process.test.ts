@@ -194,8 +194,7 @@ describeWith(['whisper-cli'], 'without a detector that works', ({ 'whisper-cli':
     const models = [{ id: 'own', file, vad: file }];
     for (const options of [{ models }, { voiceActivity: 'off' }]) {
       const { service } = await startDetecting({ program, options });
-      const [local] = await service.service.registry.preparations();
-      expect(local?.list.map(({ id }) => id)).not.toContain('voice');
+      expect((await service.service.registry.assets.list()).map(({ id }) => id)).not.toContain('voice');
     }
   });
 });

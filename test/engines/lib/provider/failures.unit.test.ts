@@ -1,7 +1,8 @@
 /** The table of provider failures: each answer that is an error, its code, its message and its Retry-After. */
 import { describe, expect, test } from 'vitest';
 import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
-import { refusalError, isWorthRetry, readRefusal, readRetryAfter } from '../../../../engines/lib/provider/failures.ts';
+import { refusalError, isWorthRetry, readRefusal } from '../../../../engines/lib/provider/failures.ts';
+import { readRetryAfter } from '../../../../lib/retry-after.ts';
 
 const cause = new Error('what the provider wrote');
 

@@ -1,6 +1,6 @@
 import { linkedSignal } from '../../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../../lib/errors.ts';
-import { readRetryAfter } from '../provider/failures.ts';
+import { readRetryAfter } from '../../../lib/retry-after.ts';
 
 /** A transfer that was interrupted or rejected, and that is worth a retry. */
 export class TransferError extends Error {

@@ -2,9 +2,9 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { EngineContext } from '../../contract/index.ts';
+import type { EngineContext } from '../../../engines/contract/index.ts';
 import { pause } from '../../../lib/abort.ts';
-import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
+import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 import { errnoOf } from '../../../lib/errors.ts';
@@ -61,9 +61,6 @@ export async function download(job: Download): Promise<boolean> {
   await syncDirectory(dirname(job.to));
   return true;
 }
-
-/** Whether some process downloads it now. */
-export const isDownloading = (to: string): boolean => isLocked(lockOf(to));
 
 /** Retries until the partial file has the expected digest. */
 async function completePart(job: Download): Promise<void> {

@@ -5,16 +5,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  findRuntime,
-  installRuntime,
-  openRuntime,
-  type Installation,
-  type Runtime,
-} from '../../../../engines/lib/runtime/packages.ts';
-import { runProgram } from '../../../../src/system/child-process/run-program.ts';
-import { entriesOf, temporaryDirectory, writeFiles } from '../../../support/temporary.ts';
-import { recordingLog, serve, type Answer } from '../../whisper-cli/support.ts';
+import type { MakeCall } from '../../../engines/contract/index.ts';
+import { findRuntime, openRuntime, type Runtime } from '../../../engines/lib/runtime/packages.ts';
+import { installPackages } from '../../../src/engine-host/assets/packages.ts';
+import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { entriesOf, temporaryDirectory, writeFiles } from '../../support/temporary.ts';
+import { recordingLog, serve, type Answer } from '../../engines/whisper-cli/support.ts';
 
 const files = ['engine-linux/engine.js', 'engine/index.js'];
 
@@ -71,7 +67,7 @@ const send =
   (_request, response) =>
     void response.end(tarball);
 
-async function installationOf({ url }: { readonly url: string }, changes: Partial<Installation> = {}) {
+async function installationOf({ url }: { readonly url: string }, changes: Partial<MakeCall> = {}) {
   const { PATH } = process.env;
   const HOME = await temporaryDirectory();
   return {
@@ -81,35 +77,32 @@ async function installationOf({ url }: { readonly url: string }, changes: Partia
     signal: new AbortController().signal,
     progress: () => {},
     ...changes,
-  } satisfies Installation;
+  };
 }
 
 const installed = (dataDir: string) => entriesOf(join(dataDir, 'runtimes'));
-const nameOf = ({ target }: Runtime) => target.split('/').at(-1);
+const nameOf = ({ directory }: Runtime) => directory.split('/').at(-1);
 
-test('the locked packages are installed without their scripts, once', async () => {
+test('the locked packages are installed without their scripts', async () => {
   const published = await publish();
   const dataDir = join(await temporaryDirectory(), 'data');
   const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
-  expect(findRuntime(runtime)).toEqual({ missing: 'engine 1.0.0 is not installed' });
+  expect(findRuntime(runtime)).toBeUndefined();
   const fractions: (number | null)[] = [];
   const progress = (fraction: number | null) => void fractions.push(fraction);
-  await installRuntime(runtime, await installationOf(published, { progress }));
-  expect(findRuntime(runtime)).toEqual({ directory: runtime.target });
-  expect(fractions).toEqual([null, 1]);
+  await installPackages(runtime, await installationOf(published, { progress }));
+  expect(findRuntime(runtime)).toBe(runtime.directory);
+  expect(fractions).toEqual([null]);
   expect(await installed(dataDir)).toEqual([nameOf(runtime)]);
   expect(nameOf(runtime)).toMatch(/^engine-1\.0\.0-[0-9a-f]{16}$/);
-  expect(existsSync(join(runtime.target, 'node_modules/engine/script-has-run'))).toBe(false);
-  const { length } = published.requests;
-  await installRuntime(runtime, await installationOf(published));
-  expect(published.requests).toHaveLength(length);
+  expect(existsSync(join(runtime.directory, 'node_modules/engine/script-has-run'))).toBe(false);
 });
 
 test('a wrong digest fails with what npm says, and leaves nothing', async () => {
   const published = await publish({ isForged: true });
   const dataDir = join(await temporaryDirectory(), 'data');
   const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
-  const failure = installRuntime(runtime, await installationOf(published));
+  const failure = installPackages(runtime, await installationOf(published));
   await expect(failure).rejects.toThrow(/`npm ci` failed with exit code 1\n[^]*EINTEGRITY/);
   expect(await installed(dataDir)).toEqual([]);
 });
@@ -118,7 +111,7 @@ test('what cannot be loaded on this machine is not installed', async () => {
   const published = await publish({ binary: `throw new Error('GLIBC_2.38 not found');` });
   const dataDir = join(await temporaryDirectory(), 'data');
   const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
-  const failure = installRuntime(runtime, await installationOf(published));
+  const failure = installPackages(runtime, await installationOf(published));
   await expect(failure).rejects.toThrow(/engine 1\.0\.0 cannot be loaded on this machine: [^]*GLIBC_2\.38 not found/);
   expect(await installed(dataDir)).toEqual([]);
 });
@@ -128,26 +121,15 @@ test('an aborted installation leaves nothing, and neither does one that was kill
   const published = await publish({ answer: () => () => ended.abort(new Error('stopped by SIGTERM')) });
   const dataDir = join(await temporaryDirectory(), 'data');
   const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
-  const failure = installRuntime(runtime, await installationOf(published, { signal: ended.signal }));
+  const failure = installPackages(runtime, await installationOf(published, { signal: ended.signal }));
   await expect(failure).rejects.toThrow('stopped by SIGTERM');
   expect(await installed(dataDir)).toEqual([]);
   await mkdir(join(dataDir, 'runtimes/engine.installing-killed/runtime/node_modules'), { recursive: true });
-  expect(findRuntime(runtime)).toHaveProperty('missing');
+  expect(findRuntime(runtime)).toBeUndefined();
   const other = await publish();
   const whole = openRuntime({ manifest: other.manifest, files }, { dataDir });
-  await installRuntime(whole, await installationOf(other));
+  await installPackages(whole, await installationOf(other));
   expect(await installed(dataDir)).toEqual([nameOf(whole)]);
-});
-
-test('two at once are one installation', async () => {
-  const published = await publish();
-  const dataDir = join(await temporaryDirectory(), 'data');
-  const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
-  const waited: string[] = [];
-  const installation = await installationOf(published, { onWait: () => void waited.push('waited') });
-  await Promise.all([installRuntime(runtime, installation), installRuntime(runtime, installation)]);
-  expect(waited).toEqual(['waited']);
-  expect(published.requests.filter(({ url }) => url?.startsWith('/engine/'))).toHaveLength(1);
 });
 
 test('a newer lock replaces an older one, and nothing of other runtimes', async () => {
@@ -156,20 +138,9 @@ test('a newer lock replaces an older one, and nothing of other runtimes', async 
   for (const version of ['1.0.0', '1.1.0']) {
     const published = await publish({ version });
     const runtime = openRuntime({ manifest: published.manifest, files }, { dataDir });
-    await installRuntime(runtime, await installationOf(published));
+    await installPackages(runtime, await installationOf(published));
     expect((await installed(dataDir)).toSorted()).toEqual([nameOf(runtime), 'engine-other-1.0.0-0123456789abcdef']);
   }
-});
-
-test('a named directory is the only one that is looked at', async () => {
-  const { manifest } = await publish();
-  const runtime = openRuntime({ manifest, files }, { dataDir: await temporaryDirectory() });
-  const named = await temporaryDirectory();
-  await writeFiles(runtime.target, { 'node_modules/engine-linux/engine.js': '', 'node_modules/engine/index.js': '' });
-  expect(findRuntime(runtime)).toEqual({ directory: runtime.target });
-  const missing = `${named} has no node_modules/engine-linux/engine.js`;
-  expect(findRuntime(runtime, named)).toEqual({ missing });
-  expect(findRuntime(runtime, runtime.target)).toEqual({ directory: runtime.target });
 });
 
 test('packages of the locked version beside us are used', async () => {
@@ -183,7 +154,7 @@ test('packages of the locked version beside us are used', async () => {
       'node_modules/engine-linux/engine.js': '',
     });
   await put('2.0.0');
-  expect(findRuntime(runtime)).toHaveProperty('missing');
+  expect(findRuntime(runtime)).toBeUndefined();
   await put('1.0.0');
-  expect(findRuntime(runtime)).toEqual({ directory: source });
+  expect(findRuntime(runtime)).toBe(source);
 });

@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { describeAsRoot } from '../../../deployment/support.ts';
-import { requireProgram } from '../../../support/programs.ts';
-import { good, serve, temporaryDirectory } from '../../whisper-cli/support.ts';
+import { describeAsRoot } from '../../deployment/support.ts';
+import { requireProgram } from '../../support/programs.ts';
+import { good, serve, temporaryDirectory } from '../../engines/whisper-cli/support.ts';
 
-const downloadModule = new URL('../../../../engines/lib/download/download.ts', import.meta.url).href;
+const downloadModule = new URL('../../../src/engine-host/assets/download.ts', import.meta.url).href;
 
 const script = `
     import { readdir } from 'node:fs/promises';

@@ -4,8 +4,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { removeDownloads } from '../../../../engines/lib/download/receipts.ts';
-import { temporaryDirectory } from '../../whisper-cli/support.ts';
+import { removeDownloads } from '../../../src/engine-host/assets/receipts.ts';
+import { temporaryDirectory } from '../../engines/whisper-cli/support.ts';
 
 const { signal } = new AbortController();
 
@@ -15,6 +15,6 @@ test('a pipe in place of the note of its download fails the removal of a model a
   await writeFile(file, 'a model');
   await mkdir(join(dataDir, 'downloads'));
   await promisify(execFile)('mkfifo', [join(dataDir, 'downloads/model.bin.json')]);
-  await expect(removeDownloads({ dataDir }, [file], signal)).rejects.toThrow('was not downloaded by Parlance');
+  await expect(removeDownloads(dataDir, [file], signal)).rejects.toThrow('was not downloaded by Parlance');
   expect(await readdir(dataDir)).toContain('model.bin');
 });

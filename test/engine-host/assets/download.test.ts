@@ -2,11 +2,18 @@ import { hash } from 'node:crypto';
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createHttpClient } from '../../../../lib/http-client.ts';
-import { download, type Download, type RetryPolicy } from '../../../../engines/lib/download/download.ts';
-import { good, recordingLog, serve, status, temporaryDirectory, type Answer } from '../../whisper-cli/support.ts';
-import { noise } from '../../../support/noise.ts';
-import { entriesOf } from '../../../support/temporary.ts';
+import { createHttpClient } from '../../../lib/http-client.ts';
+import { download, type Download, type RetryPolicy } from '../../../src/engine-host/assets/download.ts';
+import {
+  good,
+  recordingLog,
+  serve,
+  status,
+  temporaryDirectory,
+  type Answer,
+} from '../../engines/whisper-cli/support.ts';
+import { noise } from '../../support/noise.ts';
+import { entriesOf } from '../../support/temporary.ts';
 
 const MiB = 2 ** 20;
 const content = noise(3 * MiB);

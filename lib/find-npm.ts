@@ -1,0 +1,10 @@
+import { dirname, join } from 'node:path';
+import { findExecutable, isExecutable } from './find-executable.ts';
+
+/** Beside node, else on `path`. Throws where there is none. */
+export function findNpm(path = ''): string {
+  const beside = join(dirname(process.execPath), 'npm');
+  const npm = isExecutable(beside) ? beside : findExecutable('npm', path);
+  if (npm === undefined) throw new Error('npm not found, beside node or on PATH (fix: apt-get install npm)');
+  return npm;
+}

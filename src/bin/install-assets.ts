@@ -1,0 +1,62 @@
+/** Installs assets in front of the operator: says what comes first, and shows the progress at the terminal. */
+import type { Asset, Capability, Logger } from '../../engines/contract/index.ts';
+import type { Assets, Wanted } from '../engine-host/assets/assets.ts';
+import { sourceOf } from '../engine-host/assets/install.ts';
+import { mebibytes } from '../engine-host/resident/memory-plan.ts';
+import { createProgress } from './progress.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface InstallOptions extends Wanted {
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly terminal: Terminal;
+  /** How to stop it, and what turns it off: the last line before it begins. */
+  readonly howToStop: string;
+  /** The work on all that is missing has begun. */
+  readonly onBegun?: () => void;
+}
+
+/** True if nothing failed. A failure is logged and shown at the terminal at once, and stops nothing else. */
+export async function installAssets(
+  assets: Assets,
+  { signal, log, terminal, howToStop, onBegun, ...wanted }: InstallOptions,
+): Promise<boolean> {
+  const missing = await assets.missing(wanted);
+  if (missing.length > 0) terminal.print(['Preparing:', ...missing.map(describeAsset), `  ${howToStop}`].join('\n'));
+  const progress = createProgress(terminal);
+  const said = new Set<string>();
+  const installing = assets.install(wanted, {
+    ...{ signal, onBegun },
+    onStep: (id, { doing, done }) => progress.show(id, doing, done),
+    onDone: (id) => progress.finish(id),
+    onFailure(id, err) {
+      progress.drop(id);
+      log.warn({ err, asset: id }, 'an asset could not be installed');
+      if (!said.has(err.message)) terminal.print(err.message); // of the data directory, all say the same
+      said.add(err.message);
+    },
+  });
+  try {
+    return (await installing).length === 0;
+  } catch (error) {
+    if (signal.aborted) terminal.print(describeInterruption(progress.unfinished()));
+    throw error;
+  } finally {
+    progress.end();
+  }
+}
+
+function describeAsset({ asset, capability }: { readonly asset: Asset; readonly capability: Capability }): string {
+  const { title, bytes, licence } = asset;
+  const facts = [
+    ...(bytes === null || bytes === 0 ? [] : [mebibytes(bytes)]),
+    `from ${sourceOf(asset)}`,
+    `licence ${licence}`,
+  ];
+  return `  ${capability.padEnd(14)} ${title}: ${facts.join(', ')}`;
+}
+
+function describeInterruption(steps: readonly string[]): string {
+  if (steps.length === 0) return 'Interrupted.';
+  return `Interrupted. Not finished: ${steps.join(', ')}. The next start or setup goes on where it stopped.`;
+}

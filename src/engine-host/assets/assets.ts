@@ -1,0 +1,371 @@
+/**
+ * What this machine can have for its engines: one list of all they declare, and one state of each asset. Commands, the API,
+ * the availability of models and the start all read it.
+ */
+import type { Asset, AssetGroup, Availability, Capability, ModelEntry } from '../../../engines/contract/index.ts';
+import { linkedSignal } from '../../../lib/abort.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { nameSetup, setupCommand } from '../../../lib/setup-command.ts';
+import { within } from '../guard/within.ts';
+import {
+  bytesLeftOf,
+  doingOf,
+  install,
+  isBusy,
+  sourceOf,
+  waitingFor,
+  type InstallContext,
+  type Step,
+} from './install.ts';
+import { removeDownloads } from './receipts.ts';
+
+/** An engine that declares assets. */
+export interface Declaring {
+  readonly instance: string;
+  readonly capability: Capability;
+  readonly groups: readonly AssetGroup[];
+  readonly context: InstallContext;
+}
+
+export interface Wanted {
+  /** The group with this id; absent: those that start unasked. */
+  readonly id?: string | undefined;
+  /** Without `id`: what is wanted besides those. */
+  readonly also?: readonly string[];
+  /** TRANSCRIBE_SETUP=off. */
+  readonly withoutTranscription?: boolean;
+  /** The operator has asked for it: also for what is not needed, but better to have. */
+  readonly isAsked?: boolean;
+}
+
+export interface InstallEvents {
+  readonly signal: AbortSignal;
+  /** Called once the work on all that is missing has begun, so that its state says it. */
+  readonly onBegun?: (() => void) | undefined;
+  readonly onStep?: (asset: string, step: Step) => void;
+  readonly onDone?: (asset: string) => void;
+  /** Called at once, while others go on. */
+  readonly onFailure?: (asset: string, error: Error) => void;
+}
+
+export type OfferState = 'ready' | 'preparing' | 'missing' | 'failed';
+
+/** A group of assets as it is now. */
+export interface Offer extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
+  readonly title: string;
+  readonly capability: Capability;
+  readonly configured: boolean;
+  /** A group that the settings need has all of its assets. */
+  readonly isIncluded: boolean;
+  /** Null: unknown. */
+  readonly bytes: number | null;
+  readonly bytesLeft: number;
+  readonly licence: string;
+  readonly source: string;
+  readonly state: OfferState;
+  readonly reason: string;
+  readonly progress: number | null;
+}
+
+/** What this process does about an asset. */
+interface Work {
+  readonly asset: Asset;
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+  step: Step;
+}
+
+/** How the last attempt has ended, unless it succeeded. */
+type Outcome = { readonly failure: string } | { readonly isStopped: true };
+
+/** An asset as it is now. `reason` is a sentence. */
+interface Now {
+  readonly asset: Asset;
+  readonly state: OfferState;
+  readonly reason: string;
+  readonly progress: number | null;
+}
+
+/** A group, joined over the engines that declare it. */
+interface Joined extends AssetGroup {
+  readonly capability: Capability;
+}
+
+const readyMs = 1_000;
+
+export class Assets {
+  readonly #declaring: Declaring[] = [];
+  /** Each as all engines declare it. */
+  readonly #byId = new Map<string, Asset[]>();
+  readonly #work = new Map<string, Work>();
+  readonly #outcomes = new Map<string, Outcome>();
+
+  declare(engine: Declaring): void {
+    this.#declaring.push(engine);
+    const assets = new Set(engine.groups.flatMap((group) => assetsOf(group, { isAsked: true })));
+    for (const asset of assets) this.#byId.set(asset.id, [...this.#declared(asset.id), asset]);
+  }
+
+  // ----------------------------------------------------------------------------------------------------- what is there
+
+  /** What the settings need comes first. */
+  async list(): Promise<Offer[]> {
+    const groups = this.#groups();
+    const offers = await Promise.all(groups.map((group) => this.#toOffer(group)));
+    return [...offers.filter(({ configured }) => configured), ...offers.filter(({ configured }) => !configured)];
+  }
+
+  async find(id: string): Promise<Offer | undefined> {
+    const group = this.#groups().find((one) => one.id === id);
+    return group && this.#toOffer(group);
+  }
+
+  /** Why an entry cannot be used, as far as its assets are the cause. */
+  async availabilityOf({ needs = [] }: ModelEntry): Promise<Availability | undefined> {
+    if (needs.length === 0) return undefined;
+    const found = await Promise.all(
+      needs.flatMap((id) => this.#declared(id)[0] ?? []).map((asset) => this.#now(asset)),
+    );
+    const lacking = found.filter(({ state }) => state !== 'ready');
+    const [first] = lacking;
+    if (!first) return undefined;
+    const failed = lacking.find(({ state }) => state === 'failed');
+    if (!failed && lacking.some(({ state }) => state === 'preparing')) {
+      const { reason, progress } = summarize(lacking);
+      return { available: false, code: 'preparing', reason, ...(progress !== null && { progress }) };
+    }
+    const { asset, reason } = failed ?? first;
+    const code = asset.kind === 'files' ? 'model-file-missing' : 'program-missing';
+    return { available: false, code, reason: failed ? `${reason} ${this.#tryAgain(asset)}` : this.#howToGet(asset) };
+  }
+
+  // ------------------------------------------------------------------------------------------------------- installation
+
+  /**
+   * Installs what is wanted and not there: models one after the other, and the rest beside them. The failure of one does not
+   * stop the others. Resolves with the failures; rejects with the signal's reason.
+   */
+  async install(wanted: Wanted, events: InstallEvents): Promise<Error[]> {
+    const assets = unique(this.#wanted(wanted).flatMap((group) => assetsOf(group, wanted)));
+    const ready = await Promise.all(assets.map((asset) => this.#isReady(asset)));
+    const missing = assets.filter((_asset, index) => ready[index] !== true);
+    const failures: Error[] = [];
+    const lanes = [missing.filter(({ kind }) => kind === 'files'), missing.filter(({ kind }) => kind !== 'files')];
+    const works = lanes.flatMap((lane) => {
+      let before: Promise<unknown> = Promise.resolve();
+      return lane.map((asset) => {
+        const { done } = this.#work.get(asset.id) ?? this.#begin(asset, before, events);
+        before = done.catch(ignore);
+        return done.catch((error: unknown) => {
+          if (events.signal.aborted) return;
+          failures.push(error as Error);
+          events.onFailure?.(asset.id, error as Error);
+        });
+      });
+    });
+    events.onBegun?.();
+    await Promise.all(works);
+    events.signal.throwIfAborted();
+    return failures;
+  }
+
+  /** Resolves when the work on the group has ended. */
+  async stop(id: string): Promise<void> {
+    const group = this.#groups().find((one) => one.id === id);
+    const works = assetsOf(group, { isAsked: true }).flatMap((asset) => this.#work.get(asset.id) ?? []);
+    for (const { stop } of works) stop.abort(new Error('the installation was stopped'));
+    await Promise.allSettled(works.map(({ done }) => done));
+  }
+
+  /** Removes a downloaded model after it has been unloaded; false: it is not there. Rejects with the reason why it stays. */
+  async remove(id: string, signal: AbortSignal): Promise<boolean> {
+    const group = this.#groups().find((one) => one.id === id && one.model !== undefined);
+    const asset = group?.assets.at(-1);
+    if (asset?.kind !== 'files') throw new Error('it is no single model');
+    const { dataDir } = this.#contextOf(asset);
+    const isRemoved = await removeDownloads(dataDir, asset.files.map(({ path }) => path), signal); // prettier-ignore
+    await this.#changed(asset);
+    return isRemoved;
+  }
+
+  /** Which groups `wanted` names. */
+  #wanted({ id, also = [], withoutTranscription = false }: Wanted): Joined[] {
+    if (id !== undefined) return this.#groups().filter((group) => group.id === id);
+    return this.#groups().filter(
+      ({ id, atStart, capability }) =>
+        (atStart === true && !(withoutTranscription && capability === 'transcription')) || also.includes(id),
+    );
+  }
+
+  /** What `install` would get, for the operator. */
+  async missing(wanted: Wanted): Promise<readonly { readonly asset: Asset; readonly capability: Capability }[]> {
+    const seen = new Set<string>();
+    const all = this.#wanted(wanted).flatMap((group) => assetsOf(group, wanted).map((asset) => ({ asset, capability: group.capability }))); // prettier-ignore
+    const found = await Promise.all(all.map(async (one) => ((await this.#isReady(one.asset)) === true ? [] : [one])));
+    return found.flat().filter(({ asset: { id } }) => !seen.has(id) && seen.add(id));
+  }
+
+  #begin(asset: Asset, before: Promise<unknown>, { signal, onStep, onDone }: InstallEvents): Work {
+    const stop = new AbortController();
+    const work: Work = {
+      ...{ asset, stop, step: { doing: doingOf(asset), done: null } },
+      done: (async () => {
+        using link = linkedSignal(signal, stop.signal);
+        try {
+          await before;
+          link.signal.throwIfAborted();
+          const step = (step: Step) => {
+            work.step = step;
+            onStep?.(asset.id, step);
+          };
+          await install(asset, this.#contextOf(asset), { signal: link.signal, onStep: step });
+          await this.#changed(asset);
+          onDone?.(asset.id);
+        } catch (error) {
+          if (stop.signal.aborted) this.#outcomes.set(asset.id, { isStopped: true });
+          else if (!signal.aborted) this.#outcomes.set(asset.id, { failure: messageOf(error) });
+          if (!stop.signal.aborted) throw error;
+        } finally {
+          this.#work.delete(asset.id);
+        }
+      })(),
+    };
+    work.done.catch(ignore); // told to those who wait
+    this.#outcomes.delete(asset.id);
+    this.#work.set(asset.id, work);
+    return work;
+  }
+
+  async #changed({ id }: Asset): Promise<void> {
+    for (const asset of this.#declared(id)) await asset.changed?.();
+  }
+
+  // ----------------------------------------------------------------------------------------------------------- the list
+
+  #groups(): Joined[] {
+    const all = this.#declaring.flatMap(({ capability, groups }) => groups.map((group) => ({ ...group, capability })));
+    return [...Map.groupBy(all, ({ id }) => id).values()].flatMap((same) => {
+      const main = same.find(({ isConfigured }) => isConfigured) ?? same[0];
+      if (!main) return [];
+      const { title, ...rest } = main;
+      return [
+        {
+          ...rest,
+          ...(title !== undefined && same.length === 1 && { title }),
+          assets: unique(same.flatMap(({ assets }) => assets)),
+          extras: unique(same.flatMap(({ extras = [] }) => extras)),
+        },
+      ];
+    });
+  }
+
+  #declared(id: string): readonly Asset[] {
+    return this.#byId.get(id) ?? [];
+  }
+
+  #contextOf({ id }: Asset): InstallContext {
+    const owner = this.#declaring.find(({ groups }) => groups.some((group) => assetsOf(group, { isAsked: true }).some((asset) => asset.id === id))); // prettier-ignore
+    if (!owner) throw new Error(`nothing declares the asset ${id}`);
+    return owner.context;
+  }
+
+  async #toOffer(group: Joined): Promise<Offer> {
+    const { id, assets, extras = [], capability, isConfigured = false, model, settings, title } = group;
+    const all = await Promise.all(assets.map((asset) => this.#now(asset)));
+    const others = this.#groups().filter((one) => one.id !== id && one.isConfigured);
+    const isIncluded = others.some((other) => assets.every(({ id }) => other.assets.some((asset) => asset.id === id)));
+    const left = await Promise.all(all.map(({ asset, state }) => bytesLeftOf(asset, state === 'ready')));
+    return {
+      ...{
+        id,
+        capability,
+        configured: isConfigured,
+        isIncluded,
+        title: title ?? titlesOf(assets.length > 0 ? assets : extras),
+      },
+      bytes: assets.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), 0),
+      bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
+      licence: [...new Set(assets.map(({ licence }) => licence))].join(', '),
+      source: [...new Set(assets.map(sourceOf))].join(' and '),
+      ...summarize(all),
+      ...(model !== undefined && { model }),
+      ...(settings !== undefined && { settings }),
+    };
+  }
+
+  async #now(asset: Asset): Promise<Now> {
+    const work = this.#work.get(asset.id);
+    if (work) return { asset, state: 'preparing', reason: describe(work.step), progress: work.step.done };
+    const isReady = await this.#isReady(asset);
+    const as = (state: OfferState, reason: string) => ({ asset, state, reason, progress: null });
+    if (isReady === true) return as('ready', 'Ready.');
+    if (isBusy(asset)) return as('preparing', waitingFor(asset));
+    if (isReady !== false) return as('failed', `${asset.title} cannot be looked at: ${messageOf(isReady)}.`);
+    const outcome = this.#outcomes.get(asset.id);
+    if (!outcome) return as('missing', 'Not installed.');
+    if ('failure' in outcome) return as('failed', `${asset.title} is not installed: ${outcome.failure}.`);
+    return as('missing', 'Stopped; what was downloaded is kept.');
+  }
+
+  /** An error if an engine cannot say. */
+  async #isReady({ id }: Asset): Promise<boolean | Error> {
+    try {
+      for (const asset of this.#declared(id)) {
+        const answer = asset.isReady();
+        if (!(typeof answer === 'boolean' ? answer : await within(readyMs, () => answer))) return false;
+      }
+      return true;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  #commandFor({ id }: Asset): string {
+    const groups = this.#groups().filter((group) =>
+      assetsOf(group, { isAsked: true }).some((asset) => asset.id === id),
+    );
+    const group = groups.find(({ isConfigured }) => isConfigured) ?? groups[0];
+    return group === undefined || group.atStart ? setupCommand : nameSetup(group.id);
+  }
+
+  #tryAgain(asset: Asset): string {
+    return `\`${this.#commandFor(asset)}\` tries again.`;
+  }
+
+  #howToGet(asset: Asset): string {
+    const command = this.#commandFor(asset);
+    const obstacle = asset.kind === 'made' ? asset.obstacle?.() : undefined;
+    if (obstacle !== undefined) return `${asset.title} is not installed, and ${obstacle}, then \`${command}\`.`;
+    return `${asset.title} is not installed: run \`${command}\`.`;
+  }
+}
+
+/** One state for several assets. */
+function summarize(all: readonly Now[]): Pick<Offer, 'state' | 'reason' | 'progress'> {
+  const inState = (state: OfferState) => all.filter((one) => one.state === state);
+  const [preparing, failed, missing] = [inState('preparing'), inState('failed'), inState('missing')];
+  const why = failed.map(({ reason }) => reason);
+  if (preparing.length > 0) {
+    const known = preparing.flatMap(({ progress }) => progress ?? []);
+    const progress = known.length === 0 ? null : known.reduce((sum, done) => sum + done, 0) / preparing.length;
+    const steps = preparing.map(({ reason }) => reason).join(', ');
+    return { state: 'preparing', reason: [`Preparing (${steps}).`, ...why].join(' '), progress };
+  }
+  if (failed.length > 0) return { state: 'failed', reason: why.join('\n'), progress: null };
+  const stopped = missing.find(({ reason }) => reason !== 'Not installed.') ?? missing[0];
+  if (stopped) return { state: 'missing', reason: stopped.reason, progress: null };
+  return { state: 'ready', reason: 'Ready.', progress: null };
+}
+
+const titlesOf = (assets: readonly Asset[]) => assets.map(({ title }) => title).join(' and ');
+
+const describe = ({ doing, done }: Step) => (done === null ? doing : `${doing}: ${Math.floor(done * 100)} %`);
+
+const assetsOf = (group: AssetGroup | undefined, { isAsked = false }: Pick<Wanted, 'isAsked'>): readonly Asset[] =>
+  group ? [...group.assets, ...(isAsked ? (group.extras ?? []) : [])] : [];
+
+const unique = (assets: readonly Asset[]): Asset[] => [...new Map(assets.toReversed().map((asset) => [asset.id, asset])).values()].toReversed(); // prettier-ignore
+
+function ignore(): void {
+  // Told to those who wait.
+}

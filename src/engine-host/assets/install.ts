@@ -1,0 +1,129 @@
+/** Gets one asset: downloads its files, installs its packages, or lets its engine make it. */
+import type { Asset, EngineContext, FilesAsset, MadeAsset } from '../../../engines/contract/index.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
+import { makeDirectory } from '../../../lib/make-directory.ts';
+import { Callbacks } from '../guard/callbacks.ts';
+import { outcome } from '../guard/calls.ts';
+import { asError } from '../guard/failures.ts';
+import { download } from './download.ts';
+import { installPackages } from './packages.ts';
+import { bytesMissing, noteDownload } from './receipts.ts';
+
+/** How far an asset is. */
+export interface Step {
+  /** Such as `downloading Whisper base`. */
+  readonly doing: string;
+  /** 0 to 1; null: not known. */
+  readonly done: number | null;
+}
+
+export interface InstallCall {
+  readonly signal: AbortSignal;
+  readonly onStep: (step: Step) => void;
+}
+
+export type InstallContext = Pick<EngineContext, 'dataDir' | 'env' | 'fetch' | 'log' | 'run'>;
+
+const verbs = { files: 'downloading', packages: 'installing' } as const;
+
+export const doingOf = (asset: Asset): string =>
+  `${asset.kind === 'made' ? asset.verb : verbs[asset.kind]} ${asset.title}`;
+
+export const waitingFor = (asset: Asset): string => `another process is ${doingOf(asset)}`;
+
+function pathsOf(asset: Asset): readonly string[] {
+  switch (asset.kind) {
+    case 'files':
+      return asset.files.map(({ path }) => path);
+    case 'packages':
+      return [asset.directory];
+    case 'made':
+      return [asset.path];
+  }
+}
+
+/** Where an asset comes from; shown before it is fetched. */
+export function sourceOf(asset: Asset): string {
+  switch (asset.kind) {
+    case 'files':
+      return [...new Set(asset.files.map(({ url }) => new URL(url).host))].join(' and ');
+    case 'packages':
+      return 'npm';
+    case 'made':
+      return asset.source;
+  }
+}
+
+/** Whether some process is at work on it, or removes it. */
+export const isBusy = (asset: Asset): boolean => pathsOf(asset).some((path) => isLocked(lockOf(path)));
+
+/** Bytes of the download that are not on the disk yet. */
+export async function bytesLeftOf(asset: Asset, isReady: boolean): Promise<number> {
+  if (isReady) return 0;
+  return asset.kind === 'files' ? bytesMissing(asset.files) : (asset.bytes ?? 0);
+}
+
+/**
+ * Resolves when it is there, without doing anything if it is there already. What another process is at work on is waited for.
+ * Rejects with the reason, for the operator, or with the signal's.
+ */
+export async function install(asset: Asset, context: InstallContext, { signal, onStep }: InstallCall): Promise<void> {
+  const doing = doingOf(asset);
+  const progress = (done: number | null) => onStep({ doing, done });
+  const onWait = () => onStep({ doing: waitingFor(asset), done: null });
+  await makeDirectory(context.dataDir).catch((cause: unknown) => {
+    const why = `Cannot create the data directory: ${messageOf(cause)}`;
+    throw new Error(`${why}. fix: set DATA_DIR to a writable directory`, { cause });
+  });
+  progress(asset.kind === 'files' ? 0 : null);
+  if (asset.kind === 'files') return downloadFiles(asset, context, { signal, progress, onStep, onWait });
+  using _lock = await acquireLock(lockOf(asset.kind === 'made' ? asset.path : asset.directory), { signal, onWait });
+  if (await asset.isReady()) return;
+  progress(null);
+  if (asset.kind === 'packages') await installPackages(asset, { ...context, signal, progress });
+  else await make(asset, { signal, progress });
+}
+
+interface Downloading extends InstallCall {
+  readonly progress: (done: number | null) => void;
+  readonly onWait: () => void;
+}
+
+async function downloadFiles(asset: FilesAsset, context: InstallContext, call: Downloading): Promise<void> {
+  const { signal, progress, onStep, onWait } = call;
+  const total = asset.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  let before = 0;
+  for (const { url, path, bytes, digest } of asset.files) {
+    if (await asset.isReady()) return;
+    const start = before;
+    const onRetry = (why: string) => onStep({ doing: `${doingOf(asset)}, interrupted: ${why}; trying again`, done: null }); // prettier-ignore
+    const report = (done: number | null) => progress(done === null ? null : (start + done * bytes) / total);
+    try {
+      const job = { ...context, url, to: path, digest, maxBytes: bytes, signal, progress: report, onWait, onRetry };
+      if (await download(job)) await noteDownload(context.dataDir, path);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new Error(`${messageOf(error)}. Without a network, copy it to ${path} manually`, { cause: error });
+    }
+    before += bytes;
+  }
+}
+
+/** It must stop compilers. */
+const endMs = 5_000;
+
+/** Keeps the original errors: they are shown at the terminal. */
+async function make(asset: MadeAsset, call: Omit<Downloading, 'onStep' | 'onWait'>) {
+  using callbacks = new Callbacks(asset.id, call.signal);
+  const progress = callbacks.guard((fraction: unknown) => {
+    const isKnown = typeof fraction === 'number' && Number.isFinite(fraction);
+    call.progress(isKnown ? Math.min(1, Math.max(0, fraction)) : null);
+  });
+  try {
+    await outcome(() => asset.make({ signal: callbacks.signal, progress }), callbacks.signal, endMs);
+    if (callbacks.failure) throw callbacks.failure;
+  } catch (error) {
+    throw asError(error);
+  }
+}
