@@ -41,7 +41,11 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     'docs/reference/metrics.md': blocksIn('docs/reference/metrics.md', { metrics: metricsReference() }),
     'docs/reference/api.md': blocksIn('docs/reference/api.md', { operations: operationsReference(contract) }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
-    'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', { example: sourceOf('pocketsphinx.ts', 'ts') }),
+    'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', {
+      example: sourceOf('pocketsphinx.ts', 'ts'),
+      localExample: sourceOf('whistle.ts', 'ts'),
+      hostExample: sourceOf('whistle-host.mjs', 'js'),
+    }),
     'docs/guides/browser-client.md': blocksIn('docs/guides/browser-client.md', { example: sourceOf('talk.mjs', 'js') }),
     ...(await enginePages()),
   };

@@ -357,7 +357,8 @@ function summarize(all: readonly Now[]): Pick<Offer, 'state' | 'reason' | 'progr
   return { state: 'ready', reason: 'Ready.', progress: null };
 }
 
-const titlesOf = (assets: readonly Asset[]) => assets.map(({ title }) => title).join(' and ');
+const titlesOf = (assets: readonly Asset[]) =>
+  [assets.slice(0, -1).map(({ title }) => title).join(', '), ...assets.slice(-1).map(({ title }) => title)].filter((part) => part !== '').join(' and '); // prettier-ignore
 
 const describe = ({ doing, done }: Step) => (done === null ? doing : `${doing}: ${Math.floor(done * 100)} %`);
 

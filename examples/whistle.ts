@@ -1,0 +1,65 @@
+// whistle.ts: a voice that whistles vowels, on this machine: its model is downloaded, and stays loaded in a program
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineEngine, EngineError, type Asset } from '@parlance/server/engine';
+
+const host = fileURLToPath(new URL('whistle-host.mjs', import.meta.url));
+const bytes = 53;
+
+export default defineEngine<'speech', { mirror?: string }>({
+  contract: 1,
+  name: 'whistle',
+  capability: 'speech',
+  options: {
+    type: 'object',
+    properties: { mirror: { type: 'string', pattern: '^https?://', description: 'Where the model is downloaded.' } },
+    additionalProperties: false,
+  },
+  create({ mirror = 'https://example.com/models' }, context) {
+    const path = join(context.dataDir, 'models', 'whistle.json');
+    const digest = 'ac4e3f10da81f9ae9c9bc3e517be6b2b55497000246b818648deed341edd163d';
+    const model: Asset = {
+      kind: 'files',
+      id: 'whistle',
+      title: 'Whistled vowels',
+      bytes,
+      licence: 'CC0-1.0',
+      files: [{ url: `${mirror}/whistle.json`, path, bytes, digest }],
+      isReady: () => existsSync(path),
+    };
+    const queue = context.queue({ slots: 1, waiting: 16 });
+
+    function loaded() {
+      if (!existsSync(path)) throw new EngineError('model-unavailable', 'The model is not installed.');
+      const program = { program: process.execPath, args: [host, path], version: String(statSync(path).mtimeMs) };
+      const resident = context.resident?.({
+        ...{ name: 'whistle', ...program, files: [path] },
+        ...{ memory: 60_000_000, idleUnloadMs: 300_000 },
+      });
+      if (!resident) throw new EngineError('model-unavailable', 'This service keeps no programs loaded.');
+      return resident;
+    }
+
+    return {
+      assets: [{ id: 'whistle', assets: [model], isConfigured: true }],
+      models: async () => [{ id: 'whistle', name: 'Whistle', local: true, needs: ['whistle'] }],
+      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }), // the service asks isReady() before
+      async synthesize({ text, model: id, voice, language, format }, { signal }) {
+        if (id !== 'whistle') throw new EngineError('unknown-model', `Unknown model ${id}.`);
+        if (voice !== undefined) throw new EngineError('voice-not-supported', 'It has one voice.');
+        if (language !== undefined) throw new EngineError('language-not-supported', 'It speaks no language.');
+        const parts: Int16Array[] = [];
+        const onMessage = ({ samples }: Readonly<Record<string, unknown>>) => {
+          const chunk = Uint8Array.from(Buffer.from(String(samples), 'base64'));
+          parts.push(new Int16Array(chunk.buffer));
+        };
+        await queue.run(() => loaded().call({ text }, { signal, onMessage }), { signal });
+        async function* all() {
+          yield* parts;
+        }
+        return context.encode({ sampleRate: 16_000, samples: all() }, format, { signal });
+      },
+    };
+  },
+});
