@@ -136,8 +136,8 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
     assets: groups(),
     inspect: async () => [
-      library.inspect(),
-      ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))),
+      ...library.inspect(),
+      ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))).flat(),
     ],
   };
 }

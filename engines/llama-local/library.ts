@@ -63,12 +63,12 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
     },
     /** Undefined where the settings name its place, and where there is no lock for this platform. */
     asset,
-    inspect(): Finding {
+    /** Nothing where it is not there and the service can install it, which then says so. */
+    inspect(): Finding[] {
       const found = find();
-      const isFixable = named === undefined && runtime !== undefined;
       const what = 'llama.cpp';
-      if ('directory' in found) return { what, ok: true, detail: found.directory };
-      return { what, ok: false, detail: found.missing, ...(isFixable && { fix: nameSetup(part) }) };
+      if ('directory' in found) return [{ what, ok: true, detail: found.directory }];
+      return asset ? [] : [{ what, ok: false, detail: found.missing }];
     },
   };
 }

@@ -1,10 +1,9 @@
 /** The models of the settings, and what is known of their files. */
 import { OptionsError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
-import { nameSetup } from '../../lib/setup-command.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { entryOf } from '../lib/serve-models.ts';
-import { catalogueIds, downloadedModelPath, findInCatalogue, modelAsset, part } from './catalogue.ts';
+import { catalogueIds, downloadedModelPath, findInCatalogue, modelAsset } from './catalogue.ts';
 import { readGgufFile, type GgufFile } from './gguf.ts';
 import type { ModelOptions } from './options.ts';
 
@@ -54,9 +53,9 @@ export function needOf(
   return Math.round(1.1 * bytes) + cacheBytes * contextSize * slots + 150 * 2 ** 20;
 }
 
-export async function inspectModel(model: Model, need: { contextSize: number; slots: number }): Promise<Finding> {
+export async function inspectModel(model: Model, need: { contextSize: number; slots: number }): Promise<Finding[]> {
   const what = `model ${model.id}`;
   const found = await model.inspect();
-  if (found.ok) return { what, ok: true, detail: `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found, need))} loaded, ${model.file}` }; // prettier-ignore
-  return { what, ok: false, detail: found.detail, ...(model.download && { fix: nameSetup(part) }) };
+  if (found.ok) return [{ what, ok: true, detail: `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found, need))} loaded, ${model.file}` }]; // prettier-ignore
+  return model.download ? [] : [{ what, ok: false, detail: found.detail }];
 }

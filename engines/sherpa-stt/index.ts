@@ -93,7 +93,7 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
       if ((await model.inspect()).ok) (await open(model)).host.preload();
     },
     ...(library.asset && { assets: [{ id: part, assets: [library.asset], isConfigured: true }] }),
-    inspect: async () => [await library.inspect(), ...(await Promise.all(models.map(inspectModel)))],
+    inspect: async () => [...(await library.inspect()), ...(await Promise.all(models.map(inspectModel)))],
   };
 }
 

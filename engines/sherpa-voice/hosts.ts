@@ -63,8 +63,8 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       return resident;
     },
     async inspect(voices: readonly UsableVoice[]): Promise<readonly Finding[]> {
-      const finding = await library.inspect();
-      return voices.some(needsEspeak) ? [finding, inspectEspeak()] : [finding];
+      const findings = await library.inspect();
+      return voices.some(needsEspeak) ? [...findings, inspectEspeak()] : findings;
     },
   };
 

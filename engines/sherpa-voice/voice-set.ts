@@ -8,9 +8,8 @@ import {
   type SpeechCall,
   type Voice,
 } from '../contract/index.ts';
-import { nameSetup } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
-import { downloadedVoicePath, part, voiceAsset } from './catalogue.ts';
+import { downloadedVoicePath, voiceAsset } from './catalogue.ts';
 import { removeConversions } from './convert.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { defaultVoices, type Options } from './options.ts';
@@ -65,7 +64,7 @@ function toSet(voices: readonly InspectedVoice[]): VoiceSet {
     speakers,
     usable: voices.flatMap(({ found }) => (found.ok ? [found] : [])),
     listed: voices.flatMap(listed),
-    findings: () => voices.map(toFinding),
+    findings: () => voices.flatMap(toFindings),
   };
 }
 
@@ -101,11 +100,12 @@ function checkVoices({ voices, speakers }: VoiceSet, defaultId: string | undefin
   if (!isKnown) throw new OptionsError(`Unknown voice "${defaultId}"; known: ${known.slice(0, 20).join(', ')}.`);
 }
 
-function toFinding({ id, found, download }: InspectedVoice): Finding {
+/** What the service can install is listed by it. */
+function toFindings({ id, found, download }: InspectedVoice): Finding[] {
   const what = `voice ${id}`;
-  if (!found.ok) return { what, ok: false, detail: found.detail, ...(download && { fix: nameSetup(part) }) };
+  if (!found.ok) return download ? [] : [{ what, ok: false, detail: found.detail }];
   const { speakerCount, locale } = found.config;
   const sizes = `${inMebibytes(found.bytes)}, needs up to ${inMebibytes(needOf(found))} loaded`;
   const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;
-  return { what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` };
+  return [{ what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` }];
 }

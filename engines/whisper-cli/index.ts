@@ -134,10 +134,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     },
     assets: groups(),
     inspect: async () => [
-      await inspectProgram(findWhisper(options.program, context), context),
+      ...(await inspectProgram(findWhisper(options.program, context), context)),
       ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),
-      ...(await Promise.all(models.map(inspectModel))),
-      ...(activity ? [await activity.inspect()] : []),
+      ...(await Promise.all(models.map(inspectModel))).flat(),
+      ...((await activity?.inspect()) ?? []),
     ],
   };
 }
@@ -183,17 +183,13 @@ function packageProblem(): string | undefined {
   return packaged && 'problem' in packaged ? packaged.problem : undefined;
 }
 
-async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding> {
+/** What the service can install is listed by it. */
+async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding[]> {
   const what = 'whisper-cli';
   const problem = packageProblem();
-  if (program === undefined) {
-    const lack = lackOfTools(context.env.PATH);
-    const detail = ['not found', problem, lack && `to build it lacks ${lack.tools}`];
-    const fix = lack === undefined ? setupCommand : `${lack.fix} && ${setupCommand}`;
-    return { what, ok: false, detail: detail.filter((part) => part !== undefined).join('; '), fix };
-  }
+  if (program === undefined) return problem === undefined ? [] : [{ what, ok: false, detail: problem }];
   const facts = [await versionOf(program.path, context), program.path, program.source, problem];
-  return { what, ok: true, detail: facts.filter((fact) => fact !== undefined).join(', ') };
+  return [{ what, ok: true, detail: facts.filter((fact) => fact !== undefined).join(', ') }];
 }
 
 /** Nothing is missing without it. */
@@ -202,11 +198,11 @@ function inspectHost(host: string | undefined): Finding {
   return { what: 'whisper-host', ok: true, detail: host ?? slower };
 }
 
-async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding> {
+async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding[]> {
   const found = await inspect();
   const what = `model ${id}`;
-  if (!found.ok) return { what, ok: false, detail: found.detail, ...(download !== undefined && { fix: setupCommand }) };
+  if (!found.ok) return download === undefined ? [{ what, ok: false, detail: found.detail }] : [];
   const languages = found.multilingual ? 'multilingual' : 'English only';
   const sizes = `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found))} loaded`;
-  return { what, ok: true, detail: `${sizes}, ${languages}, ${file}` };
+  return [{ what, ok: true, detail: `${sizes}, ${languages}, ${file}` }];
 }

@@ -66,11 +66,11 @@ async function report(): Promise<void> {
   ]);
   if (fleet.findings.length > 0) print('fleet', fleet.findings);
   const optional = optionalInstances(engines.registry, settings);
-  for (const [instance, findings] of await findingsByInstance(engines.registry)) {
-    const lines = findings.length > 0 ? findings : [nothingToCheck];
+  for (const [instance, found] of await linesByInstance(engines.registry)) {
+    const lines = found.length > 0 ? found : [nothingToCheck];
     print(
       `engine ${instance}`,
-      lines.map((finding) => ({ ...finding, isOptional: optional.has(instance) })),
+      lines.map((line) => ({ ...line, isOptional: optional.has(instance) })),
     );
   }
   const offers = await offersOf(engines.registry);
@@ -113,13 +113,17 @@ function print(title: string, lines: readonly Line[]): void {
   }
 }
 
-/** An instance may have several engines. */
-async function findingsByInstance(registry: Registry): Promise<Map<string, Finding[]>> {
-  const found = new Map<string, Finding[]>();
+/** What is missing, and what was found. An instance may have several engines. */
+async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>> {
+  const lines = new Map<string, Line[]>();
   for (const { instance, findings } of await registry.inspect()) {
-    found.set(instance, [...(found.get(instance) ?? []), ...findings]);
+    const lacking = lines.has(instance) ? [] : await registry.assets.lackingOf(instance);
+    const missing = lacking.map(({ asset, state, reason }): Line => {
+      return { what: asset.id, ok: false, isPending: state === 'preparing', detail: reason };
+    });
+    lines.set(instance, [...(lines.get(instance) ?? []), ...missing, ...findings]);
   }
-  return found;
+  return lines;
 }
 
 /** Instances that the settings do not ask for: used only if this machine has what they need. */

@@ -32,11 +32,12 @@ export function createProgress(terminal: Terminal): Progress {
   const steps = new Map<string, Step>();
 
   function show(id: string, text: string, done: number | null): void {
+    if (done === 1) return; // `finish` says it
     const doing = visible(text).replaceAll('\n', ' ');
     const step = steps.get(id) ?? { begun: performance.now(), doing, done, shown: undefined };
     steps.set(id, Object.assign(step, { doing, done }));
     const { shown } = step;
-    step.shown = `${doing}${terminal.canRedraw ? percentOf(done) : Math.floor((done ?? 0) * 10)}`;
+    step.shown = `${doing}${terminal.canRedraw ? percentOf(done) : done === null ? '' : Math.floor(done * 10)}`;
     if (step.shown === shown) return;
     if (terminal.canRedraw) redraw();
     else terminal.write(`${doing}${done === null ? '' : ` ${bar(done, widestBar)}${percentOf(done)}`}\n`);

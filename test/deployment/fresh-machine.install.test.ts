@@ -16,7 +16,7 @@ import {
   type ProcessOptions,
 } from '../support/child-service.ts';
 import { describeWith, run } from '../support/programs.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { entriesOf, temporaryDirectory } from '../support/temporary.ts';
 import { writeToneModel } from '../support/tone-model.ts';
 import { startMirror, type Mirror } from './mirror.ts';
 import { openNamespace, type Namespace } from './namespace.ts';
@@ -104,15 +104,15 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     const options = await freshMachine({ mirror, expected: model });
     const service = await startChildService({ ...options, files: wrapped(found) });
 
-    await says(service, /building whisper-cli: 9 %, downloading ggml-base\.bin: 0 %|downloading.*building/);
+    await says(service, /building whisper\.cpp: 9 %, downloading Whisper base: 0 %|downloading.*building/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'preparing', model: 'local' });
     const refused = await transcribe(service, recording);
     expect(refused).toMatchObject({ status: 503, body: { code: 'model-unavailable' } });
     expect(refused.body.detail).toMatch(/Preparing/);
 
     mirror.sendUpTo(0.25);
-    await says(service, /downloading ggml-base\.bin: 25 %/);
-    await says(service, /building whisper-cli: 9 %/);
+    await says(service, /downloading Whisper base: 25 %/);
+    await says(service, /building whisper\.cpp: 9 %/);
     expect(await listed(service)).toMatchObject({
       id: 'local',
       available: false,
@@ -121,30 +121,30 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
       progress: expect.closeTo((0.09 + 0.25) / 2) as number,
     });
     mirror.sendUpTo(0.5);
-    await says(service, /downloading ggml-base\.bin: 50 %/);
+    await says(service, /downloading Whisper base: 50 %/);
     await goOn(service, 'half-built');
-    await says(service, /building whisper-cli: 45 %/);
+    await says(service, /building whisper\.cpp: 45 %/);
 
     mirror.breakOff();
     await expect.poll(() => mirror.requests.length, patience).toBe(2);
     expect(mirror.requests[1]?.headers.range).toBe(`bytes=${Math.ceil(model.length / 2)}-`);
     mirror.sendUpTo(0.75);
-    await says(service, /downloading ggml-base\.bin: 75 %/);
+    await says(service, /downloading Whisper base: 75 %/);
     mirror.sendUpTo(1);
-    await says(service, /Preparing \(building whisper-cli: 45 %\)/);
-    expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.725 });
+    await says(service, /Preparing \(building whisper\.cpp: 45 %\)/);
+    expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.45 });
     await goOn(service, 'built');
 
     await expect.poll(() => probe(service), patience).toMatchObject({ available: true, code: 'ready' });
     expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
     const prepared = ['bin', 'bin/whisper-cli', 'bin/whisper-host', 'models', 'models/ggml-base.bin'];
     await expect.poll(() => filesOf(service), patience).toEqual(prepared);
-    for (const step of ['downloading ggml-base.bin', 'building whisper-cli']) {
-      const told = () => percentagesIn(service.said.stderr, `local: ${step}`);
+    for (const step of ['downloading Whisper base', 'building whisper.cpp']) {
+      const told = () => percentagesIn(service.said.stderr, step);
       await expect.poll(() => told().at(-1), patience).toBe(100);
       const percentages = told();
       expect(percentages[0]).toBe(0);
-      expect(percentages).toEqual([...new Set(percentages)].toSorted((a, b) => a - b));
+      expect(percentages).toEqual(percentages.toSorted((a, b) => a - b)); // once more after an interruption
     }
   });
 
@@ -152,7 +152,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     const mirror = await startMirror(noise(2_000_000));
     const service = await startChildService(await freshMachine({ mirror, env: { WHISPER_CLI: found['whisper-cli'] } }));
     mirror.sendUpTo(0.4);
-    await says(service, /^Preparing \(downloading ggml-base\.bin: 40 %\)\.$/);
+    await says(service, /^Preparing \(downloading Whisper base: 40 %\)\.$/);
     mirror.sendUpTo(1);
     await says(service, /SHA-1/);
     const { code, reason } = await probe(service);
@@ -163,7 +163,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     );
     expect(reason).toContain(`copy it to ${modelPath(service)} manually`);
     await expect.poll(() => service.said.stderr, patience).toContain('is not the expected file');
-    const logged = () => service.log().find(({ msg }) => msg === 'an engine could not be prepared');
+    const logged = () => service.log().find(({ msg }) => msg === 'an asset could not be installed');
     await expect.poll(logged, patience).toMatchObject({ level: 40 });
     expect(await filesOf(service)).toEqual(['models']);
 
@@ -177,11 +177,11 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     mirror.sendUpTo(1);
     const options = await freshMachine({ mirror, expected: noise(1_000, 2) });
     const service = await startChildService({ ...options, files: wrapped(found) });
-    await says(service, /^Model file missing: .*is not the expected file/);
+    await says(service, /^Whisper base is not installed: .*is not the expected file/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'model-file-missing' });
     await goOn(service, 'half-built');
-    await expect.poll(() => service.said.stderr, patience).toMatch(/building whisper-cli .* 45 %/);
-    await says(service, /^Model file missing: /);
+    await expect.poll(() => service.said.stderr, patience).toMatch(/building whisper\.cpp .* 45 %/);
+    await says(service, /^Whisper base is not installed: /);
   });
 
   test('is told which programs to install when it cannot build, and downloads the model all the same', async () => {
@@ -190,10 +190,10 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     mirror.sendUpTo(1);
     const { cmake: _, ...others } = tools;
     const service = await startChildService(await freshMachine({ mirror, tools: others, expected: model }));
-    await says(service, /^whisper-cli not found: .*apt-get install cmake/);
+    await says(service, /^whisper\.cpp is not installed: .*apt-get install cmake/);
     expect(await probe(service)).toMatchObject({ available: false, code: 'program-missing' });
     await expect.poll(() => service.said.stderr, patience).toContain('apt-get install cmake');
-    expect(await readdir(join(service.dataDir, 'models'))).toEqual(['ggml-base.bin']);
+    await expect.poll(() => entriesOf(join(service.dataDir, 'models')), patience).toEqual(['ggml-base.bin']);
   });
 
   test('with TRANSCRIBE_SETUP=off prepares nothing and says what to do', async () => {
@@ -201,14 +201,14 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     const service = await startChildService(await freshMachine({ mirror, env: { TRANSCRIBE_SETUP: 'off' } }));
     const { available, code, reason } = await probe(service);
     expect({ available, code }).toEqual({ available: false, code: 'program-missing' });
-    expect(reason).toMatch(/run `npm run setup` to build it, or set WHISPER_CLI/);
+    expect(reason).toMatch(/^whisper\.cpp is not installed: run `npm run setup`\.$/);
 
     const withProgram = { TRANSCRIBE_SETUP: 'off', WHISPER_CLI: found['whisper-cli'] };
     const other = await startChildService(await freshMachine({ mirror, env: withProgram }));
     expect(await probe(other)).toEqual({
       available: false,
       code: 'model-file-missing',
-      reason: `Model file missing: run \`npm run setup\`, or download ${mirror.url}/ggml-base.bin to ${modelPath(other)}.`,
+      reason: 'Whisper base is not installed: run `npm run setup`.',
       model: 'local',
     });
     expect(mirror.requests).toEqual([]);
@@ -223,8 +223,8 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     const mirror = await startMirror(model);
     const service = await startChildService(await freshMachine({ mirror, expected: model }));
     mirror.sendUpTo(0.5);
-    await says(service, /building whisper-cli: 9 %/);
-    await says(service, /downloading ggml-base.bin: 50 %/);
+    await says(service, /building whisper\.cpp: 9 %/);
+    await says(service, /downloading Whisper base: 50 %/);
     const compilers = await childrenAtWork(service.pid, /cmake --build/);
     service.kill(signal);
     expect(await endsSoon(service)).toEqual({ code: 0, signal: null });
@@ -252,7 +252,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
       dataDir,
     });
     const killed = await startChildService(machine);
-    await says(killed, /downloading ggml-base.bin: 50 %/);
+    await says(killed, /downloading Whisper base: 50 %/);
     killed.kill('SIGKILL');
     await killed.exit;
     const service = await startChildService(machine);
@@ -276,10 +276,10 @@ describe('npm run setup', () => {
     });
     await Promise.all([goOn(setup, 'half-built'), goOn(setup, 'built')]);
     expect(await setup.exit).toEqual({ code: 0, signal: null });
-    for (const step of ['downloading ggml-base.bin', 'building whisper-cli']) {
-      expect(percentagesIn(setup.said.stderr, `local: ${step}`).at(-1)).toBe(100);
+    for (const step of ['downloading Whisper base', 'building whisper.cpp']) {
+      expect(percentagesIn(setup.said.stderr, step).at(-1)).toBe(100);
     }
-    expect(setup.said.stderr).toMatch(/Everything that can be prepared is there\..*\n$/);
+    expect(setup.said.stderr).toMatch(/All that the settings need at once is there\./);
     expect(await filesOf(setup)).toEqual([
       'bin',
       'bin/whisper-cli',
@@ -295,12 +295,12 @@ describe('npm run setup', () => {
       files: { 'whisper-host': '', 'half-built': '', built: '' },
     });
     expect(await more.exit).toEqual({ code: 0, signal: null });
-    expect(percentagesIn(more.said.stderr, 'local: building whisper-cli')).toEqual([0, 10, 50, 100]);
+    expect(percentagesIn(more.said.stderr, 'building whisper-host')).toEqual([0, 10, 50, 100]);
     expect(await filesOf(more)).toContain('bin/whisper-host');
 
     const again = await startProcess('src/bin/setup.ts', machine);
     expect(await again.exit).toEqual({ code: 0, signal: null });
-    expect(again.said.stderr).toMatch(/^Everything that can be prepared is there\./);
+    expect(again.said.stderr).toMatch(/^All that the settings need at once is there\./);
     expect(mirror.requests).toHaveLength(1);
   });
 
@@ -311,7 +311,7 @@ describe('npm run setup', () => {
     expect(await setup.exit).toEqual({ code: 1, signal: null });
     expect(setup.said.stderr).toContain('apt-get install npm tar cmake make g++');
     expect(setup.said.stderr).toContain(`copy it to ${modelPath(setup)} manually`);
-    expect(setup.said.stderr).not.toMatch(/ at |Everything/);
+    expect(setup.said.stderr).not.toMatch(/ at |All that/);
   });
 
   test('waits for another that is at work, and says so, as the doctor does', async () => {
@@ -324,12 +324,12 @@ describe('npm run setup', () => {
     const machine = await freshMachine({ mirror, expected: model, dataDir: first.dataDir });
     const second = await startProcess('src/bin/setup.ts', machine);
     const doctor = await startProcess('src/bin/doctor.ts', machine);
-    for (const step of ['building whisper-cli', 'downloading ggml-base.bin']) {
-      await expect.poll(() => second.said.stderr, patience).toContain(`local: another process is ${step}`);
+    for (const step of ['building whisper.cpp', 'downloading Whisper base']) {
+      await expect.poll(() => second.said.stderr, patience).toContain(`another process is ${step}`);
     }
     expect((await doctor.exit).code).toBe(1);
-    expect(doctor.said.stdout).toMatch(/pending whisper-cli +another process is building it\n/);
-    expect(doctor.said.stdout).toMatch(/pending model local +another process is downloading \/.*ggml-base\.bin\n/);
+    expect(doctor.said.stdout).toMatch(/pending whisper-cli +another process is building whisper\.cpp\n/);
+    expect(doctor.said.stdout).toMatch(/pending base +another process is downloading Whisper base\n/);
     expect(doctor.said.stdout).not.toContain('MISSING');
     first.kill('SIGTERM');
     await first.exit;
@@ -351,8 +351,7 @@ describe('npm run setup', () => {
     setup.kill(signal);
     expect(await setup.exit).toEqual({ code, signal: null });
     await expect.poll(() => alive(compilers), patience).toEqual([]);
-    const steps =
-      /Not finished: (?=.*local: building whisper-cli)(?=.*local: downloading ggml-base\.bin).*goes on where it stopped/;
+    const steps = /Not finished: (?=.*building whisper\.cpp)(?=.*downloading Whisper base).*goes on where it stopped/;
     expect(setup.said.stderr).toMatch(/%\nInterrupted\. .*\n$/);
     expect(setup.said.stderr).toMatch(steps);
     expect((await filesOf(setup)).filter((path) => !isOfBuild(path))).toEqual([
@@ -390,9 +389,9 @@ describeWith(['whisper-cli', 'whisper-host', 'ffmpeg'], 'npm run doctor', (found
     expect(stderr).toBe('');
     expect(stdout).toMatch(/absent {2}ffmpeg .*\n +fix: apt-get install ffmpeg\n/);
     expect(stdout).toMatch(
-      /MISSING whisper-cli .*lacks .*\n +fix: apt-get install npm tar cmake make g\+\+ && npm run setup\n/,
+      /MISSING whisper-cli .*cannot be built without .*: run `apt-get install npm tar cmake make g\+\+`, then `npm run setup`\.\n/,
     );
-    expect(stdout).toContain(`${modelPath(doctor)} does not exist\n          fix: npm run setup\n`);
+    expect(stdout).toMatch(/MISSING base +Whisper base is not installed: run `npm run setup`\.\n/);
     expect(stdout).toMatch(/\nNothing can transcribe\.\n$/);
     expect(stdout).not.toContain('sk-');
   });

@@ -232,8 +232,8 @@ describeWith(programs, 'the page', () => {
       config: 'engines: { espeak: { use: espeak }, voice: { use: sherpa-voice }, mind: { use: llama-local } }',
     });
     const page = await openPage(browser(), fresh, { context: { reducedMotion: 'reduce' } });
-    await page.page.getByRole('region', { name: 'To answer' }).getByText('more').click();
-    await page.page.getByRole('region', { name: 'To speak with a natural voice' }).waitFor();
+    await page.page.getByRole('region', { name: 'To answer' }).waitFor();
+    await page.page.getByRole('region', { name: 'To speak with a natural voice' }).getByText('more').click();
     await checkEverywhere(page);
   });
 

@@ -71,16 +71,12 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
       const reason = missing();
       return reason === undefined ? error : new EngineError('model-unavailable', reason, { cause: error });
     },
-    async inspect(): Promise<Finding> {
+    /** Nothing where it is not there and the service can install it, which then says so. */
+    async inspect(): Promise<Finding[]> {
       const found = await check();
+      if (found === undefined && asset) return [];
       const version = found && 'version' in found ? `${found.version}, ${found.place}` : undefined;
-      const isFixable = found === undefined && named === undefined;
-      return {
-        what: 'sherpa-onnx',
-        ok: version !== undefined,
-        detail: version ?? missing() ?? '',
-        ...(isFixable && { fix: nameSetup(part) }),
-      };
+      return [{ what: 'sherpa-onnx', ok: version !== undefined, detail: version ?? missing() ?? '' }];
     },
   };
 }

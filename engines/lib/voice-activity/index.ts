@@ -97,13 +97,15 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     /** None where upstream has no binary, and where the directory that the settings name lacks the library. */
     assets,
     /** Nothing is missing without it. */
-    async inspect(): Promise<Finding> {
+    async inspect(): Promise<Finding[]> {
       const what = 'Silero VAD';
       const found = await findWeights();
-      const fix = nameSetup(part);
-      if (!found) return { what, ok: true, detail: `not installed: recordings are transcribed as a whole; \`${fix}\` adds it` }; // prettier-ignore
-      if (!found.ok) return { what, ok: false, detail: found.detail, fix };
-      return { ...(await library.inspect()), what, ...(library.missing() === undefined && { detail: found.file }) };
+      if (!found) return [];
+      if (!found.ok) return [{ what, ok: false, detail: found.detail, fix: nameSetup(part) }];
+      const [missing] = await library.inspect();
+      return [
+        library.missing() === undefined || !missing ? { what, ok: true, detail: found.file } : { ...missing, what },
+      ];
     },
   };
 }

@@ -120,6 +120,17 @@ export class Assets {
     return group && this.#toOffer(group);
   }
 
+  /** What the settings need of an engine and is not there. `reason` says how to get it. */
+  async lackingOf(instance: string): Promise<readonly Now[]> {
+    const groups = this.#declaring.filter((one) => one.instance === instance).flatMap((one) => one.groups);
+    const assets = unique(groups.filter(({ isConfigured }) => isConfigured).flatMap((group) => group.assets));
+    const all = await Promise.all(assets.map((asset) => this.#now(asset)));
+    return all.flatMap((one) => {
+      if (one.state === 'ready') return [];
+      return one.state === 'missing' ? [{ ...one, reason: this.#howToGet(one.asset) }] : [one];
+    });
+  }
+
   /** Why an entry cannot be used, as far as its assets are the cause. */
   async availabilityOf({ needs = [] }: ModelEntry): Promise<Availability | undefined> {
     if (needs.length === 0) return undefined;
