@@ -1,4 +1,5 @@
 // whistle-host.mjs: keeps the model loaded, and answers questions on stdin with samples on stdout.
+import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

@@ -33,12 +33,8 @@ export default defineEngine<'speech', { mirror?: string }>({
     function loaded() {
       if (!existsSync(path)) throw new EngineError('model-unavailable', 'The model is not installed.');
       const program = { program: process.execPath, args: [host, path], version: String(statSync(path).mtimeMs) };
-      const resident = context.resident?.({
-        ...{ name: 'whistle', ...program, files: [path] },
-        ...{ memory: 60_000_000, idleUnloadMs: 300_000 },
-      });
-      if (!resident) throw new EngineError('model-unavailable', 'This service keeps no programs loaded.');
-      return resident;
+      const facts = { memory: 60_000_000, idleUnloadMs: 300_000 };
+      return context.resident({ name: 'whistle', ...program, files: [path], ...facts });
     }
 
     return {

@@ -30,7 +30,7 @@ export interface AssetFile {
   readonly url: string;
   /** Absolute, below the data directory. */
   readonly path: string;
-  /** The largest size that it can have. */
+  /** Its size, which may be rounded to whole MiB. */
   readonly bytes: number;
   /** MD5, SHA-1 or SHA-256 in hex, whichever upstream publishes: its length tells which. */
   readonly digest: string;

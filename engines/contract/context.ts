@@ -27,14 +27,14 @@ export interface QueueOptions {
   readonly waiting: number;
   /**
    * For jobs that work on this machine's cores: the threads of each, or `shared`: each gets what the jobs of all engines
-   * leave. Older services ignore it.
+   * leave.
    */
   readonly threads?: number | 'shared';
 }
 
 /** What the queue grants a job. */
 export interface JobGrant {
-  /** Threads that the job may use; absent without `threads` in the options of the queue, and in older services. */
+  /** Threads that the job may use; absent without `threads` in the options of the queue. */
   readonly threads?: number;
 }
 
@@ -48,7 +48,7 @@ export interface JobQueue {
   /** True when all slots are in use and no further job may wait. `run` may still succeed by evicting another job. */
   readonly full: boolean;
   /**
-   * `onQueued` is that of `TranscriptionOptions`: an engine passes the options of its call. Older services ignore it.
+   * `onQueued` is that of `TranscriptionOptions`: an engine passes the options of its call.
    */
   run<T>(
     job: (grant: JobGrant) => Promise<T>,
@@ -108,9 +108,9 @@ export interface EngineContext {
   /**
    * Headers for requests to a provider that are not made with `fetch`, which adds them itself. A service detects by them
    * that it is its own provider, directly or through another one, and they continue the trace of the request
-   * (`traceparent`; with a `url` on this machine also `tracestate`). Absent in older services.
+   * (`traceparent`; with a `url` on this machine also `tracestate`).
    */
-  readonly providerHeaders?: (url?: string) => Readonly<Record<string, string>>;
+  readonly providerHeaders: (url?: string) => Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Logger;
   /** Milliseconds since the epoch. */
@@ -150,10 +150,9 @@ export interface EngineContext {
   queue(options: QueueOptions): JobQueue;
   /**
    * A program that stays loaded between calls, started when it is first called and ended with the service. All of them
-   * share one memory budget. The same program is the same `Resident`; another one of the same name replaces it. Absent in
-   * older services.
+   * share one memory budget. The same program is the same `Resident`; another one of the same name replaces it.
    */
-  readonly resident?: (program: ResidentProgram) => Resident;
+  readonly resident: (program: ResidentProgram) => Resident;
   /**
    * Runs a program without a shell, in a minimal environment. The program and its child processes are ended on abort, on
    * timeout and on shutdown. Rejects with the signal's reason, or when the program cannot be started (`overloaded` if the

@@ -2,7 +2,6 @@
 import {
   EngineError,
   defineEngine,
-  type AssetGroup,
   type Availability,
   type CallerTool,
   type ChatCall,
@@ -13,9 +12,10 @@ import {
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type Offer } from '../lib/agent/complete.ts';
+import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
 import { scriptCommand } from '../lib/runtime/script-command.ts';
 import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
-import { catalogueIds, findInCatalogue, part } from './catalogue.ts';
+import { catalogue, part } from './catalogue.ts';
 import { converse, toFunction, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
@@ -40,27 +40,19 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   const library = openLibrary(options.runtime, context);
   const models = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
   const wanted = models.flatMap(({ download }) => download ?? []);
-  const others = catalogueIds
-    .filter((id) => findInCatalogue(id) && !wanted.some((download) => download.id === id))
+  const others = catalogue.ids
+    .filter((id) => !wanted.some((download) => download.id === id))
     .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
   const pulled = options.pulled === true ? others : [];
   const ofLibrary = library.asset ? [library.asset] : [];
   const toNeeds = (model: Model) => toEntry(model, ofLibrary.map(({ id }) => id)); // prettier-ignore
   const { modelOf, ...served } = serveModels(withPulled(models, pulled, toNeeds), availability);
 
-  function groups(): AssetGroup[] {
-    const own = [...ofLibrary, ...wanted];
-    const ofSettings = { id: part, assets: own, isConfigured: true };
-    return [...(own.length > 0 ? [ofSettings] : []), ...distinct([...models, ...others].flatMap((model) => groupOf(model)))]; // prettier-ignore
-  }
-
-  function groupOf(model: Model): AssetGroup[] {
-    const { download, id, name = id } = model;
-    if (!download) return [];
-    const isServed = !others.includes(model) || pulled.includes(model);
-    const settings = isServed ? {} : { settings: `engines.${context.instance}.models:\n  - ${download.id}` };
-    const assets = [...ofLibrary, download];
-    return [{ id: download.id, title: name, assets, model: isServed ? id : download.id, ...settings }];
+  function namedModel(model: Model): NamedModel[] {
+    const { download: asset, id } = model;
+    if (!asset) return [];
+    if (!others.includes(model) || pulled.includes(model)) return [{ asset, model: id }];
+    return [{ asset, model: asset.id, settings: `engines.${context.instance}.models:\n  - ${asset.id}` }];
   }
 
   /** What is missing that nobody can install. */
@@ -84,9 +76,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
       memory: needOf(found, { contextSize, slots }),
       idleUnloadMs: 1000 * idleUnload,
     };
-    const resident = context.resident?.({ name: id, ...command, ...facts });
-    if (!resident) throw new EngineError('model-unavailable', 'This service does not keep programs loaded.');
-    return resident;
+    return context.resident({ name: id, ...command, ...facts });
   }
 
   /** Waits for a slot for each round, so that the tools of one run keep nobody waiting. */
@@ -134,17 +124,12 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   return {
     ...served,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
-    assets: groups(),
+    assets: groupsOf({ part, base: ofLibrary, wanted, named: [...models, ...others].flatMap(namedModel) }),
     inspect: async () => [
       ...library.inspect(),
       ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))).flat(),
     ],
   };
-}
-
-/** Two models of the settings may be one of the catalogue. */
-function distinct(groups: readonly AssetGroup[]): AssetGroup[] {
-  return [...new Map(groups.toReversed().map((group) => [group.id, group])).values()].toReversed();
 }
 
 function countsOf(answer: unknown) {

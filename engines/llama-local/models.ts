@@ -3,7 +3,7 @@ import { OptionsError, type EngineContext, type FilesAsset, type Finding, type M
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { entryOf } from '../lib/serve-models.ts';
-import { catalogueIds, downloadedModelPath, findInCatalogue, modelAsset } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
 import { readGgufFile, type GgufFile } from './gguf.ts';
 import type { ModelOptions } from './options.ts';
 
@@ -27,12 +27,11 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
   if ((file === undefined) === (model === undefined))
     throw new OptionsError(`models: "${id}" needs either file or model`);
   if (file !== undefined) return { id, name, ...fileOf(context.resolve(file)), download: undefined };
-  const known = findInCatalogue(model ?? '');
-  if (!known) throw new OptionsError(`models: unknown model "${model}"; known: ${catalogueIds.join(', ')}, or an object with id and file`); // prettier-ignore
-  const own = fileOf(downloadedModelPath(context, known));
-  const isReady = async () => (await own.inspect()).ok;
-  const download = modelAsset(model ?? id, known, own.file, { mirror, isReady });
-  return { id, name: name ?? known.name, ...own, download };
+  if (!catalogue.find(model ?? '')) throw new OptionsError(`models: unknown model "${model}"; known: ${catalogue.ids.join(', ')}, or an object with id and file`); // prettier-ignore
+  const found = fileOf(catalogue.pathOf(model ?? '', context));
+  const isReady = async () => (await found.inspect()).ok;
+  const download = catalogue.asset(model ?? '', context, mirror, { isReady });
+  return { id, name: name ?? download.title, ...found, download };
 }
 
 function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {

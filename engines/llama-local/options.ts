@@ -1,6 +1,6 @@
 import type { OptionsSchema } from '../contract/index.ts';
 import { pulledOption } from '../lib/serve-models.ts';
-import { catalogueIds } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
 
 export interface Options {
   readonly models?: readonly (string | ModelOptions)[];
@@ -40,7 +40,7 @@ export const optionsSchema: OptionsSchema = {
     models: {
       type: 'array',
       minItems: 1,
-      description: `The models to serve: ids of the catalogue (${catalogueIds.join(', ')}), or GGUF files. Default: [${defaultModels.join(', ')}].`,
+      description: `The models to serve: ids of the catalogue (${catalogue.ids.join(', ')}), or GGUF files. Default: [${defaultModels.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,

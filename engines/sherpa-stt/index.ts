@@ -68,8 +68,7 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     const hostOptions: HostOptions = { library: place, config: found.config, threads };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(hostOptions));
     const facts = { version: found.stamp, memory: needOf(found), idleUnloadMs: idleUnload * 1000 };
-    const host = context.resident?.({ name: model.id, ...command, ...facts });
-    if (!host) throw new EngineError('model-unavailable', 'This service does not keep programs loaded.');
+    const host = context.resident({ name: model.id, ...command, ...facts });
     return { host, found };
   }
 

@@ -8,7 +8,7 @@ import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions } from './host.ts';
 import type { Options } from './options.ts';
 import { basename } from 'node:path';
-import { downloadedVoicePath, part } from './catalogue.ts';
+import { catalogue, part } from './catalogue.ts';
 import { needOf, type UsableVoice } from './voice-file.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
@@ -55,12 +55,10 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const { noiseScale, noiseW } = voice.config;
       const options: HostOptions = { library: place, ...(await make(voice)), threads, noiseScale, noiseW };
       const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
-      const isDownload = downloadedVoicePath(context, basename(voice.file, '.onnx')) === voice.file;
+      const isDownload = catalogue.pathOf(basename(voice.file, '.onnx'), context) === voice.file;
       const files = isDownload ? { files: [voice.file] } : {};
       const facts = { ...files, version: voice.stamp, memory: needOf(voice), idleUnloadMs: idleUnload * 1000 };
-      const resident = context.resident?.({ name, ...command, ...facts });
-      if (!resident) throw new EngineError('model-unavailable', 'This service does not keep programs loaded.');
-      return resident;
+      return context.resident({ name, ...command, ...facts });
     },
     async inspect(voices: readonly UsableVoice[]): Promise<readonly Finding[]> {
       const findings = await library.inspect();

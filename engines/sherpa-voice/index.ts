@@ -3,18 +3,18 @@ import {
   EngineError,
   defineEngine,
   type Asset,
-  type AssetGroup,
   type Availability,
   type EngineContext,
   type ModelEntry,
   type SpeechEngine,
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
+import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
-import { catalogueIds, findInCatalogue, part } from './catalogue.ts';
+import { catalogue, part } from './catalogue.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { piecesOf } from './pieces.ts';
@@ -60,19 +60,13 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     async (model) => (await findProblem(model)) ?? readyOrBusy(queue),
   );
 
-  function groups(): AssetGroup[] {
-    const own = [...ofLibrary, ...voices.assets];
-    const ofSettings = { id: part, assets: own, isConfigured: true };
-    return [...(own.length > 0 ? [ofSettings] : []), ...[main, ...others].flatMap((each) => groupsOf(each))];
-  }
-
-  function groupsOf(each: ServedVoices): AssetGroup[] {
+  function namedModels(each: ServedVoices): NamedModel[] {
     const isServed = each === main || pulled.includes(each);
-    return each.voices.assets.map((voice) => {
-      const settings = isServed ? {} : { settings: `engines.${context.instance}.voices:\n  - ${voice.id}` };
-      const assets = [...ofLibrary, voice];
-      return { id: voice.id, title: voice.title, assets, model: isServed ? each.id : id, ...settings };
-    });
+    return each.voices.assets.map((asset) =>
+      isServed
+        ? { asset, model: each.id }
+        : { asset, model: id, settings: `engines.${context.instance}.voices:\n  - ${asset.id}` },
+    );
   }
 
   async function findProblem({ voices, usual: named }: ServedVoices): Promise<Availability | undefined> {
@@ -113,7 +107,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    assets: groups(),
+    assets: groupsOf({ part, base: ofLibrary, wanted: voices.assets, named: [main, ...others].flatMap(namedModels) }),
     async inspect() {
       const { usable, findings } = await voices.inspect();
       return [...(await hosts.inspect(usable)), ...findings()];
@@ -153,10 +147,10 @@ function openOthers(
   { mirror }: Options,
   context: EngineContext,
 ): Promise<ServedVoices[]> {
-  const ids = catalogueIds.filter((id) => findInCatalogue(id) && !wanted.some((download) => download.id === id));
+  const ids = catalogue.ids.filter((id) => !wanted.some((download) => download.id === id));
   const open = async (id: string): Promise<ServedVoices> => {
     const voices = await openVoices({ voices: [id], ...(mirror !== undefined && { mirror }) }, context);
-    return { id: pulledId(id), name: findInCatalogue(id)?.name ?? id, voices, usual: undefined };
+    return { id: pulledId(id), name: catalogue.titleOf(id), voices, usual: undefined };
   };
   return Promise.all(ids.map(open));
 }

@@ -1,6 +1,6 @@
 import type { OptionsSchema } from '../contract/index.ts';
 import { pulledOption } from '../lib/serve-models.ts';
-import { catalogueIds } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
 
 export interface Options {
   readonly voices?: readonly (string | VoiceOptions)[];
@@ -37,7 +37,7 @@ export const optionsSchema: OptionsSchema = {
     voices: {
       type: 'array',
       minItems: 1,
-      description: `The voices to serve: ids of the catalogue (${catalogueIds.join(', ')}), or files. Default: [${defaultVoices.join(', ')}].`,
+      description: `The voices to serve: ids of the catalogue (${catalogue.ids.join(', ')}), or files. Default: [${defaultVoices.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,

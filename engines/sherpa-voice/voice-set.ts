@@ -9,7 +9,7 @@ import {
   type Voice,
 } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
-import { downloadedVoicePath, voiceAsset } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
 import { removeConversions } from './convert.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { defaultVoices, type Options } from './options.ts';
@@ -42,9 +42,9 @@ export async function openVoices({ voices = defaultVoices, voice, mirror }: Opti
     if (!download) return [];
     async function changed() {
       recent.forget();
-      if (!(await find()).ok) await removeConversions(downloadedVoicePath(context, id), context);
+      if (!(await find()).ok) await removeConversions(file, context);
     }
-    return [{ ...voiceAsset(id, download, file, mirror), isReady: async () => (await find()).ok, changed }];
+    return [catalogue.asset(id, context, mirror, { isReady: async () => (await find()).ok, changed })];
   }
 
   return {

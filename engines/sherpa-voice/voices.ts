@@ -2,24 +2,24 @@
 import { existsSync } from 'node:fs';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
-import { catalogueIds, downloadedVoicePath, findInCatalogue, type CatalogueVoice } from './catalogue.ts';
+import type { CatalogueModel } from '../lib/catalogue.ts';
+import { catalogue, part } from './catalogue.ts';
 import type { VoiceOptions } from './options.ts';
-import { part } from './catalogue.ts';
 import { rememberVoiceFile, type UsableVoice, type VoiceFile } from './voice-file.ts';
 
 /** A voice of the settings. */
 export interface VoiceSource extends VoiceOptions {
   /** Its entry in the catalogue, if it can be downloaded. */
-  readonly download?: CatalogueVoice;
+  readonly download?: CatalogueModel;
   readonly inspect: () => Promise<VoiceFile>;
 }
 
 /** Throws an `OptionsError`. */
 export function toSource(voice: string | VoiceOptions, context: EngineContext): VoiceSource {
   if (typeof voice !== 'string') return { ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) };
-  const download = findInCatalogue(voice);
-  if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogueIds.join(', ')}.`);
-  const file = downloadedVoicePath(context, voice);
+  const download = catalogue.find(voice);
+  if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogue.ids.join(', ')}.`);
+  const file = catalogue.pathOf(voice, context);
   const inspect = rememberVoiceFile(file);
   const detail = `${voice} is not there: run \`${nameSetup(part)}\` to download it`;
   return { id: voice, file, download, inspect: async () => (existsSync(file) ? inspect() : { ok: false, detail }) };
@@ -45,7 +45,7 @@ export function speakersOf({ id, name }: Pick<VoiceOptions, 'id' | 'name'>, file
 
 /** How a voice of the catalogue is listed before it is downloaded. */
 export const expectedVoices = ({ id, download }: VoiceSource): Voice[] =>
-  download?.name === undefined ? [] : [{ id, name: download.name, language: id.slice(0, 2) }];
+  download?.title === undefined ? [] : [{ id, name: download.title, language: id.slice(0, 2) }];
 
 let names: Intl.DisplayNames | undefined;
 

@@ -11,15 +11,16 @@ import {
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { cached, type Cached } from '../lib/cached.ts';
+import { groupsOf } from '../lib/catalogue.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, builtProgramPath, removeUnfinishedBuild, type Program } from './build.ts';
-import { downloadedModelPath, modelNames, titleOf, type ModelName } from './catalogue.ts';
+import { catalogue } from './catalogue.ts';
 import { languageFor } from './languages.ts';
 import { createLoadedModels, needOf } from './loaded-models.ts';
-import { featuresOf, modelAsset, toModel, type Model, type UsableFile } from './models.ts';
+import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
 import { findHost, findWhisper, versionOf, type FoundProgram } from './program.ts';
@@ -39,11 +40,10 @@ export default defineEngine<'transcription', Options>({
 function createWhisper(options: Options, context: EngineContext): TranscriptionEngine {
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const threads = options.threads ?? 'shared';
-  const fewThreads = Math.max(1, Math.floor(context.cores / slots)); // of an older service
   const queue = context.queue({ slots, threads, waiting: options.waiting ?? defaultWaiting });
   const fitContext = options.audioContext === 'auto';
-  const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context.dataDir));
-  const byName = new Map(modelNames.map((name) => [name, models.find((model) => model.download === name) ?? pulledModel(name, context)])); // prettier-ignore
+  const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context));
+  const byName = new Map(catalogue.ids.map((name) => [name, models.find((model) => model.download === name) ?? pulledModel(name, context)])); // prettier-ignore
   const isWanted = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
   const activity = isWanted ? openVoiceActivity({ runtime: undefined }, context) : undefined;
   const program = cached(() => findWhisper(options.program, context)?.path, context.now);
@@ -71,30 +71,21 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     return !queue.full && loaded.isLoading(model, file) ? loading : readyOrBusy(queue);
   }
 
-  const assetOf = (name: ModelName, model: Model) => {
-    const isReady = async () => (await model.inspect()).ok;
-    return modelAsset(name, { dataDir: context.dataDir, mirror: options.mirror, isReady });
-  };
+  const assetOf = (name: string, { inspect }: Model) =>
+    catalogue.asset(name, context, options.mirror, { isReady: async () => (await inspect()).ok });
 
   function groups(): AssetGroup[] {
+    const named = Array.from(byName, ([name, model]) => {
+      const isServed = models.includes(model) || pulled.includes(model);
+      const line = `engines.${context.instance}.models:\n  - { id: ${name}, file: ${JSON.stringify(model.file)} }`;
+      return { asset: assetOf(name, model), ...(isServed ? { model: model.id } : { model: name, settings: line }) };
+    });
     const wanted = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
-    const own = [...programs.needed, ...wanted];
-    const ofSettings = { id: 'transcription', assets: own, extras: programs.extras, isConfigured: true, atStart: true };
+    const { needed: base, extras } = programs;
     return [
-      ...(own.length + programs.extras.length > 0 ? [ofSettings] : []),
+      ...groupsOf({ part: 'transcription', base, extras, wanted, named, atStart: true }),
       ...(activity && activity.assets.length > 0 ? [{ id: part, assets: activity.assets }] : []),
-      ...Array.from(byName, ([name, model]) => groupOf(name, model)),
     ];
-  }
-
-  function groupOf(name: ModelName, model: Model): AssetGroup {
-    const isServed = models.includes(model) || pulled.includes(model);
-    return {
-      ...{ id: name, title: titleOf(name), model: isServed ? model.id : name },
-      assets: [...programs.needed, assetOf(name, model)],
-      extras: programs.extras,
-      ...(!isServed && { settings: `engines.${context.instance}.models:\n  - { id: ${name}, file: ${JSON.stringify(model.file)} }` }), // prettier-ignore
-    };
   }
 
   return {
@@ -117,7 +108,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         // whisper.cpp removes silence only with its own state, which whisper-host does not use.
         hostProgram: model.vad === undefined ? findHost(found, context.dataDir) : undefined,
       };
-      return queue.run(async ({ threads = fewThreads }) => {
+      return queue.run(async ({ threads = 1 }) => {
         const now = await model.inspect(); // it may have been replaced since
         const free = () => (now.ok ? freeHost(model, now) : undefined);
         return transcribe({ ...job, threads, free }, context, options);
@@ -142,8 +133,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   };
 }
 
-const pulledModel = (name: ModelName, { dataDir }: EngineContext): Model =>
-  toModel({ id: pulledId(name), name: titleOf(name), file: downloadedModelPath(dataDir, name) }, dataDir);
+const pulledModel = (name: string, context: EngineContext): Model =>
+  toModel({ id: pulledId(name), name: catalogue.titleOf(name), file: catalogue.pathOf(name, context) }, context);
 
 /** The settings may name whisper-cli: then only the program that keeps models loaded can be built. */
 function programAssets(options: Options, context: EngineContext, program: Cached<string | undefined>) {

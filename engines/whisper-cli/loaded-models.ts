@@ -22,7 +22,7 @@ export function createLoadedModels(
   /** Empty where the program for it was not built, and where silence is removed: whisper.cpp does that only with its own state. */
   function residentsOf({ id, file, vad, download }: Model, found: UsableFile): readonly Resident[] {
     const host = findHost(program(), context.dataDir);
-    if (host === undefined || context.resident === undefined || vad !== undefined) return [];
+    if (host === undefined || vad !== undefined) return [];
     const facts = {
       program: host,
       args: [file],
@@ -33,7 +33,7 @@ export function createLoadedModels(
       idleUnloadMs,
     };
     const names = Array.from({ length: slots }, (_, slot) => (slots === 1 ? id : `${id} (${slot + 1})`));
-    return names.map((name) => context.resident?.({ name, ...facts })).filter((resident) => resident !== undefined);
+    return names.map((name) => context.resident({ name, ...facts }));
   }
 
   return {

@@ -1,17 +1,7 @@
 /** The model files of the settings. */
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
-import type { Feature, FilesAsset } from '../contract/index.ts';
-import {
-  catalogue,
-  downloadedModelPath,
-  isModelName,
-  maxModelBytes,
-  modelFileName,
-  modelSource,
-  titleOf,
-  type ModelName,
-} from './catalogue.ts';
+import type { EngineContext, Feature } from '../contract/index.ts';
+import { catalogue } from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
 
@@ -23,15 +13,14 @@ export type UsableFile = Extract<InspectedFile, { readonly ok: true }>;
 
 export interface Model extends ModelOptions {
   /** Which of the catalogue's models its file stands for, when it lies where downloads go. */
-  readonly download: ModelName | undefined;
+  readonly download: string | undefined;
   /** A look at the file; free when it has not changed. */
   readonly inspect: () => Promise<InspectedFile>;
 }
 
-export function toModel(options: ModelOptions, dataDir: string): Model {
-  const name = /^ggml-(.+)\.bin$/.exec(basename(options.file))?.[1] ?? '';
-  const isDownload = isModelName(name) && options.file === downloadedModelPath(dataDir, name);
-  return { ...options, download: isDownload ? name : undefined, inspect: remember(options.file) };
+export function toModel(options: ModelOptions, context: Pick<EngineContext, 'dataDir'>): Model {
+  const download = catalogue.ids.find((id) => catalogue.pathOf(id, context) === options.file);
+  return { ...options, download, inspect: remember(options.file) };
 }
 
 /** With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). */
@@ -56,28 +45,5 @@ function remember(path: string): () => Promise<InspectedFile> {
     );
     if (seen?.stamp !== stamp) seen = { stamp, found: { ...inspectModelFile(path), stamp } };
     return seen.found;
-  };
-}
-
-/** A model, from the base URL of upstream or of a mirror, with or without a trailing slash. `isReady`: whether it is there. */
-export function modelAsset(
-  name: ModelName,
-  {
-    dataDir,
-    mirror = modelSource,
-    isReady,
-  }: { dataDir: string; mirror?: string | undefined; isReady: () => Promise<boolean> },
-): FilesAsset {
-  const { sha1, sizeMiB } = catalogue[name];
-  const url = `${mirror.replace(/\/+$/, '')}/${modelFileName(name)}`;
-  const file = { url, path: downloadedModelPath(dataDir, name), bytes: maxModelBytes(name), digest: sha1 };
-  return {
-    kind: 'files',
-    id: name,
-    title: titleOf(name),
-    bytes: sizeMiB * 2 ** 20,
-    licence: 'MIT',
-    files: [file],
-    isReady,
   };
 }

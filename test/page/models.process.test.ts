@@ -1,11 +1,12 @@
 /** The pickers: what is there, what is missing and why, and where the data goes. */
-import { hash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { catalogue } from '../../engines/whisper-cli/catalogue.ts';
+import { replaceFiles } from '../support/catalogue.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import {
@@ -19,13 +20,6 @@ import {
   startPageService,
   textOf,
 } from './support.ts';
-
-/** The tone model stands in for `tiny`, whose real bytes are not available to tests. */
-const tiny = vi.hoisted(() => ({ sha1: '', sizeMiB: 75 }));
-vi.mock('../../engines/whisper-cli/catalogue.ts', async (original) => {
-  const real = await original<typeof import('../../engines/whisper-cli/catalogue.ts')>();
-  return { ...real, catalogue: { ...real.catalogue, tiny } };
-});
 
 const config = `
 engines:
@@ -91,7 +85,7 @@ describeWith(programs, 'the pickers', () => {
 
   test('show how far a download is, and the model as soon as it works: without a reload', async () => {
     const file = await toneModel();
-    tiny.sha1 = hash('sha1', file);
+    replaceFiles(catalogue, 'tiny', file); // whose real bytes are not available to tests
     const mirror = await startMirror(file);
     const models = '[{ id: tiny, file: data/models/ggml-tiny.bin }]';
     const { service, ...rest } = await startPageService({

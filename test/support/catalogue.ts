@@ -3,8 +3,9 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { findInCatalogue as findChat } from '../../engines/llama-local/catalogue.ts';
-import { findInCatalogue as findVoice } from '../../engines/sherpa-voice/catalogue.ts';
+import type { Catalogue } from '../../engines/lib/catalogue.ts';
+import { catalogue as chats } from '../../engines/llama-local/catalogue.ts';
+import { catalogue as voices } from '../../engines/sherpa-voice/catalogue.ts';
 import { catalogue as whisper } from '../../engines/whisper-cli/catalogue.ts';
 import { makeChatModel } from './chat-model.ts';
 import { temporaryDirectory } from './temporary.ts';
@@ -20,22 +21,23 @@ export async function standIns(): Promise<Files> {
   await writeToneModel(path);
   const [tones, chat, made] = [await readFile(path), makeChatModel(), voiceModel()];
   const config = Buffer.from(JSON.stringify(made.config));
-  const voice = findVoice('es_ES-carlfm-x_low')!;
-  const model = findChat('qwen3-0.6b')!;
-  replace(whisper.small, { sha1: hash('sha1', tones), sizeMiB: Math.ceil(tones.length / 2 ** 20) });
-  replace(voice.model, { bytes: made.onnx.length, sha256: hash('sha256', made.onnx) });
-  replace(voice.config, { bytes: config.length, sha256: hash('sha256', config) });
-  replace(model, { bytes: chat.length, sha256: hash('sha256', chat) });
+  replaceFiles(whisper, 'small', tones);
+  replaceFiles(voices, 'es_ES-carlfm-x_low', config, made.onnx);
+  replaceFiles(chats, 'qwen3-0.6b', chat);
   return {
     'ggml-small.bin': tones,
     'es_ES-carlfm-x_low.onnx': made.onnx,
     'es_ES-carlfm-x_low.onnx.json': config,
-    [model.file]: chat,
+    'Qwen3-0.6B-Q8_0.gguf': chat,
   };
 }
 
-function replace(entry: object, facts: object): void {
-  const before = { ...entry };
-  Object.assign(entry, facts);
-  onTestFinished(() => void Object.assign(entry, before));
+/** Until the end of the test, the files of a model have these contents. */
+export function replaceFiles(catalogue: Catalogue, id: string, ...contents: readonly Buffer[]): void {
+  for (const [index, file] of catalogue.find(id)!.files.entries()) {
+    const before = { ...file };
+    const content = contents[index]!;
+    Object.assign(file, { bytes: content.length, digest: hash('sha256', content) });
+    onTestFinished(() => void Object.assign(file, before));
+  }
 }

@@ -65,7 +65,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const http = {
       method,
       url,
-      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders?.(url) },
+      headers: { ...ownHeaders, ...request.headers, ...headers, ...context.providerHeaders(url) },
       ...(body && { body: body() }),
     };
     let answer: HttpAnswer;

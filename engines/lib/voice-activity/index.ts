@@ -61,7 +61,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     if (!found?.ok || library.missing() !== undefined) return undefined;
     const options: HostOptions = { library: await library.open(), model: found.file };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
-    return context.resident?.({ name: 'voice activity', ...command, version: found.stamp, memory, idleUnloadMs });
+    return context.resident({ name: 'voice activity', ...command, version: found.stamp, memory, idleUnloadMs });
   }
 
   async function ask(host: Resident, wav: string, signal: AbortSignal): Promise<readonly Span[]> {

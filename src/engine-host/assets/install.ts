@@ -85,6 +85,9 @@ export async function install(asset: Asset, context: InstallContext, { signal, o
   else await make(asset, { signal, progress });
 }
 
+/** Some sites publish sizes in whole MiB. */
+const roundedBy = 2 ** 20;
+
 interface Downloading extends InstallCall {
   readonly progress: (done: number | null) => void;
   readonly onWait: () => void;
@@ -100,7 +103,17 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
     const onRetry = (why: string) => onStep({ doing: `${doingOf(asset)}, interrupted: ${why}; trying again`, done: null }); // prettier-ignore
     const report = (done: number | null) => progress(done === null ? null : (start + done * bytes) / total);
     try {
-      const job = { ...context, url, to: path, digest, maxBytes: bytes, signal, progress: report, onWait, onRetry };
+      const job = {
+        ...context,
+        url,
+        to: path,
+        digest,
+        maxBytes: bytes + roundedBy,
+        signal,
+        progress: report,
+        onWait,
+        onRetry,
+      };
       if (await download(job)) await noteDownload(context.dataDir, path);
     } catch (error) {
       signal.throwIfAborted();

@@ -61,7 +61,13 @@ describe('the list', () => {
     declare('two', { id: 'voice', assets: [asset, model], isConfigured: true });
     expect(await assets.list()).toEqual([
       expect.objectContaining({ id: 'voice', title: 'The program and The base', configured: true, bytes: bytes.length, licence: 'MIT, CC0', source: expect.stringMatching(/^npm and 127\.0\.0\.1/) as string, state: 'missing', reason: 'Not installed.' }), // prettier-ignore
-      expect.objectContaining({ id: 'base', title: 'A model', configured: false, model: 'base', bytesLeft: bytes.length }),
+      expect.objectContaining({
+        id: 'base',
+        title: 'A model',
+        configured: false,
+        model: 'base',
+        bytesLeft: bytes.length,
+      }),
     ]);
   });
 

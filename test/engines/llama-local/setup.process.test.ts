@@ -1,27 +1,19 @@
 /** `npm run setup -- chat`: the model of the catalogue is downloaded, verified, and then answers. */
-import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { catalogue } from '../../../engines/llama-local/catalogue.ts';
+import { replaceFiles } from '../../support/catalogue.ts';
 import { answers, makeChatModel } from '../../support/chat-model.ts';
 import { startTestService } from '../../support/service.ts';
 import { good, serve, type Answer } from '../whisper-cli/support.ts';
 import { hasLibrary } from './support.ts';
 
 /** The model of the tests stands in for the real one, whose bytes are not available to them. */
-const stand = vi.hoisted(() => ({
-  ...{ repository: 'Qwen/Qwen3-0.6B-GGUF', revision: 'abc', file: 'small.gguf', name: 'Small', licence: 'Apache-2.0' },
-  ...{ bytes: 0, sha256: '' },
-}));
 const model = makeChatModel();
-Object.assign(stand, { bytes: model.length, sha256: hash('sha256', model) });
-
-vi.mock('../../../engines/llama-local/catalogue.ts', async (original) => ({
-  ...(await original<object>()),
-  findInCatalogue: () => stand,
-}));
 
 async function startSetup(...given: readonly Answer[]) {
+  replaceFiles(catalogue, 'qwen3-0.6b', model);
   const { url, requests } = await serve(...given);
   const engines = { llama: { use: 'llama-local', mirror: url } };
   const service = await startTestService({ config: JSON.stringify({ engines }) });
@@ -41,10 +33,10 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
     const [before, ...others] = await assets.list();
     expect(before).toMatchObject({ id: 'chat', licence: 'MIT, Apache-2.0', state: 'missing' });
     expect(before!.bytes).toBe(88_000_000 + model.length);
-    expect(others).toMatchObject([{ id: 'qwen3-0.6b', title: 'Small', model: 'qwen3-0.6b', state: 'missing' }]);
+    expect(others).toMatchObject([{ id: 'qwen3-0.6b', title: 'Qwen3 0.6B', model: 'qwen3-0.6b', state: 'missing' }]);
     expect(requests).toEqual([]);
     expect(await install()).toEqual([]);
-    expect(requests.map(({ url }) => url)).toEqual(['/Qwen/Qwen3-0.6B-GGUF/resolve/abc/small.gguf']);
+    expect(requests.map(({ url }) => url)).toEqual([`/${catalogue.find('qwen3-0.6b')!.files[0]!.path}`]);
     expect(await assets.list()).toMatchObject([{ state: 'ready' }, { state: 'ready' }]);
     expect(await ask()).toMatchObject({ content: answers.plain });
     await install();

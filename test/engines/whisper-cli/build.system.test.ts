@@ -74,12 +74,6 @@ test('an existing program needs no tools', async () => {
   await expect(buildWhisper(build)).resolves.toBeUndefined();
 });
 
-test('concurrent builds are one build', async () => {
-  const { build, log } = await buildOn(machine);
-  await Promise.all([buildWhisper(build), buildWhisper(build)]);
-  expect(log.entries.filter(({ facts }) => JSON.stringify(facts).includes('Built target'))).toHaveLength(1);
-});
-
 test('leftovers of a killed build are removed', async () => {
   const { build, dataDir } = await buildOn(machine);
   await mkdir(join(dataDir, 'whisper-build-killed/out'), { recursive: true });

@@ -1,0 +1,97 @@
+/** The models that an engine can have downloaded, as data, and the assets that they are. */
+import { basename, join } from 'node:path';
+import type { Asset, AssetGroup, EngineContext, FilesAsset } from '../contract/index.ts';
+
+export interface CatalogueModel {
+  /** For people. Default: its id. */
+  readonly title?: string;
+  readonly licence: string;
+  /** In the order in which they are downloaded. The last one is the model. */
+  readonly files: readonly CatalogueFile[];
+}
+
+export interface CatalogueFile {
+  /** Below the base URL. */
+  readonly path: string;
+  /** May be rounded to whole MiB, as some sites publish it. */
+  readonly bytes: number;
+  /** MD5, SHA-1 or SHA-256 in hex. */
+  readonly digest: string;
+}
+
+type Place = Pick<EngineContext, 'dataDir'>;
+
+export class Catalogue {
+  readonly #source: string;
+  readonly #folder: string;
+  readonly #models: Readonly<Record<string, CatalogueModel>>;
+
+  /** `source`: the base URL, unless the settings name a mirror. `folder`: where the files go, below DATA_DIR. */
+  constructor(source: string, folder: string, models: Readonly<Record<string, CatalogueModel>>) {
+    this.#source = source;
+    this.#folder = folder;
+    this.#models = models;
+  }
+
+  get ids(): readonly string[] {
+    return Object.keys(this.#models);
+  }
+
+  find(id: string): CatalogueModel | undefined {
+    return Object.hasOwn(this.#models, id) ? this.#models[id] : undefined;
+  }
+
+  titleOf(id: string): string {
+    return this.find(id)?.title ?? id;
+  }
+
+  /** Where the model is downloaded to. */
+  pathOf(id: string, place: Place): string {
+    return this.#pathOf(this.find(id)?.files.at(-1)?.path ?? id, place);
+  }
+
+  #pathOf(path: string, { dataDir }: Place): string {
+    return join(dataDir, this.#folder, basename(path));
+  }
+
+  asset(id: string, place: Place, mirror: string | undefined, more: Pick<Asset, 'isReady' | 'changed'>): FilesAsset {
+    const { licence, files } = this.find(id) ?? { licence: '', files: [] };
+    const base = (mirror ?? this.#source).replace(/\/+$/, '');
+    return {
+      ...{ kind: 'files', id, title: this.titleOf(id), licence, ...more },
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      files: files.map(({ path, ...file }) => ({ url: `${base}/${path}`, path: this.#pathOf(path, place), ...file })),
+    };
+  }
+}
+
+/** A model of a catalogue that can be installed by its name. */
+export interface NamedModel {
+  readonly asset: FilesAsset;
+  /** Its id in requests. */
+  readonly model: string;
+  /** The line for the settings file, where nothing else serves it. */
+  readonly settings?: string;
+}
+
+interface GroupOptions extends Pick<AssetGroup, 'extras' | 'atStart'> {
+  /** What the settings need is installed by this name. */
+  readonly part: string;
+  /** What every model needs. */
+  readonly base: readonly Asset[];
+  readonly wanted: readonly Asset[];
+  readonly named: readonly NamedModel[];
+}
+
+/** What the settings need as one group, and each model of the catalogue by its name. */
+export function groupsOf({ part, base, wanted, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
+  const assets = [...base, ...wanted];
+  const singles = named.map(({ asset, ...one }) => {
+    return { id: asset.id, title: asset.title, assets: [...base, asset], extras, ...one };
+  });
+  return [
+    ...(assets.length + extras.length > 0 ? [{ id: part, assets, extras, isConfigured: true, ...more }] : []),
+    // Two models of the settings may be one of the catalogue.
+    ...new Map(singles.toReversed().map((group) => [group.id, group])).values().toArray().reverse(),
+  ];
+}
