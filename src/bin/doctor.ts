@@ -87,7 +87,12 @@ async function offersOf({ assets }: Registry): Promise<Line[]> {
   const offers = await assets.list();
   return offers.filter(isRelevant).map(({ id, title, bytes, licence, state, reason }) => {
     const size = bytes === null || bytes === 0 ? [] : [mebibytes(bytes)];
-    const detail = [title, ...size, `licence ${licence}`, state === 'ready' ? 'ready' : reason].join(', ');
+    const detail = [
+      title,
+      ...size,
+      `licence ${licence}`,
+      state === 'ready' || state === 'missing' ? state : reason,
+    ].join(', ');
     const fix = state === 'missing' || state === 'failed' ? { fix: nameSetup(id) } : {};
     return { what: id, ok: state === 'ready', isOptional: true, isPending: state === 'preparing', detail, ...fix };
   });

@@ -22,7 +22,6 @@ interface Started {
   readonly id: string;
   /** Its state says that it is in progress. */
   readonly begun: Promise<undefined>;
-  readonly done: Promise<void>;
 }
 
 /** Starts one at a time. What a start of the service installs unasked does not count. */
@@ -32,6 +31,7 @@ export class Preparations implements AsyncDisposable {
   readonly #dataDir: string;
   readonly #ended = new AbortController();
   #started: Started | undefined;
+  readonly #running = new Set<Promise<void>>();
 
   constructor({ assets, log, dataDir }: PreparationsOptions) {
     this.#assets = assets;
@@ -62,13 +62,13 @@ export class Preparations implements AsyncDisposable {
   async stop(id: string): Promise<Entry> {
     await this.#find(id);
     await this.#assets.stop(id);
-    if (this.#started?.id === id) await this.#started.done;
+    if (this.#started?.id === id) this.#started = undefined; // what others need goes on
     return toEntry(await this.#find(id));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended.abort(new Error('the service is shutting down'));
-    await this.#started?.done;
+    await Promise.all(this.#running);
   }
 
   async #find(id: string): Promise<Offer> {
@@ -80,15 +80,21 @@ export class Preparations implements AsyncDisposable {
   /** Neither promise rejects. */
   #install(id: string): Started {
     const begun = Promise.withResolvers<undefined>();
-    const done = this.#installAll(id, () => begun.resolve(undefined)).finally(() => begun.resolve(undefined));
-    return { id, begun: begun.promise, done };
+    const done = this.#installAll(id, () => begun.resolve(undefined));
+    const started = { id, begun: begun.promise };
+    this.#running.add(done);
+    void done.finally(() => {
+      begun.resolve(undefined);
+      this.#running.delete(done);
+      if (this.#started === started) this.#started = undefined;
+    });
+    return started;
   }
 
   async #installAll(id: string, onBegun: () => void): Promise<void> {
     this.#log.info({ preparation: id }, 'a preparation has started');
     const onFailure = (asset: string, err: Error) => this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed'); // prettier-ignore
     await this.#assets.install({ id, isAsked: true }, { signal: this.#ended.signal, onBegun, onFailure }).catch(ignore);
-    this.#started = undefined;
     this.#log.info({ preparation: id }, 'a preparation is over');
   }
 }

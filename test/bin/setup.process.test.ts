@@ -81,8 +81,7 @@ test('an unknown name is an error that lists the known ones, and installs nothin
 test('the doctor lists what can be had, and does not call it missing', async () => {
   const { run } = await machine();
   const { stdout } = await run('doctor');
-  const voice =
-    'absent  voice        A voice, 61 MiB, licence CC0, Not installed.\n          fix: npm run setup -- voice';
+  const voice = 'absent  voice        A voice, 61 MiB, licence CC0, missing\n          fix: npm run setup -- voice';
   expect(stdout).toContain(voice);
   expect(stdout).toContain('ok      there        What is there, 1 MiB, licence MIT, ready\n');
 });

@@ -70,6 +70,8 @@ export interface Offer extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
 /** What this process does about an asset. */
 interface Work {
   readonly asset: Asset;
+  /** Ids of the groups that it is for. */
+  readonly groups: Set<string>;
   readonly stop: AbortController;
   readonly done: Promise<void>;
   step: Step;
@@ -157,7 +159,8 @@ export class Assets {
    * stop the others. Resolves with the failures; rejects with the signal's reason.
    */
   async install(wanted: Wanted, events: InstallEvents): Promise<Error[]> {
-    const assets = unique(this.#wanted(wanted).flatMap((group) => assetsOf(group, wanted)));
+    const groups = this.#wanted(wanted);
+    const assets = unique(groups.flatMap((group) => assetsOf(group, wanted)));
     const ready = await Promise.all(assets.map((asset) => this.#isReady(asset)));
     const missing = assets.filter((_asset, index) => ready[index] !== true);
     const failures: Error[] = [];
@@ -165,7 +168,9 @@ export class Assets {
     const works = lanes.flatMap((lane) => {
       let before: Promise<unknown> = Promise.resolve();
       return lane.map((asset) => {
-        const { done } = this.#work.get(asset.id) ?? this.#begin(asset, before, events);
+        const work = this.#work.get(asset.id) ?? this.#begin(asset, before, events);
+        for (const group of groups) if (assetsOf(group, wanted).includes(asset)) work.groups.add(group.id);
+        const { done } = work;
         before = done.catch(ignore);
         return done.catch((error: unknown) => {
           if (events.signal.aborted) return;
@@ -180,10 +185,9 @@ export class Assets {
     return failures;
   }
 
-  /** Resolves when the work on the group has ended. */
+  /** Resolves when the work on the group has ended. What other groups need goes on. */
   async stop(id: string): Promise<void> {
-    const group = this.#groups().find((one) => one.id === id);
-    const works = assetsOf(group, { isAsked: true }).flatMap((asset) => this.#work.get(asset.id) ?? []);
+    const works = [...this.#work.values()].filter(({ groups }) => groups.delete(id) && groups.size === 0);
     for (const { stop } of works) stop.abort(new Error('the installation was stopped'));
     await Promise.allSettled(works.map(({ done }) => done));
   }
@@ -219,7 +223,7 @@ export class Assets {
   #begin(asset: Asset, before: Promise<unknown>, { signal, onStep, onDone }: InstallEvents): Work {
     const stop = new AbortController();
     const work: Work = {
-      ...{ asset, stop, step: { doing: doingOf(asset), done: null } },
+      ...{ asset, groups: new Set<string>(), stop, step: { doing: doingOf(asset), done: null } },
       done: (async () => {
         using link = linkedSignal(signal, stop.signal);
         try {
@@ -298,7 +302,8 @@ export class Assets {
       bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
       licence: [...new Set(assets.map(({ licence }) => licence))].join(', '),
       source: [...new Set(assets.map(sourceOf))].join(' and '),
-      ...summarize(all),
+      // What a further model shares with others says nothing of it.
+      ...summarize(model !== undefined && all.at(-1)?.state === 'missing' ? all.slice(-1) : all),
       ...(model !== undefined && { model }),
       ...(settings !== undefined && { settings }),
     };
@@ -310,7 +315,8 @@ export class Assets {
     const isReady = await this.#isReady(asset);
     const as = (state: OfferState, reason: string) => ({ asset, state, reason, progress: null });
     if (isReady === true) return as('ready', 'Ready.');
-    if (isBusy(asset)) return as('preparing', waitingFor(asset));
+    const own = Array.from(this.#work.values(), (one) => one.asset);
+    if (isBusyElsewhere(asset, own)) return as('preparing', waitingFor(asset));
     if (isReady !== false) return as('failed', `${asset.title} cannot be looked at: ${messageOf(isReady)}.`);
     const outcome = this.#outcomes.get(asset.id);
     if (!outcome) return as('missing', 'Not installed.');

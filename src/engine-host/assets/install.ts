@@ -55,8 +55,11 @@ export function sourceOf(asset: Asset): string {
   }
 }
 
-/** Whether some process is at work on it, or removes it. */
-export const isBusy = (asset: Asset): boolean => pathsOf(asset).some((path) => isLocked(lockOf(path)));
+/** Whether another process is at work on it, or removes it. `own`: what this one is at work on, which may share a path. */
+export function isBusyElsewhere(asset: Asset, own: readonly Asset[]): boolean {
+  const ownPaths = own.flatMap(pathsOf);
+  return pathsOf(asset).some((path) => !ownPaths.includes(path) && isLocked(lockOf(path)));
+}
 
 /** Bytes of the download that are not on the disk yet. */
 export async function bytesLeftOf(asset: Asset, isReady: boolean): Promise<number> {

@@ -150,6 +150,23 @@ describe('what is installed', () => {
     expect(made).toEqual({ isThere: true, times: 2 });
   });
 
+  it('that others need goes on when one of them is stopped; a further model that shares it is not in progress', async () => {
+    const { assets, dataDir, model, declare } = await machine(() => {}); // an answer that never comes
+    const { asset, made, begun, ends } = program(dataDir);
+    const other: Asset = { ...asset, id: 'other', title: 'The other', isReady: () => false };
+    declare('one', { id: 'all', assets: [asset], isConfigured: true }, { id: 'base', assets: [asset, model], model: 'base' }, { id: 'other', assets: [asset, other], model: 'other' }); // prettier-ignore
+    const all = [assets.install({ id: 'all' }, { signal }), assets.install({ id: 'base' }, { signal })];
+    await begun;
+    await expect.poll(async () => (await assets.find('base'))?.reason).toContain('downloading The base: 0 %');
+    expect(await assets.find('other')).toMatchObject({ state: 'missing', reason: 'Not installed.' });
+    await assets.stop('base');
+    expect(await assets.find('base')).toMatchObject({ state: 'missing', reason: /^Stopped/ });
+    expect(await assets.find('all')).toMatchObject({ state: 'preparing' });
+    ends();
+    expect(await Promise.all(all)).toEqual([[], []]);
+    expect(made).toEqual({ isThere: true, times: 1 });
+  });
+
   it('ends with its signal, whose reason it rejects with', async () => {
     const { assets, dataDir, declare } = await machine();
     const { asset, begun } = program(dataDir);
