@@ -11,7 +11,7 @@ import {
   bytesLeftOf,
   doingOf,
   install,
-  isBusy,
+  isBusyElsewhere,
   sourceOf,
   waitingFor,
   type InstallContext,
