@@ -41,7 +41,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
           ...runtime,
           ...{
             id: 'llama.cpp',
-            title: `llama.cpp (${packageName} ${runtime.version})`,
+            title: 'llama.cpp',
             bytes: installedBytes,
             licence: 'MIT',
           },

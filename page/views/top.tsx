@@ -92,7 +92,7 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   if (isPreparing(entry)) {
     return (
       <>
-        {entry.reason}
+        {entry.reason.split(' (')[0] /* the card has the details */}
         <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
       </>
     );

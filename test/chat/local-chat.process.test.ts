@@ -42,7 +42,7 @@ async function start(options: TestServiceOptions = {}) {
 }
 
 const command = expect.stringMatching(
-  /^(llama\.cpp \(.*\)|Qwen3 0\.6B) is not installed: run `npm run setup -- chat`\.$/,
+  /^(llama\.cpp|Qwen3 0\.6B) is not installed: run `npm run setup -- chat`\.$/,
 ) as string;
 
 test('before it is installed it is listed with the command that installs it, which is the answer of a chat, too', async () => {

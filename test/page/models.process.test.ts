@@ -94,9 +94,12 @@ describeWith(programs, 'the pickers', () => {
     const prepared = service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
     const page = await openPage(browser(), rest, { script: fastTimers });
     const note = page.page.locator('#transcription-note');
-    await textOf(note).toBe('Preparing (downloading Whisper tiny: 50 %).');
+    await textOf(note).toBe('Preparing'); // the details are in the card
+    await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain(
+      'Preparing (downloading Whisper tiny: 50 %).',
+    );
     const bar = page.page.getByRole('progressbar', { name: 'Preparing', exact: true });
-    expect(await bar.evaluate(({ value }: { value: number }) => value)).toBeCloseTo(0.5, 2);
+    await expect.poll(() => bar.evaluate(({ value }: { value: number }) => value), patience).toBeCloseTo(0.5, 2);
     expect(await page.button('Speak').isDisabled()).toBe(true);
 
     mirror.sendRest();
