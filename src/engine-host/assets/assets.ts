@@ -3,7 +3,7 @@
  * the availability of models and the start all read it.
  */
 import type { Asset, AssetGroup, Availability, Capability, ModelEntry } from '../../../engines/contract/index.ts';
-import { linkedSignal } from '../../../lib/abort.ts';
+import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { nameSetup, setupCommand } from '../../../lib/setup-command.ts';
 import { within } from '../guard/within.ts';
@@ -227,8 +227,7 @@ export class Assets {
       done: (async () => {
         using link = linkedSignal(signal, stop.signal);
         try {
-          await before;
-          link.signal.throwIfAborted();
+          await raceAbort(before, link.signal);
           const step = (step: Step) => {
             work.step = step;
             onStep?.(asset.id, step);

@@ -167,6 +167,20 @@ describe('what is installed', () => {
     expect(made).toEqual({ isThere: true, times: 1 });
   });
 
+  it('is stopped at once where it waits behind another download', async () => {
+    const { assets, model, declare } = await machine(() => {}); // an answer that never comes
+    const next: Asset = { ...model, id: 'next', title: 'The next', isReady: () => false };
+    declare('one', { id: 'base', assets: [model] }, { id: 'next', assets: [next] });
+    const ended = new AbortController();
+    const all = assets.install({ also: ['base', 'next'] }, { signal: ended.signal });
+    await expect.poll(async () => (await assets.find('next'))?.state).toBe('preparing');
+    await assets.stop('next');
+    expect(await assets.find('base')).toMatchObject({ state: 'preparing' });
+    expect(await assets.find('next')).toMatchObject({ reason: /^Stopped/ });
+    ended.abort(new Error('enough'));
+    await expect(all).rejects.toThrow('enough');
+  });
+
   it('ends with its signal, whose reason it rejects with', async () => {
     const { assets, dataDir, declare } = await machine();
     const { asset, begun } = program(dataDir);
