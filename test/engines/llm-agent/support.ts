@@ -48,6 +48,7 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
   const logger = (level: Line['level']) => (facts: object, message: string) => void log.push({ level, facts, message });
   const context = {
     ...{ now: Date.now, cores: 1, env: {}, fetch: () => Promise.reject(new Error('this is not the way out')) },
+    providerHeaders: () => ({}),
     log: { debug: logger('debug'), info: logger('info'), warn: logger('warn'), error: logger('error') },
     ...facts,
   };
