@@ -82,6 +82,7 @@ export async function install(asset: Asset, context: InstallContext, { signal, o
   progress(asset.kind === 'files' ? 0 : null);
   if (asset.kind === 'files') return downloadFiles(asset, context, { signal, progress, onStep, onWait });
   using _lock = await acquireLock(lockOf(asset.kind === 'made' ? asset.path : asset.directory), { signal, onWait });
+  await asset.changed?.(); // another process may have installed it since the engine last looked
   if (await asset.isReady()) return;
   progress(null);
   if (asset.kind === 'packages') await installPackages(asset, { ...context, signal, progress });

@@ -195,7 +195,8 @@ describe('what is installed', () => {
 
   it('is waited for where another process is at work on it', async () => {
     const { assets, dataDir, declare } = await machine();
-    const { asset, made } = program(dataDir);
+    let remembered = false; // as engines remember a search
+    const { asset, made } = program(dataDir, 'program', { isReady: () => remembered, changed: () => void (remembered = made.isThere) }); // prettier-ignore
     declare('one', { id: 'all', assets: [asset] });
     const lock = await acquireLock(lockOf(asset.path), { signal });
     const waits = Promise.withResolvers<string>();
