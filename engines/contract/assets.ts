@@ -15,7 +15,7 @@ interface AssetFacts {
   readonly licence: string;
   /** Whether it can be used now. Called for every listing and every request: it takes milliseconds. Timeout: 1 s. */
   isReady(): boolean | Promise<boolean>;
-  /** Called after this service has installed or removed it, such as to look for it again. */
+  /** Called when it may have been installed or removed: forget what `isReady` remembers. */
   changed?(): void | Promise<void>;
 }
 
@@ -49,10 +49,10 @@ export interface PackagesAsset extends AssetFacts {
   readonly files: readonly string[];
 }
 
-/** What the engine itself makes, such as a program that is built from its source. */
+/** Something that the engine makes itself, such as a program that is built from its source. */
 export interface MadeAsset extends AssetFacts {
   readonly kind: 'made';
-  /** What is done to get it. */
+  /** The work, as progress messages name it. */
   readonly verb: 'building' | 'downloading';
   /** Where it comes from, such as `npm`. */
   readonly source: string;
@@ -60,7 +60,10 @@ export interface MadeAsset extends AssetFacts {
   readonly path: string;
   /** Why it cannot be made on this machine and how to change that, as a sentence without a full stop. */
   obstacle?(): string | undefined;
-  /** Only one process is at it. Rejects with the reason, for the operator, or with the signal's. After an abort it has 5 s. */
+  /**
+   * Only one process makes it at a time. Rejects with an error for the operator, or with the signal's reason. After an abort
+   * it has 5 s to end.
+   */
   make(call: MakeCall): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface Engine {
    */
   availability(modelId: string): Promise<Availability>;
   /**
-   * What can be installed for the engine. Read once, after `create`. An entry of `models()` names by `needs` the assets that
+   * The assets that can be installed for the engine. The service reads them once, after `create`. An entry of `models()` names by `needs` the assets that
    * it cannot do without: where one is missing, the service answers for the availability of the entry.
    */
   readonly assets?: readonly AssetGroup[];

@@ -75,15 +75,15 @@ export interface NamedModel {
 }
 
 interface GroupOptions extends Pick<AssetGroup, 'extras' | 'atStart'> {
-  /** What the settings need is installed by this name. */
+  /** The name of the group that the settings need. */
   readonly part: string;
-  /** What every model needs. */
+  /** Assets that every model needs. */
   readonly base: readonly Asset[];
   readonly wanted: readonly Asset[];
   readonly named: readonly NamedModel[];
 }
 
-/** What the settings need as one group, and each model of the catalogue by its name. */
+/** One group for the assets that the settings need, and a group for each model of the catalogue. */
 export function groupsOf({ part, base, wanted, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
   const assets = [...base, ...wanted];
   const singles = named.map(({ asset, ...one }) => {

@@ -55,7 +55,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     return [{ asset, model: asset.id, settings: `engines.${context.instance}.models:\n  - ${asset.id}` }];
   }
 
-  /** What is missing that nobody can install. */
+  /** The service asks this only once all assets are there. */
   async function availability(model: Model): Promise<Availability> {
     const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
     const missing = library.missing();

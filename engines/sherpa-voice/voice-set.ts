@@ -100,7 +100,7 @@ function checkVoices({ voices, speakers }: VoiceSet, defaultId: string | undefin
   if (!isKnown) throw new OptionsError(`Unknown voice "${defaultId}"; known: ${known.slice(0, 20).join(', ')}.`);
 }
 
-/** What the service can install is listed by it. */
+/** The service itself lists the assets that it can install. */
 function toFindings({ id, found, download }: InspectedVoice): Finding[] {
   const what = `voice ${id}`;
   if (!found.ok) return download ? [] : [{ what, ok: false, detail: found.detail }];

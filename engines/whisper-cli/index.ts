@@ -61,7 +61,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     availability,
   );
 
-  /** What is missing that nobody can install. */
+  /** The service asks this only once all assets are there. */
   async function availability(model: Model): Promise<Availability> {
     const file = await model.inspect();
     if (!file.ok) return unavailable('model-file-missing', `${file.detail}.`);
@@ -174,7 +174,7 @@ function packageProblem(): string | undefined {
   return packaged && 'problem' in packaged ? packaged.problem : undefined;
 }
 
-/** What the service can install is listed by it. */
+/** The service itself lists the assets that it can install. */
 async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding[]> {
   const what = 'whisper-cli';
   const problem = packageProblem();

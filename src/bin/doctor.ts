@@ -118,7 +118,7 @@ function print(title: string, lines: readonly Line[]): void {
   }
 }
 
-/** What is missing, and what was found. An instance may have several engines. */
+/** The missing assets and the findings of each instance, which may have several engines. */
 async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>> {
   const lines = new Map<string, Line[]>();
   for (const { instance, findings } of await registry.inspect()) {

@@ -32,7 +32,7 @@ export async function installAssets(
     onFailure(id, err) {
       progress.drop(id);
       log.warn({ err, asset: id }, 'an asset could not be installed');
-      if (!said.has(err.message)) terminal.print(err.message); // of the data directory, all say the same
+      if (!said.has(err.message)) terminal.print(err.message); // every asset fails with the same message where the data directory cannot be used
       said.add(err.message);
     },
   });

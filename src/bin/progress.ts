@@ -3,13 +3,13 @@ import { describeDuration } from './log-lines.ts';
 import { visible, type Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** What is being done about something, and how much of it is done: a fraction, or null if not known. */
+  /** Shows the current work on a step, and the fraction that is done; null if it is unknown. */
   readonly show: (id: string, doing: string, done: number | null) => void;
   /** It is done, which is said. */
   readonly finish: (id: string) => void;
   /** It has ended otherwise. */
   readonly drop: (id: string) => void;
-  /** What has begun and not ended. */
+  /** The steps that have begun and not ended. */
   unfinished(): string[];
   /** Clears the lines. */
   end(): void;

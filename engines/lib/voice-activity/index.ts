@@ -19,7 +19,7 @@ export interface Span {
 
 export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 
-/** Who installs the voice gets both. */
+/** The detector is in the same group as the voice. */
 export const part = 'voice';
 
 /** Kept before and after each stretch of speech: an onset in noise is detected late. */

@@ -1,5 +1,5 @@
 /**
- * What this machine can have for its engines: one list of all they declare, and one state of each asset. Commands, the API,
+ * The assets of all engines: one list of what they declare, and one state for each. Commands, the API,
  * the availability of models and the start all read it.
  */
 import type { Asset, AssetGroup, Availability, Capability, ModelEntry } from '../../../engines/contract/index.ts';
@@ -30,7 +30,7 @@ export interface Declaring {
 export interface Wanted {
   /** The group with this id; absent: those that start unasked. */
   readonly id?: string | undefined;
-  /** Without `id`: what is wanted besides those. */
+  /** Without `id`: further groups by their ids. */
   readonly also?: readonly string[];
   /** TRANSCRIBE_SETUP=off. */
   readonly withoutTranscription?: boolean;
@@ -67,7 +67,7 @@ export interface Offer extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
   readonly progress: number | null;
 }
 
-/** What this process does about an asset. */
+/** The work of this process on an asset. */
 interface Work {
   readonly asset: Asset;
   /** Ids of the groups that it is for. */
