@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const home = fileURLToPath(new URL('..', import.meta.url));
 
 const checks: readonly (readonly [what: string, ...command: string[]])[] = [
-  ['generated files and reference pages are up to date', process.execPath, 'spec/generate.ts', '--check'],
+  ['generated files and reference pages are up to date', process.execPath, 'scripts/generate/index.ts', '--check'],
   ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
   ['so is the OpenAI one', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi-compat.json'],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],

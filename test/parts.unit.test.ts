@@ -65,11 +65,11 @@ describe('a change', () => {
   test.each([
     'package.json',
     'package-lock.json',
-    'fleet/package-lock.json',
+    'src/fleet/packages/package-lock.json',
     '.ci/run',
     'deploy/Containerfile',
-    'packages/build.ts',
-    'runtime/bootstrap.mjs',
+    'scripts/build-whisper-packages.ts',
+    'scripts/node/bootstrap.mjs',
     'src/bin/doctor.ts',
     'test/parts.ts',
   ])('of %s runs every part', (file) => {

@@ -13,7 +13,7 @@ const platform = `${process.platform}-${process.arch}`;
 const installedBytes = 88_000_000;
 
 export function openLibrary(named: string | undefined, context: EngineContext) {
-  const manifest = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
+  const manifest = fileURLToPath(new URL(`./packages/${platform}`, import.meta.url));
   const binary = `@${packageName}/${platform}/bins/${platform}/llama-addon.node`;
   const packages = { manifest, files: [`${packageName}/package.json`, binary] };
   const runtime = existsSync(manifest) ? openRuntime(packages, context) : undefined;

@@ -1,5 +1,5 @@
 /**
- * Redis: the only file that knows bullmq and ioredis. They are in a folder of their own (fleet/), which only a start with
+ * Redis: the only file that knows bullmq and ioredis. They are in a folder of their own (src/fleet/packages/), which only a start with
  * FLEET_URL installs; the development packages have them for their types.
  */
 import { existsSync } from 'node:fs';
@@ -279,16 +279,18 @@ function ignore(): void {
   // An emitter without a listener for `error` would end the process.
 }
 
-/** From fleet/ of a clone or an image; from the package's own neighbours where it was installed by npm. */
+/** From src/fleet/packages/ of a clone or an image; from the package's own neighbours where it was installed by npm. */
 function loadPackages() {
-  const folder = join(import.meta.dirname, '../../fleet');
+  const folder = join(import.meta.dirname, 'packages');
   const isClone = existsSync(join(folder, 'package.json'));
   const load = createRequire(isClone ? join(folder, 'package.json') : import.meta.url);
   try {
     const { Redis: IORedis } = load('ioredis') as typeof IORedisPackage;
     return { bullmq: load('bullmq') as typeof BullMQ, IORedis };
   } catch (cause) {
-    const fix = isClone ? 'npm ci --prefix fleet --ignore-scripts' : 'npm install bullmq@6.7.0 ioredis@6.0.0';
+    const fix = isClone
+      ? 'npm ci --prefix src/fleet/packages --ignore-scripts'
+      : 'npm install bullmq@6.7.0 ioredis@6.0.0';
     throw new SettingsError(`FLEET_URL: the packages of the fleet are not installed; fix: ${fix}`, { cause });
   }
 }

@@ -29,9 +29,9 @@ async function makeClone({ engine = '22.19', nodePackage = thisNode }: CloneOpti
   await writeFiles(clone, {
     'package.json': { engines: { node: `>=${engine}` } },
     'package-lock.json': lock('3.3.0'),
-    'runtime/package-lock.json': { packages: { '': {}, [nodePackage]: { version: '24.21.0', optional: true } } },
+    'scripts/node/package-lock.json': { packages: { '': {}, [nodePackage]: { version: '24.21.0', optional: true } } },
   });
-  await copyFile(join(home, 'runtime/bootstrap.mjs'), inside('runtime/bootstrap.mjs'));
+  await copyFile(join(home, 'scripts/node/bootstrap.mjs'), inside('scripts/node/bootstrap.mjs'));
   await mkdir(inside('path'));
   await symlink(process.execPath, inside('path/node'));
   await copyFile(join(import.meta.dirname, 'programs/npm-installing.mjs'), inside('path/npm'));
@@ -41,7 +41,7 @@ async function makeClone({ engine = '22.19', nodePackage = thisNode }: CloneOpti
   const bootstrap = async (args: readonly string[] = [], fault = '') => {
     const env = { PATH: inside('path'), NPM_CALLS: inside('calls'), NPM_FAULT: fault };
     await writeFile(inside('calls'), '');
-    const line = [inside('runtime/bootstrap.mjs'), ...args];
+    const line = [inside('scripts/node/bootstrap.mjs'), ...args];
     const { status, stderr } = spawnSync(process.execPath, line, { env, encoding: 'utf8' });
     const calls = (await readFile(inside('calls'), 'utf8')).split('\n').filter(Boolean).toSorted();
     return { status, stderr, calls };
@@ -110,12 +110,12 @@ describe('Node.js', () => {
     expect(existsSync(inside(link))).toBe(false);
   });
 
-  test('is installed into runtime/ where the one on the PATH is too old, and found by npm scripts', async () => {
+  test('is installed into scripts/node/ where the one on the PATH is too old, and found by npm scripts', async () => {
     const { inside, start, develop, lockKoa } = await makeClone({ engine: '99.1' });
-    expect(await start()).toMatchObject({ status: 0, calls: ['ci --omit=dev', 'runtime: ci'] });
-    expect(await readlink(inside(link))).toBe('../../runtime/node_modules/.bin/node');
-    expect(existsSync(inside(`runtime/${thisNode}`))).toBe(true);
-    expect(existsSync(inside(`runtime/${thisNode}/include`))).toBe(false);
+    expect(await start()).toMatchObject({ status: 0, calls: ['ci --omit=dev', 'node: ci'] });
+    expect(await readlink(inside(link))).toBe('../../scripts/node/node_modules/.bin/node');
+    expect(existsSync(inside(`scripts/node/${thisNode}`))).toBe(true);
+    expect(existsSync(inside(`scripts/node/${thisNode}/include`))).toBe(false);
     expect(await start()).toEqual(nothing);
 
     // npm ci takes the link away, with everything else in node_modules.
@@ -129,15 +129,15 @@ describe('Node.js', () => {
     `Parlance needs Node.js 99.1 or newer; this is ${process.versions.node}, and ${reason}${advice}`;
   const lastLine = (stderr: string) => stderr.trim().split('\n').at(-1);
 
-  test('is asked for in one sentence where runtime/ has none for the system', async () => {
+  test('is asked for in one sentence where scripts/node/ has none for the system', async () => {
     const { start } = await makeClone({ engine: '99.1', nodePackage: 'node_modules/node-plan9-mips' });
     const { status, stderr } = await start();
     expect(status).toBe(1);
-    expect(lastLine(stderr)).toBe(sentence(`runtime/ has none for ${process.platform} on ${process.arch}`));
+    expect(lastLine(stderr)).toBe(sentence(`scripts/node/ has none for ${process.platform} on ${process.arch}`));
   });
 
   test.each([
-    ['skips', /node-\w+-\w+ could not be installed \(npm ci --prefix runtime --loglevel=verbose shows why\)/],
+    ['skips', /node-\w+-\w+ could not be installed \(npm ci --prefix scripts\/node --loglevel=verbose shows why\)/],
     ['alien', /node-\w+-\w+ does not run here/],
   ])('is asked for where its package %s, and tried again by the next script', async (fault, reason) => {
     const { inside, start } = await makeClone({ engine: '99.1' });
@@ -146,7 +146,7 @@ describe('Node.js', () => {
     expect(lastLine(stderr)).toMatch(reason);
     expect(lastLine(stderr)).toContain(advice);
     expect(existsSync(inside(link))).toBe(false);
-    expect(await start()).toMatchObject({ status: 0, calls: ['runtime: ci'] });
+    expect(await start()).toMatchObject({ status: 0, calls: ['node: ci'] });
   });
 });
 
@@ -173,7 +173,7 @@ describeWith(['npm', 'git'], 'a fresh clone, with an empty npm cache and ignore-
     const headers = { 'content-type': 'application/json' };
     expect(await fetch(`${first.url}/api/v1/tts`, { method: 'POST', headers, body })).toMatchObject({ status: 200 });
     expect(existsSync(join(clone, 'node_modules/vitest'))).toBe(false);
-    const installed = ['node_modules', 'runtime'];
+    const installed = ['node_modules', 'scripts/node'];
     const sizes = execFileSync('du', ['-k', '--apparent-size', '-s', ...installed], { cwd: clone, encoding: 'utf8' });
     const total = sizes.split('\n').reduce((sum, line) => sum + Number.parseInt(line || '0'), 0);
     expect(total / 1024).toBeLessThan(200);

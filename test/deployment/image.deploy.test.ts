@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { productionPackages } from '../../spec/docs/notice.ts';
+import { productionPackages } from '../../scripts/generate/notice.ts';
 import { runtime } from '../engines/llama-local/support.ts';
 import { writeChatModel } from '../support/chat-model.ts';
 import { createApi } from '../support/http.ts';
@@ -76,7 +76,7 @@ describeWhere(obstacle, 'the image', () => {
         grep --recursive --files-with-matches '^-----BEGIN .*PRIVATE KEY-----$' /app /etc /usr/local/lib /var || true`);
       expect(found).toBe('');
       expect((await inImage('ls /app')).split('\n')).toEqual(
-        ['LICENSE', 'NOTICE', 'engines', 'fleet', 'generated', 'lib', 'node_modules', 'package-lock.json', 'package.json', 'runtime', 'sbom.cdx.json', 'src'], // prettier-ignore
+        ['LICENSE', 'NOTICE', 'engines', 'generated', 'lib', 'node_modules', 'package-lock.json', 'package.json', 'sbom.cdx.json', 'scripts', 'src'], // prettier-ignore
       );
     });
 

@@ -2,9 +2,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { importGraph } from '../../spec/docs/import-graph.ts';
-import { table, withBlock } from '../../spec/docs/markdown.ts';
-import { optionsTable } from '../../spec/docs/reference.ts';
+import { importGraph } from '../../scripts/generate/import-graph.ts';
+import { table, withBlock } from '../../scripts/generate/markdown.ts';
+import { optionsTable } from '../../scripts/generate/reference.ts';
 import { home } from './support/pages.ts';
 
 describe('a generated block', () => {

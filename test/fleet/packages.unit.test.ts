@@ -7,7 +7,7 @@ function manifest(path: string) {
 }
 
 it('types are those of the packages that a fleet runs with', () => {
-  const { dependencies } = manifest('fleet/package.json');
+  const { dependencies } = manifest('src/fleet/packages/package.json');
   expect(manifest('package.json').devDependencies).toMatchObject(dependencies);
   const needed = Object.entries(dependencies).map((nameAndVersion) => nameAndVersion.join('@'));
   expect(readFileSync(new URL('../../src/fleet/redis.ts', import.meta.url), 'utf8')).toContain(needed.join(' '));

@@ -1,6 +1,6 @@
 /** Licences of the packages that the service runs with. That NOTICE is up to date is for `npm run check`. */
 import { expect, it } from 'vitest';
-import { allowedLicences, notice, productionPackages } from '../../spec/docs/notice.ts';
+import { allowedLicences, notice, productionPackages } from '../../scripts/generate/notice.ts';
 
 const packages = productionPackages();
 

@@ -1,7 +1,7 @@
 /** `npm run sbom`: complete, and at the versions of the lockfile. */
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { productionPackages } from '../../spec/docs/notice.ts';
+import { productionPackages } from '../../scripts/generate/notice.ts';
 import { describeWith, run } from '../support/programs.ts';
 
 interface Component {
@@ -13,7 +13,7 @@ interface Component {
 
 describeWith(['npm'], 'npm run sbom', () => {
   it('has every production dependency with its version and its hash, and nothing else', async () => {
-    const script = join(import.meta.dirname, '../../runtime/sbom.mjs');
+    const script = join(import.meta.dirname, '../../scripts/sbom.mjs');
     const stdout = await run(process.execPath, [script], { deadlineMs: 120_000 });
     const { bomFormat, components } = JSON.parse(stdout) as { bomFormat: string; components: Component[] };
     expect(bomFormat).toBe('CycloneDX');

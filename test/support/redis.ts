@@ -28,7 +28,7 @@ interface Client {
   disconnect(): void;
 }
 
-const load = createRequire(new URL('../../fleet/package.json', import.meta.url));
+const load = createRequire(new URL('../../src/fleet/packages/package.json', import.meta.url));
 
 /** Not started with `isThere: false`. */
 export async function openRedisServer({ isThere = true } = {}): Promise<RedisServer> {

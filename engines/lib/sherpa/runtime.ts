@@ -17,7 +17,7 @@ const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${p
  * need. Undefined where upstream has no binary.
  */
 export function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined {
-  const manifest = fileURLToPath(new URL(`./runtime/${platform}`, import.meta.url));
+  const manifest = fileURLToPath(new URL(`./packages/${platform}`, import.meta.url));
   if (!existsSync(manifest)) return undefined;
   const files = [`${packageName}/package.json`, `sherpa-onnx-${platform}/sherpa-onnx.node`];
   return openRuntime({ manifest, files }, context);

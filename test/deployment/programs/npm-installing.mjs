@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 const { NPM_CALLS, NPM_FAULT } = process.env;
 const [verb, ...options] = process.argv.slice(2);
 const quietly = ['--no-audit', '--no-fund', '--loglevel=error'];
-const folder = basename(process.cwd()) === 'runtime' ? ['runtime:'] : [];
+const folder = basename(process.cwd()) === 'node' ? ['node:'] : [];
 appendFileSync(NPM_CALLS, `${[...folder, verb, ...options.filter((each) => !quietly.includes(each))].join(' ')}\n`);
 
 if (verb === 'ci') rmSync('node_modules', { recursive: true, force: true });

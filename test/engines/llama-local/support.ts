@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../../support/service.ts';
 /** Where `.ci/run` installs the library, as CONTRIBUTING.md says. */
 export const runtime = join(
   import.meta.dirname,
-  `../../../engines/llama-local/runtime/${process.platform}-${process.arch}`,
+  `../../../engines/llama-local/packages/${process.platform}-${process.arch}`,
 );
 
 export const hasLibrary = existsSync(join(runtime, 'node_modules/node-llama-cpp'));

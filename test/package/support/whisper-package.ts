@@ -5,7 +5,7 @@ import { npm, quietly } from './installed.ts';
 
 const folder = resolve(import.meta.dirname, `../../../packages/whisper-linux-${process.arch}`);
 
-/** Tarball of packages/build.ts, where the release and people name one: its programs are tested then. */
+/** Tarball of scripts/build-whisper-packages.ts, where the release and people name one: its programs are tested then. */
 export const builtTarball = process.env.WHISPER_PACKAGE && resolve(process.env.WHISPER_PACKAGE);
 
 /**

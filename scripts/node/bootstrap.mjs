@@ -1,7 +1,7 @@
 /**
  * Runs first in every npm script, on any Node.js: installs the locked packages that are missing, and a Node.js for
  * this clone alone where the PATH has none that is new enough. With --omit=dev it installs only what the service needs
- * (70 MB instead of 575). The packages of fleet/ are for a start with FLEET_URL, and for development. A part of the
+ * (70 MB instead of 575). The packages of src/fleet/packages/ are for a start with FLEET_URL, and for development. A part of the
  * script, not a `pre` script: npm skips those with ignore-scripts=true. What follows it is `env node`: the shell itself
  * remembers where it found the first `node`, env looks again.
  */
@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const home = fileURLToPath(new URL('..', import.meta.url));
+const home = fileURLToPath(new URL('../..', import.meta.url));
 const omitsDev = process.argv.includes('--omit=dev');
 
 /** @param {string} path */
@@ -88,28 +88,28 @@ function isNewEnough() {
   return major > neededMajor || (major === neededMajor && minor >= neededMinor);
 }
 
-/** The PATH's is used where it is new enough; otherwise, or where this already runs on it, the one of runtime/. */
-const usesOwn = process.execPath.startsWith(`${home}runtime/`) || !isNewEnough();
+/** The PATH's is used where it is new enough; otherwise, or where this already runs on it, the one of scripts/node/. */
+const usesOwn = process.execPath.startsWith(`${home}scripts/node/`) || !isNewEnough();
 
 const name = `node-${process.platform}-${process.arch}`;
 const path = `node_modules/${name}`;
-const program = `${home}runtime/node_modules/.bin/node`;
+const program = `${home}scripts/node/node_modules/.bin/node`;
 
 async function installNode() {
-  const locked = packagesOf('runtime/package-lock.json')?.[path];
-  const installed = packagesOf('runtime/node_modules/.package-lock.json')?.[path];
-  if (!locked) return refuse(`runtime/ has none for ${process.platform} on ${process.arch}`);
+  const locked = packagesOf('scripts/node/package-lock.json')?.[path];
+  const installed = packagesOf('scripts/node/node_modules/.package-lock.json')?.[path];
+  if (!locked) return refuse(`scripts/node/ has none for ${process.platform} on ${process.arch}`);
   if (installed?.version === locked.version && existsSync(program)) return true;
 
-  say(`Installing Node.js ${locked.version} into runtime/ (npm ci) ...`);
-  if (!(await npm('runtime', 'ci'))) return false;
-  rmSync(`${home}runtime/${path}/include`, { recursive: true, force: true }); // 61 MB for compilers of add-ons
+  say(`Installing Node.js ${locked.version} into scripts/node/ (npm ci) ...`);
+  if (!(await npm('scripts/node', 'ci'))) return false;
+  rmSync(`${home}scripts/node/${path}/include`, { recursive: true, force: true }); // 61 MB for compilers of add-ons
   if (!existsSync(program)) {
     // npm says nothing of an optional package whose download or whose integrity fails.
-    return refuse(`${name} could not be installed (npm ci --prefix runtime --loglevel=verbose shows why)`);
+    return refuse(`${name} could not be installed (npm ci --prefix scripts/node --loglevel=verbose shows why)`);
   }
   if (spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0) return true;
-  rmSync(`${home}runtime/node_modules`, { recursive: true });
+  rmSync(`${home}scripts/node/node_modules`, { recursive: true });
   return refuse(`${name} does not run here`); // with musl instead of glibc, say
 }
 
@@ -125,7 +125,7 @@ function refuse(reason) {
 /** npm scripts look for programs in node_modules/.bin first. */
 function linkNode() {
   const link = `${home}node_modules/.bin/node`;
-  const target = '../../runtime/node_modules/.bin/node';
+  const target = '../../scripts/node/node_modules/.bin/node';
   try {
     if (readlinkSync(link) === target) return;
   } catch {
@@ -140,13 +140,13 @@ function linkNode() {
 // ------------------------------------------------------------------------------------------------------- fleet
 
 async function installFleet() {
-  const locked = packagesOf('fleet/package-lock.json') ?? {};
-  const installed = packagesOf('fleet/node_modules/.package-lock.json');
+  const locked = packagesOf('src/fleet/packages/package-lock.json') ?? {};
+  const installed = packagesOf('src/fleet/packages/node_modules/.package-lock.json');
   const isMissing = ([path, { version, optional }]) =>
     path !== '' && !optional && installed?.[path]?.version !== version;
   if (!Object.entries(locked).some(isMissing)) return true;
-  say('Installing the packages of the fleet (npm ci --prefix fleet) ...');
-  return npm('fleet', 'ci', '--ignore-scripts');
+  say('Installing the packages of the fleet (npm ci --prefix src/fleet/packages) ...');
+  return npm('src/fleet/packages', 'ci', '--ignore-scripts');
 }
 
 const results = await Promise.all([

@@ -4,7 +4,7 @@
  * they start. On Debian 12, for glibc 2.35 and later. Takes 15 minutes of processor time; what is compiled is kept in
  * build/. Needs npm, tar, cmake, make and g++.
  *
- *     node packages/build.ts [x64|arm64] [OPTION OF CMAKE, such as for a cross compiler]...
+ *     node scripts/build-whisper-packages.ts [x64|arm64] [OPTION OF CMAKE, such as for a cross compiler]...
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -27,7 +27,7 @@ import { findToolchain } from '../engines/whisper-cli/toolchain.ts';
 
 const [arch = process.arch, ...more] = process.argv.slice(2);
 const home = join(import.meta.dirname, '..');
-const folder = join(import.meta.dirname, `whisper-linux-${arch}`);
+const folder = join(home, `packages/whisper-linux-${arch}`);
 const build = join(folder, 'build');
 const bin = join(folder, 'bin');
 const tools = findToolchain(process.env.PATH);

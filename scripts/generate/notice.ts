@@ -29,9 +29,9 @@ export const allowedLicences = new Set([
 /** Packages with the old `licenses` field, which is not in the lockfile. */
 const oldField: Readonly<Record<string, string>> = { busboy: 'MIT', streamsearch: 'MIT' };
 
-/** Those of fleet/ too: every image has them. */
+/** Those of src/fleet/packages/ too: every image has them. */
 export function productionPackages(): ProductionPackage[] {
-  const all = ['package-lock.json', 'fleet/package-lock.json']
+  const all = ['package-lock.json', 'src/fleet/packages/package-lock.json']
     .flatMap(lockedPackages)
     .filter(([place, { dev }]) => place !== '' && dev !== true)
     .map(([place, { name = place.split('node_modules/').at(-1) ?? '', version, license, optional = false }]) => ({
@@ -55,7 +55,7 @@ const head = `Parlance is licensed under the MIT License: see LICENSE.
 The web page contains the packages in generated/page/LICENSES.txt.
 
 The service runs with the packages below, which npm installs. Each has its licence in its folder in node_modules
-or fleet/node_modules.
+or src/fleet/packages/node_modules.
 @echogarden/espeak-ng-emscripten (GPL-3.0) is optional and runs in a process of its own. Who distributes an image that
 contains it distributes GPL code: offer its source (https://github.com/echogarden-project/espeak-ng-emscripten), or build
 the image without it (--build-arg NPM_OMIT="dev optional").

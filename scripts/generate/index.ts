@@ -12,13 +12,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { buildPage } from '../page/build.ts';
-import { grantableOperations, keysFileSchema } from '../src/keys/schema.ts';
-import { configSchema } from '../src/settings/config-schema.ts';
-import { errorSections } from './docs/error-page.ts';
-import { notice } from './docs/notice.ts';
-import { pages } from './docs/pages.ts';
-import type { Contract } from './docs/reference.ts';
+import { buildPage } from '../../page/build.ts';
+import { grantableOperations, keysFileSchema } from '../../src/keys/schema.ts';
+import { configSchema } from '../../src/settings/config-schema.ts';
+import { errorSections } from './error-page.ts';
+import { notice } from './notice.ts';
+import { pages } from './pages.ts';
+import type { Contract } from './reference.ts';
 import { addErrorExamples } from './openai-error-examples.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 
@@ -37,7 +37,7 @@ interface StreamSchema {
 }
 
 const run = promisify(execFile);
-const home = fileURLToPath(new URL('..', import.meta.url));
+const home = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The native contract as OpenAPI 3.2, the only version that can describe a single event of a stream (`itemSchema`). */
 async function compileNative(): Promise<Document> {

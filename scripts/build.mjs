@@ -13,7 +13,7 @@ for (const path of [
   'generated',
   ...globSync('{engines,lib,src}/**/*.{wav,cpp}'),
   ...globSync('engines/**/CMakeLists.txt'),
-  ...globSync('engines/{lib/*,*}/runtime/*/package*.json'),
+  ...globSync('engines/{lib/*,*}/packages/*/package*.json'),
 ]) {
   cpSync(path, `dist/${path}`, { recursive: true });
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run sbom`: prints a CycloneDX list of the packages that the service runs with, those of fleet/ included.
+ * `npm run sbom`: prints a CycloneDX list of the packages that the service runs with, those of src/fleet/packages/ included.
  * `npm sbom --omit=dev` leaves out every package that a devDependency needs as well (62 of 129 remain), so npm reads a
  * copy without devDependencies.
  * With --image it adds what else is in an image of Debian: Node.js, npm and the packages of dpkg, ffmpeg among them.

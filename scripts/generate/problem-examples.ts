@@ -233,7 +233,8 @@ export function addProblemExamples({ paths }: WithOperations): void {
         }
       }
       if (problem.example !== undefined || problem.examples !== undefined) continue;
-      if (!example) throw new Error(`${operationId} declares ${status}; add an example to spec/problem-examples.ts`);
+      if (!example)
+        throw new Error(`${operationId} declares ${status}; add an example to scripts/generate/problem-examples.ts`);
       const { code, title, detail, errors, violatedPolicies } = example;
       const retryAfter = example.headers?.['Retry-After'];
       problem.example = {

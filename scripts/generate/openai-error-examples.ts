@@ -2,8 +2,8 @@
  * Examples for every declared error of the OpenAI-compatible contract, made by the door's own table of errors. As the
  * native problems, they are the same for all operations: `npm run generate` adds them.
  */
-import { invalid, problemAnswer, ProblemError } from '../src/contract/problems.ts';
-import { toErrorResponse } from '../src/openai/errors.ts';
+import { invalid, problemAnswer, ProblemError } from '../../src/contract/problems.ts';
+import { toErrorResponse } from '../../src/openai/errors.ts';
 import type { WithOperations } from './problem-examples.ts';
 
 /** By status. */
@@ -45,7 +45,9 @@ export function addErrorExamples({ paths }: WithOperations): void {
       if (Number(status) < 400 || !error) continue;
       const example = (status === '400' ? badRequest[operationId] : undefined) ?? common[status];
       if (!example)
-        throw new Error(`${operationId} declares ${status}; add an example to spec/openai-error-examples.ts`);
+        throw new Error(
+          `${operationId} declares ${status}; add an example to scripts/generate/openai-error-examples.ts`,
+        );
       error.example = toErrorResponse(problemAnswer(example, ''), example);
     }
   }
