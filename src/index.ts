@@ -2,7 +2,7 @@
 import { createLog } from './log.ts';
 import { openApp, startService, type App, type Service, type ServiceOptions } from './service.ts';
 import { loadSettings, SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
-import { RegistryError } from './engine-host/registry-error.ts';
+import { RegistryError } from './engine-host/registry/registry-error.ts';
 
 export { createLog, loadSettings, RegistryError, SettingsError, startService };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };

@@ -1,7 +1,7 @@
 /** The engines of the settings, and the fleet that this machine belongs to, if any. */
 import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import type { ParentLogger } from './engine-host/context.ts';
-import { openEngines, type OpenEngines } from './engine-host/open-engines.ts';
+import { openEngines, type OpenEngines } from './engine-host/registry/open-engines.ts';
 import type { Fleet } from './fleet/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { timeoutMs } from './transcription/run.ts';

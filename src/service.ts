@@ -1,7 +1,7 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
 import { getHeapStatistics } from 'node:v8';
 import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
-import type { Registry } from './engine-host/registry.ts';
+import type { Registry } from './engine-host/registry/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { ApiFormat } from './http/api-format.ts';
 import type { Api } from './http/incoming-request.ts';
@@ -14,8 +14,8 @@ import { largestRequestBody } from './contract/body-limit.ts';
 import type { AnyOperations } from './contract/operations.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
-import { Preparations } from './engine-host/preparations.ts';
-import { createReadiness } from './engine-host/readiness.ts';
+import { Preparations } from './engine-host/assets/preparations.ts';
+import { createReadiness } from './engine-host/registry/readiness.ts';
 import { openNode, type OpenNode } from './open-node.ts';
 import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/access/auth.ts';

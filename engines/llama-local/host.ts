@@ -6,7 +6,7 @@
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { serveQuestions, type Caller, type Question } from '../lib/runtime/host-program.ts';
+import { serveQuestions, type Caller, type Question } from '../lib/host-program/host-program.ts';
 import { keepControlTextsPlain } from './control-tokens.ts';
 import type { Functions, HistoryItem, Library, Sequence, Token } from './library-types.ts';
 

@@ -13,7 +13,7 @@ import {
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type Offer } from '../lib/agent/complete.ts';
 import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
-import { scriptCommand } from '../lib/runtime/script-command.ts';
+import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { catalogue, part } from './catalogue.ts';
 import { converse, toFunction, type Ask } from './conversation.ts';

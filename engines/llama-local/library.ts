@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
-import { findRuntime, openRuntime } from '../lib/runtime/packages.ts';
+import { findRuntime, openRuntime } from '../lib/host-program/packages.ts';
 import { part } from './catalogue.ts';
 
 const packageName = 'node-llama-cpp';

@@ -7,7 +7,7 @@
 import { createReadStream } from 'node:fs';
 import { sampleRate } from '../../lib/wav.ts';
 import { readWav } from '../../lib/wav-reader.ts';
-import { serveQuestions, type Question } from '../lib/runtime/host-program.ts';
+import { serveQuestions, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary, toFloats } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';
 

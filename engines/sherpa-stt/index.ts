@@ -12,7 +12,7 @@ import { raceAbort } from '../../lib/abort.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
-import { scriptCommand } from '../lib/runtime/script-command.ts';
+import { scriptCommand } from '../lib/host-program/script-command.ts';
 import type { HostOptions } from './host.ts';
 import type { ModelFiles, UsableModel } from './model-facts.ts';
 import { modelKinds } from './model-kinds.ts';

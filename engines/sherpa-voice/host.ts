@@ -4,7 +4,7 @@
  *
  * Question: `HostQuestion`. Answers: {"sound": base64 of mono s16le}, in order. What is at work cannot be stopped.
  */
-import { serveQuestions, type Caller, type Question } from '../lib/runtime/host-program.ts';
+import { serveQuestions, type Caller, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary } from '../lib/sherpa/program.ts';
 
 /** Its only argument, as JSON. */

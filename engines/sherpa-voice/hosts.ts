@@ -2,7 +2,7 @@
 import { EngineError, type EngineContext, type Finding, type Resident } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
-import { scriptCommand } from '../lib/runtime/script-command.ts';
+import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions } from './host.ts';

@@ -1,7 +1,7 @@
 /** The doctor's findings about the keys file. */
 import type { Finding } from '../../engines/contract/index.ts';
-import { capabilities } from '../engine-host/load-definition.ts';
-import type { Registry } from '../engine-host/registry.ts';
+import { capabilities } from '../engine-host/registry/load-definition.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
 import { createKey } from '../keys/key.ts';
 import { openKeyRing } from '../keys/key-ring.ts';
 import { readKeysFile, type KeyEntry } from '../keys/keys-file.ts';

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import type { Capability } from '../../engines/contract/index.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { commandLine } from '../../lib/setup-command.ts';
-import { capabilities } from '../engine-host/load-definition.ts';
+import { capabilities } from '../engine-host/registry/load-definition.ts';
 import { isPackageName } from './package-name.ts';
 
 const usage = `Usage: ${commandLine('init-engine', 'NAME', '--capability', capabilities.join('|'))}

@@ -7,7 +7,7 @@ import { startTimeout } from '../../lib/abort.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { Assets, Offer } from '../engine-host/assets/assets.ts';
-import { openEngines } from '../engine-host/open-engines.ts';
+import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { mebibytes } from '../engine-host/resident/memory-plan.ts';
 import { loadSettings } from '../settings/load.ts';
 import { readCommandLine } from './command-line.ts';

@@ -7,7 +7,7 @@ import { didYouMean } from '../../lib/did-you-mean.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { commandLine, nameSetup } from '../../lib/setup-command.ts';
 import type { Assets, Offer } from '../engine-host/assets/assets.ts';
-import { openEngines } from '../engine-host/open-engines.ts';
+import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
 import { requireSpace } from '../system/disk-space.ts';
 import { readCommandLine } from './command-line.ts';

@@ -1,4 +1,4 @@
-import { RegistryError } from '../engine-host/registry-error.ts';
+import { RegistryError } from '../engine-host/registry/registry-error.ts';
 import { SettingsError } from '../settings/load.ts';
 import { messageOf } from '../../lib/errors.ts';
 

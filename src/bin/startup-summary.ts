@@ -2,10 +2,10 @@
 import type { Capability } from '../../engines/contract/index.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import { commandLine } from '../../lib/setup-command.ts';
-import { capabilities } from '../engine-host/load-definition.ts';
-import type { EngineFailure } from '../engine-host/served-models.ts';
-import { listModels, noModelHint, toEntry } from '../engine-host/model-selection.ts';
-import type { Registry } from '../engine-host/registry.ts';
+import { capabilities } from '../engine-host/registry/load-definition.ts';
+import type { EngineFailure } from '../engine-host/registry/served-models.ts';
+import { listModels, noModelHint, toEntry } from '../engine-host/registry/model-selection.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
 import type { Service } from '../service.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import type { RunningWorker } from '../start-worker.ts';

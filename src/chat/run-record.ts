@@ -1,7 +1,7 @@
 /** Records a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../request-scope.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import { TokenMeter } from './token-meter.ts';

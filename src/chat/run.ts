@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
-import { requireAvailable } from '../engine-host/model-selection.ts';
+import { requireAvailable } from '../engine-host/registry/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { openEngines } from '../engine-host/open-engines.ts';
+import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Subject } from './subject.ts';
 import { commandLineOf, createFinder, programsWith } from './processes.ts';

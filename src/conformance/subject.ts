@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OptionsError, type AvailabilityCode, type Capability, type Feature } from '../../engines/contract/index.ts';
 import { checkAssets, checkAvailability, checkModels } from '../engine-host/guard/answers.ts';
-import { availabilityOf, type ServedModel } from '../engine-host/served-models.ts';
-import { RegistryError } from '../engine-host/registry-error.ts';
-import type { Registry } from '../engine-host/registry.ts';
+import { availabilityOf, type ServedModel } from '../engine-host/registry/served-models.ts';
+import { RegistryError } from '../engine-host/registry/registry-error.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
 import { connectionsDuring } from './connections.ts';
 import { expectRejection, expectThat, expectValid, Nonconformance, promptly, promptMs, type Check } from './kit.ts';
 import { held, leftAfter } from './leftovers.ts';

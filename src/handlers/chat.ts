@@ -2,7 +2,7 @@ import type { ChatCall } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { createChatEvents, isFromProvider, type ChatEvent } from '../chat/events.ts';
 import { startRun, type RunPlan } from '../chat/run.ts';
-import { chooseModel, listModels, toEntry } from '../engine-host/model-selection.ts';
+import { chooseModel, listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { answer, type Handler, type OperationRequest, type Schemas } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 

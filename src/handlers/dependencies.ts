@@ -1,9 +1,9 @@
 /** The dependencies of handlers, passed as an argument. */
-import type { Registry } from '../engine-host/registry.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { ItemStore } from '../chat/item-store.ts';
 import type { Clips } from '../clips/store.ts';
-import type { Preparations } from '../engine-host/preparations.ts';
+import type { Preparations } from '../engine-host/assets/preparations.ts';
 import type { Jobs } from '../jobs/store.ts';
 import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';

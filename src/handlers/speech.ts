@@ -1,6 +1,6 @@
 import type { Clip } from '../clips/clip.ts';
 import type { Part } from '../clips/spool.ts';
-import { listModels, toEntry } from '../engine-host/model-selection.ts';
+import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Audio } from '../contract/audio.ts';

@@ -1,6 +1,6 @@
 import type { Availability } from '../../engines/contract/index.ts';
-import { availabilityOf } from '../engine-host/served-models.ts';
-import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/model-selection.ts';
+import { availabilityOf } from '../engine-host/registry/served-models.ts';
+import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/registry/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';

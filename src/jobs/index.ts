@@ -1,9 +1,9 @@
 /** Opens the jobs of the service. */
 import { join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
-import { createQueue } from '../engine-host/job-queue.ts';
+import { createQueue } from '../engine-host/scheduling/call-queue.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
-import type { Registry } from '../engine-host/registry.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Limits } from '../limits/limits.ts';

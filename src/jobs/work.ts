@@ -7,7 +7,7 @@ import { decodeTo } from '../audio/decode.ts';
 import type { ProblemCode, Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import type { JobQueue } from '../../engines/contract/index.ts';
-import { supports } from '../engine-host/model-selection.ts';
+import { supports } from '../engine-host/registry/model-selection.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';

@@ -1,8 +1,8 @@
 /** The model of a request: ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
-import { chooseModel, defaultModel } from '../engine-host/model-selection.ts';
-import { RegistryError, validNames } from '../engine-host/registry-error.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
+import { chooseModel, defaultModel } from '../engine-host/registry/model-selection.ts';
+import { RegistryError, validNames } from '../engine-host/registry/registry-error.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
 import type { Services } from '../handlers/dependencies.ts';

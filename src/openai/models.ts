@@ -1,6 +1,6 @@
 /** The lists of models and voices. They come from memory: apps wait only seconds for them. */
 import type { Capability } from '../../engines/contract/index.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';

@@ -1,7 +1,7 @@
 /** POST /v1/audio/speech. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
-import { requireSupport, supports } from '../engine-host/model-selection.ts';
+import { requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, leavesModel, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
 import { answer, type Handler, type Schemas } from './operations.ts';

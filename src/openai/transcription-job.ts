@@ -1,7 +1,7 @@
 /** What a form asks of a model, as far as the model can do it. */
 import { promptWithKeywords } from '../../lib/keywords.ts';
-import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/model-selection.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
+import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { warmUp, type TranscriptionJob } from '../transcription/run.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';

@@ -10,9 +10,9 @@ import {
 } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { availabilityOf, firstInstalled, type ServedModel } from '../engine-host/served-models.ts';
-import type { Registry } from '../engine-host/registry.ts';
-import { chooseModel, defaultModel, requireAvailable } from '../engine-host/model-selection.ts';
+import { availabilityOf, firstInstalled, type ServedModel } from '../engine-host/registry/served-models.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
+import { chooseModel, defaultModel, requireAvailable } from '../engine-host/registry/model-selection.ts';
 import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';

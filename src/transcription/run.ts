@@ -7,9 +7,9 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { violation } from '../engine-host/guard/failures.ts';
-import type { Registry } from '../engine-host/registry.ts';
-import type { ServedModel } from '../engine-host/served-models.ts';
-import { chooseModel, requireAvailable, requireSupport } from '../engine-host/model-selection.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { chooseModel, requireAvailable, requireSupport } from '../engine-host/registry/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';

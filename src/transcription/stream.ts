@@ -1,6 +1,6 @@
 /** A transcription as a stream of events: what the engine reports meanwhile, and the result. */
-import type { ServedModel } from '../engine-host/served-models.ts';
-import { supports } from '../engine-host/model-selection.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { supports } from '../engine-host/registry/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
 import { createReports, type Report } from './reports.ts';
 import { transcribe, type TranscriptionJob, type TranscriptionServices } from './run.ts';

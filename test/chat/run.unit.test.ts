@@ -1,7 +1,7 @@
 /** The handlers of chat over an engine and a toolbox of the test's own: what both are handed, and when they are told. */
 import { describe, expect, it } from 'vitest';
 import { EngineError, type AgentEvent, type ChatCall, type Logger, type Tool } from '../../engines/contract/index.ts';
-import type { Registry } from '../../src/engine-host/registry.ts';
+import type { Registry } from '../../src/engine-host/registry/registry.ts';
 import { createChat, startChat, streamChat } from '../../src/handlers/chat.ts';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { ProblemError } from '../../src/contract/problems.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Capability } from '../../engines/contract/index.ts';
 import { modelAliases, resolveModel, resolveVoice, voiceAliases } from '../../src/openai/aliases.ts';
-import { RegistryError } from '../../src/engine-host/registry-error.ts';
+import { RegistryError } from '../../src/engine-host/registry/registry-error.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { engines } from './support/engines.ts';

@@ -1,5 +1,5 @@
 /** Prints whether sherpa-onnx can be loaded (`LibraryCheck`). Its argument: the directory of the package. */
-import { messageOf, print } from '../runtime/host-program.ts';
+import { messageOf, print } from '../host-program/host-program.ts';
 import { loadLibrary } from './program.ts';
 
 export type LibraryCheck = { readonly version: string } | { readonly error: string };

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineContext } from '../../contract/index.ts';
-import { findRuntime as findInstalled, openRuntime, type Runtime } from '../runtime/packages.ts';
-import { scriptCommand } from '../runtime/script-command.ts';
+import { findRuntime as findInstalled, openRuntime, type Runtime } from '../host-program/packages.ts';
+import { scriptCommand } from '../host-program/script-command.ts';
 import { parseObject, textOf } from '../../../lib/json.ts';
 
 const packageName = 'sherpa-onnx-node';

@@ -7,7 +7,7 @@
 import { createReadStream } from 'node:fs';
 import { sampleRate } from '../../../lib/wav.ts';
 import { readWav } from '../../../lib/wav-reader.ts';
-import { serveQuestions, type Question } from '../runtime/host-program.ts';
+import { serveQuestions, type Question } from '../host-program/host-program.ts';
 import { loadLibrary, toFloats, type VoiceActivityDetector } from '../sherpa/program.ts';
 
 /** Its only argument, as JSON. */

@@ -7,7 +7,7 @@ import { nameSetup } from '../../../lib/setup-command.ts';
 import { namedRuntime, openLibrary, type LibraryOptions } from '../sherpa/library.ts';
 import { explained, rememberFiles, type Judged } from '../model-files.ts';
 import { readOnnxFile } from '../sherpa/onnx-file.ts';
-import { scriptCommand } from '../runtime/script-command.ts';
+import { scriptCommand } from '../host-program/script-command.ts';
 import type { HostAnswer, HostOptions, HostQuestion } from './host.ts';
 import { installWeights, weights, weightsPath } from './weights.ts';
 

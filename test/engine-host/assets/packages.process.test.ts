@@ -6,7 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { MakeCall } from '../../../engines/contract/index.ts';
-import { findRuntime, openRuntime, type Runtime } from '../../../engines/lib/runtime/packages.ts';
+import { findRuntime, openRuntime, type Runtime } from '../../../engines/lib/host-program/packages.ts';
 import { installPackages } from '../../../src/engine-host/assets/packages.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { entriesOf, temporaryDirectory, writeFiles } from '../../support/temporary.ts';

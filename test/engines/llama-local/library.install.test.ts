@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { findRuntime, openRuntime } from '../../../engines/lib/runtime/packages.ts';
+import { findRuntime, openRuntime } from '../../../engines/lib/host-program/packages.ts';
 import { installPackages } from '../../../src/engine-host/assets/packages.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { describeWith, run } from '../../support/programs.ts';

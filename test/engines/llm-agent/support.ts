@@ -9,8 +9,8 @@ import type {
   Tool,
   ToolEvent,
 } from '../../../engines/contract/index.ts';
-import { createRegistry } from '../../../src/engine-host/registry.ts';
-import type { ServedModel } from '../../../src/engine-host/served-models.ts';
+import { createRegistry } from '../../../src/engine-host/registry/registry.ts';
+import type { ServedModel } from '../../../src/engine-host/registry/served-models.ts';
 import { startProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
 
 export const key = 'sk-very-secret-4711';

@@ -1,7 +1,7 @@
 /** Speeches take turns on one queue. */
 import { describe, expect, it } from 'vitest';
 import { createTurns } from '../../../engines/sherpa-voice/turns.ts';
-import { createQueue } from '../../../src/engine-host/job-queue.ts';
+import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
 
 const { signal } = new AbortController();
 const first = { signal, hasBegun: false };

@@ -1,11 +1,11 @@
 /** Callers with weights in one queue: shares, places in the line, who is pushed out, Retry-After. */
-import fc from '../support/fast-check.ts';
+import fc from '../../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/request-scope.ts';
-import { createQueue } from '../../src/engine-host/job-queue.ts';
-import { createFairScheduler, endJob, queueOf, startJob } from '../../src/engine-host/fair-scheduler.ts';
-import { createKey } from '../../src/keys/key.ts';
+import { EngineError, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
+import { runInScope } from '../../../src/request-scope.ts';
+import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
+import { createFairScheduler, endJob, queueOf, startJob } from '../../../src/engine-host/scheduling/fair-scheduler.ts';
+import { createKey } from '../../../src/keys/key.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const { signal } = new AbortController();

@@ -1,11 +1,11 @@
 /** Opens the engines of the settings, and their workspace directory. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Logger } from '../../engines/contract/index.ts';
-import { createHttpClient } from '../../lib/http-client.ts';
-import { createViaId } from '../../lib/via.ts';
-import type { MemoryBudget } from './resident/memory-plan.ts';
-import { createResidents, type Residents } from './resident/index.ts';
+import type { Logger } from '../../../engines/contract/index.ts';
+import { createHttpClient } from '../../../lib/http-client.ts';
+import { createViaId } from '../../../lib/via.ts';
+import type { MemoryBudget } from '../resident/memory-plan.ts';
+import { createResidents, type Residents } from '../resident/index.ts';
 import { createRegistry, type Registry, type RegistryOptions } from './registry.ts';
 import {
   createEngineContexts,
@@ -13,10 +13,10 @@ import {
   type ContextOptions,
   type ParentLogger,
   type SpeechEncoder,
-} from './context.ts';
-import { createWorkspace, type Workspace } from '../system/workspace.ts';
-import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
-import { messageOf } from '../../lib/errors.ts';
+} from '../context.ts';
+import { createWorkspace, type Workspace } from '../../system/workspace.ts';
+import { SettingsError, type Environment, type LoadedSettings } from '../../settings/load.ts';
+import { messageOf } from '../../../lib/errors.ts';
 
 export interface OpenEngines extends AsyncDisposable {
   readonly registry: Registry;

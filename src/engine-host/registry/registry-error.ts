@@ -1,5 +1,5 @@
-import { didYouMean } from '../../lib/did-you-mean.ts';
-import { messageOf } from '../../lib/errors.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
+import { messageOf } from '../../../lib/errors.ts';
 
 /** Invalid engine settings; the message has one line per mistake. */
 export class RegistryError extends Error {

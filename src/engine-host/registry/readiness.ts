@@ -1,5 +1,5 @@
 /** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only models that need something installed. */
-import type { Capability } from '../../engines/contract/index.ts';
+import type { Capability } from '../../../engines/contract/index.ts';
 import { availabilityOf, notInstalled } from './served-models.ts';
 import type { Registry } from './registry.ts';
 

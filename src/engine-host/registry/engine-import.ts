@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
 
 const specifier = '@parlance/server/engine';
-const contract = new URL(`../../engines/contract/index${extname(import.meta.filename)}`, import.meta.url).href;
+const contract = new URL(`../../../engines/contract/index${extname(import.meta.filename)}`, import.meta.url).href;
 
 let isPrepared = false;
 

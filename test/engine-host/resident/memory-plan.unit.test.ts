@@ -1,7 +1,7 @@
 /** Who may stay in memory, and who is unloaded for whom. */
 import { describe, expect, it } from 'vitest';
-import { messageOf } from '../../lib/errors.ts';
-import { createMemoryPlan, type MemoryBudget, type Tenant } from '../../src/engine-host/resident/memory-plan.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { createMemoryPlan, type MemoryBudget, type Tenant } from '../../../src/engine-host/resident/memory-plan.ts';
 
 const { signal: never } = new AbortController();
 

@@ -2,9 +2,9 @@
  * The engine registry: the instances of the settings and the models that they serve. Invalid engine settings stop the
  * start here; the message shows the valid names.
  */
-import type { Capability, Finding } from '../../engines/contract/index.ts';
-import type { EngineInstances } from '../settings/load.ts';
-import { Assets } from './assets/assets.ts';
+import type { Capability, Finding } from '../../../engines/contract/index.ts';
+import type { EngineInstances } from '../../settings/load.ts';
+import { Assets } from '../assets/assets.ts';
 import { capabilities } from './load-definition.ts';
 import { listInstances, openInstance, type AnyInstance, type Instance, type InstanceOptions } from './open-instance.ts';
 import { combined, refusal, type RegistryError } from './registry-error.ts';

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Resident, ResidentProgram } from '../../engines/contract/index.ts';
-import { createResidents } from '../../src/engine-host/resident/index.ts';
-import type { MemoryBudget } from '../../src/engine-host/resident/memory-plan.ts';
-import { startNode } from '../support/processes.ts';
+import type { Resident, ResidentProgram } from '../../../engines/contract/index.ts';
+import { createResidents } from '../../../src/engine-host/resident/index.ts';
+import type { MemoryBudget } from '../../../src/engine-host/resident/memory-plan.ts';
+import { startNode } from '../../support/processes.ts';
 
 const host = `
   import { createInterface } from 'node:readline';
@@ -38,7 +38,7 @@ const host = `
 
 /** A host of ours: what it throws quotes the question. */
 const ownHost = `
-  import { serveQuestions } from ${JSON.stringify(new URL('../../engines/lib/runtime/host-program.ts', import.meta.url))};
+  import { serveQuestions } from ${JSON.stringify(new URL('../../../engines/lib/host-program/host-program.ts', import.meta.url))};
   serveQuestions(({ does, text }) => {
     const error = Object.assign(new Error('cannot read ' + text), { code: 'E_OWN' });
     if (does === 'fail') return Promise.reject(error);
@@ -377,7 +377,7 @@ describe('a resident program', () => {
   test('ends when its parent is killed', async () => {
     const journal = join(directory, 'orphan');
     const { child, firstLine, ended } = startNode(
-      `import { createResidents } from ${JSON.stringify(join(import.meta.dirname, '../../src/engine-host/resident/index.ts'))};
+      `import { createResidents } from ${JSON.stringify(join(import.meta.dirname, '../../../src/engine-host/resident/index.ts'))};
        const log = { debug() {}, info() {}, warn() {}, error() {} };
        const program = { name: 'model', program: process.execPath, args: process.argv.slice(1), memory: 1, idleUnloadMs: 0 };
        const resident = createResidents({ bytes: 1e12, isStrict: false }).open('engine', program, log);

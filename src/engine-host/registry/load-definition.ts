@@ -4,10 +4,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Capability, EngineDefinition } from '../../engines/contract/index.ts';
-import { didYouMean } from '../../lib/did-you-mean.ts';
-import { isObject } from '../../lib/json.ts';
-import { compileExplainable, describeErrors } from '../settings/schema-errors.ts';
+import type { Capability, EngineDefinition } from '../../../engines/contract/index.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
+import { isObject } from '../../../lib/json.ts';
+import { compileExplainable, describeErrors } from '../../settings/schema-errors.ts';
 import { prepareForEngines } from './engine-import.ts';
 import { explained, refusal, RegistryError, validNames } from './registry-error.ts';
 
@@ -23,7 +23,7 @@ export interface ModuleOptions {
   readonly builtIns?: string;
 }
 
-const builtInFolder = join(import.meta.dirname, '../../engines');
+const builtInFolder = join(import.meta.dirname, '../../../engines');
 
 /**
  * `use:` is a built-in folder name, else the path of a module or of a package's folder relative to the settings file, else

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startTestService } from '../support/service.ts';
+import { startTestService } from '../../support/service.ts';
 
 it.each([
   ['ollama', 'ollama lists none; start Ollama or set OPENAI_API_KEY'],

@@ -1,9 +1,9 @@
 /** A bounded, fair job queue for CPU-bound work: one queue per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
-import type { QueueMetrics, QueueRefusal, QueueState } from '../metrics/metrics.ts';
-import { traced } from '../trace.ts';
+import { EngineError, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
+import { currentCaller, currentKey, currentUsage } from '../../request-scope.ts';
+import type { QueueMetrics, QueueRefusal, QueueState } from '../../metrics/metrics.ts';
+import { traced } from '../../trace.ts';
 import {
   createFairScheduler,
   endJob,

@@ -1,9 +1,9 @@
 /** The queue's promises, for any order of arrivals, ends and disconnects. */
-import fc from '../support/fast-check.ts';
+import fc from '../../support/fast-check.ts';
 import { expect, it } from 'vitest';
-import { EngineError, type QueueOptions } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/request-scope.ts';
-import { createQueue } from '../../src/engine-host/job-queue.ts';
+import { EngineError, type QueueOptions } from '../../../engines/contract/index.ts';
+import { runInScope } from '../../../src/request-scope.ts';
+import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
 
 const callers = ['', 'a', 'b', 'c'] as const;
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { EngineContext, Logger } from '../../engines/contract/index.ts';
-import { createRegistry, type RegistryOptions } from '../../src/engine-host/registry.ts';
-import { RegistryError } from '../../src/engine-host/registry-error.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import type { EngineContext, Logger } from '../../../engines/contract/index.ts';
+import { createRegistry, type RegistryOptions } from '../../../src/engine-host/registry/registry.ts';
+import { RegistryError } from '../../../src/engine-host/registry/registry-error.ts';
+import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 
 /** Serves what its option `models` says, and tells the log when it ends. */
 const tiny = `

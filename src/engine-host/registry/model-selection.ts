@@ -1,12 +1,12 @@
 /** Models in the API: listings, the availability probe, and the selection of the model for a request. */
-import { commandLine } from '../../lib/setup-command.ts';
-import { joinFirst } from '../../lib/listing.ts';
-import { EngineError, type Availability, type Capability, type Feature } from '../../engines/contract/index.ts';
+import { commandLine } from '../../../lib/setup-command.ts';
+import { joinFirst } from '../../../lib/listing.ts';
+import { EngineError, type Availability, type Capability, type Feature } from '../../../engines/contract/index.ts';
 import { availabilityOf, type ServedModel } from './served-models.ts';
 import type { Registry } from './registry.ts';
-import type { Schemas } from '../contract/operations.ts';
-import { inBody, ProblemError } from '../contract/problems.ts';
-import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../keys/permissions.ts';
+import type { Schemas } from '../../contract/operations.ts';
+import { inBody, ProblemError } from '../../contract/problems.ts';
+import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../../keys/permissions.ts';
 
 type Entry = Schemas['ModelEntry'];
 

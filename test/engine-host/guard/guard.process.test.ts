@@ -1,11 +1,11 @@
 /** Engines that break the contract, in a whole service: each costs its own calls, never another engine's, nor the process. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
-import { startChildService } from '../support/child-service.ts';
-import { createApi } from '../support/http.ts';
-import { runScript } from '../support/scripts.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
-import { spokenWords } from '../../src/conformance/recordings.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
+import { startChildService } from '../../support/child-service.ts';
+import { createApi } from '../../support/http.ts';
+import { runScript } from '../../support/scripts.ts';
+import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
+import { spokenWords } from '../../../src/conformance/recordings.ts';
 import { readFile } from 'node:fs/promises';
 
 type Capability = 'transcription' | 'chat' | 'speech';

@@ -1,10 +1,10 @@
 /** What a job queue reports: its state, how long jobs waited, why it refused some. */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { EngineError } from '../../engines/contract/index.ts';
-import { runInScope, type RequestScope } from '../../src/request-scope.ts';
-import { createQueue } from '../../src/engine-host/job-queue.ts';
-import type { QueueState } from '../../src/metrics/metrics.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
+import { runInScope, type RequestScope } from '../../../src/request-scope.ts';
+import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
+import type { QueueState } from '../../../src/metrics/metrics.ts';
 
 function observed(slots: number, waiting: number) {
   let clock = 0;

@@ -1,6 +1,13 @@
 /** The models of one capability: what its instances list, with unique ids and a default. */
-import type { Availability, Capability, Engine, Engines, Finding, ModelEntry } from '../../engines/contract/index.ts';
-import { settingsTable } from '../settings/table.ts';
+import type {
+  Availability,
+  Capability,
+  Engine,
+  Engines,
+  Finding,
+  ModelEntry,
+} from '../../../engines/contract/index.ts';
+import { settingsTable } from '../../settings/table.ts';
 import type { Instance } from './open-instance.ts';
 import { explained, RegistryError, validNames } from './registry-error.ts';
 

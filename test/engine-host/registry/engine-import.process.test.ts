@@ -2,8 +2,8 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runScript } from '../support/scripts.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { runScript } from '../../support/scripts.ts';
+import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 
 const contract = '@parlance/server/engine';
 

@@ -1,11 +1,11 @@
 /** What this machine can have, as the API lists it and starts it. */
-import type { Logger } from '../../engines/contract/index.ts';
-import { shorten } from '../../lib/truncate.ts';
-import { nameSetup } from '../../lib/setup-command.ts';
-import type { Schemas } from '../contract/operations.ts';
-import { ProblemError } from '../contract/problems.ts';
-import { requireSpace } from '../system/disk-space.ts';
-import type { Assets, Offer } from './assets/assets.ts';
+import type { Logger } from '../../../engines/contract/index.ts';
+import { shorten } from '../../../lib/truncate.ts';
+import { nameSetup } from '../../../lib/setup-command.ts';
+import type { Schemas } from '../../contract/operations.ts';
+import { ProblemError } from '../../contract/problems.ts';
+import { requireSpace } from '../../system/disk-space.ts';
+import type { Assets, Offer } from './assets.ts';
 
 type Entry = Schemas['Preparation'];
 

@@ -1,9 +1,9 @@
 /** The order in which a line is served, predicted. */
-import fc from '../support/fast-check.ts';
+import fc from '../../support/fast-check.ts';
 import { expect, it } from 'vitest';
-import { runInScope } from '../../src/request-scope.ts';
-import { createQueue } from '../../src/engine-host/job-queue.ts';
-import { createFairScheduler, servingOrder } from '../../src/engine-host/fair-scheduler.ts';
+import { runInScope } from '../../../src/request-scope.ts';
+import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
+import { createFairScheduler, servingOrder } from '../../../src/engine-host/scheduling/fair-scheduler.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EngineError, type JobQueue, type QueueOptions } from '../../engines/contract/index.ts';
-import { runInScope } from '../../src/request-scope.ts';
-import { createQueue } from '../../src/engine-host/job-queue.ts';
+import { EngineError, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
+import { runInScope } from '../../../src/request-scope.ts';
+import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
 
 /** Milliseconds on the queue's clock. */
 let clock: number;

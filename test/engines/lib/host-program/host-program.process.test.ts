@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { expect, onTestFinished, test } from 'vitest';
 
 const program = `
-  import { serveQuestions } from ${JSON.stringify(new URL('../../../../engines/lib/runtime/host-program.ts', import.meta.url).href)};
+  import { serveQuestions } from ${JSON.stringify(new URL('../../../../engines/lib/host-program/host-program.ts', import.meta.url).href)};
   serveQuestions(async ({ text }) => text.length);
   setInterval(() => {}, 1_000); // only the end of stdin ends it
 `;

@@ -7,14 +7,14 @@ import {
   type Engines,
   type Logger,
   type TranscriptionEngine,
-} from '../../engines/contract/index.ts';
-import type { EngineInstances, InstanceSettings } from '../settings/load.ts';
-import type { Assets } from './assets/assets.ts';
-import { asError } from './guard/failures.ts';
-import { hasFunction } from './guard/answers.ts';
-import { dispose, failedEngine, guardEngine, unguarded, withEngine, type Guarded } from './guard/guard.ts';
-import { defaultTimeouts, type EngineTimeouts } from './guard/timeouts.ts';
-import { within } from './guard/within.ts';
+} from '../../../engines/contract/index.ts';
+import type { EngineInstances, InstanceSettings } from '../../settings/load.ts';
+import type { Assets } from '../assets/assets.ts';
+import { asError } from '../guard/failures.ts';
+import { hasFunction } from '../guard/answers.ts';
+import { dispose, failedEngine, guardEngine, unguarded, withEngine, type Guarded } from '../guard/guard.ts';
+import { defaultTimeouts, type EngineTimeouts } from '../guard/timeouts.ts';
+import { within } from '../guard/within.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
 import { explained, refusal, RegistryError } from './registry-error.ts';
 
