@@ -1,3 +1,9 @@
+/** Reads WAV from its beginning, also while it is written or received: integers, floats, A-law and mu-law. */
+import type { FileHandle } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { type ByteReader, createByteReader } from './byte-reader.ts';
+import { deinterleave, mixDown, type SampleFormat, sampleFormats, toSamples16, viewSamples16 } from './samples.ts';
+
 /** WAV files of mono 16-bit PCM, used for decoded recordings and for speech. */
 
 /** Sample rate in Hz that speech recognition expects. */
@@ -21,4 +27,160 @@ export function wavHeader(dataBytes: number, rate = sampleRate): Buffer {
   header.write('data', 36, 'latin1');
   header.writeUInt32LE(dataBytes, 40);
   return header;
+}
+
+/** The bytes are no WAV file that can be read; the message says what they are. */
+export class WavError extends Error {
+  override readonly name = 'WavError';
+  /** WAV's code of a format that cannot be read. */
+  readonly format: number | undefined;
+
+  constructor(message: string, { format }: { format?: number } = {}) {
+    super(message);
+    this.format = format;
+  }
+}
+
+export interface WavLayout {
+  readonly sampleRate: number;
+  readonly channels: number;
+  readonly format: SampleFormat;
+  /** Announced length of the samples; Infinity if unknown. A program that cannot know it yet announces any that is longer. */
+  readonly bytes: number;
+}
+
+/** By WAV's format code and bits per sample, in whole bytes. */
+const formats: Readonly<Record<string, SampleFormat>> = {
+  '1/8': sampleFormats['pcm-u8'],
+  '1/16': sampleFormats['pcm-s16'],
+  '1/24': sampleFormats['pcm-s24'],
+  '1/32': sampleFormats['pcm-s32'],
+  '3/32': sampleFormats['pcm-f32'],
+  '3/64': sampleFormats['pcm-f64'],
+  '6/8': sampleFormats.alaw,
+  '7/8': sampleFormats.ulaw,
+};
+const extensible = 0xfffe;
+
+interface WavSound {
+  readonly sampleRate: number;
+  readonly samples: AsyncGenerator<Int16Array>;
+}
+
+/** Speech as mono s16. Resolves once the header is there; undefined when no byte comes. Throws a `WavError`. */
+export async function readWav(source: AsyncIterable<Uint8Array>): Promise<WavSound | undefined> {
+  const bytes = createByteReader(source);
+  const head = await bytes.peek(12);
+  if (head.length === 0) return undefined;
+  if (!isWav(head)) throw new WavError('not a WAV file');
+  const layout = await readSpeechHeader(bytes);
+  return { sampleRate: layout.sampleRate, samples: readSamples(bytes, layout) };
+}
+
+/** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) are WAV with lengths of 64 bits. */
+export function isWav(head: Buffer): boolean {
+  return /^(RIFF|RF64|BW64)....WAVE/s.test(head.toString('latin1', 0, 12));
+}
+
+/** Rejects what is not mono or stereo at 8 to 48 kHz. */
+export async function readSpeechHeader(bytes: ByteReader): Promise<WavLayout> {
+  const layout = await readWavHeader(bytes);
+  const { channels, sampleRate } = layout;
+  if (channels < 1 || channels > 2 || sampleRate < 8000 || sampleRate > 48_000) {
+    throw new WavError(`a WAV of ${channels} channels, ${sampleRate} Hz`);
+  }
+  return layout;
+}
+
+/** Throws a `WavError`. Number of channels and sample rate may be any. */
+export async function readWavHeader(bytes: ByteReader): Promise<WavLayout> {
+  await bytes.skip(12);
+  let format: Omit<WavLayout, 'bytes'> | undefined;
+  let longSize = Infinity;
+  for (;;) {
+    const head = await bytes.peek(8);
+    if (head.length < 8) throw new WavError('a WAV without samples');
+    const id = head.toString('latin1', 0, 4);
+    const size = head.readUInt32LE(4);
+    await bytes.skip(8);
+    if (id === 'data') {
+      if (!format) throw new WavError('a WAV without a format');
+      return { ...format, bytes: (size === inLongSize ? longSize : size) || Infinity };
+    }
+    if (id === 'fmt ') format = readFormat(await bytes.peek(Math.min(size, 40)));
+    if (id === 'ds64') longSize = readLongSize(await bytes.peek(Math.min(size, 16)));
+    await bytes.skip(size + (size % 2));
+  }
+}
+
+/** The size of the samples is in the chunk `ds64`, or unknown where there is none. */
+const inLongSize = 0xffff_ffff;
+
+/** The size of the file comes first. */
+function readLongSize(chunk: Buffer): number {
+  return chunk.length < 16 ? Infinity : Number(chunk.readBigUInt64LE(8));
+}
+
+function readFormat(chunk: Buffer): Omit<WavLayout, 'bytes'> {
+  if (chunk.length < 16) throw new WavError('a WAV whose format is cut');
+  const tag = chunk.readUInt16LE(0);
+  // In the extensible header, the code is in the first two bytes of a GUID.
+  const code = tag === extensible && chunk.length >= 26 ? chunk.readUInt16LE(24) : tag;
+  const [channels, sampleRate, bits] = [chunk.readUInt16LE(2), chunk.readUInt32LE(4), chunk.readUInt16LE(14)];
+  const format = formats[`${code}/${8 * Math.ceil(bits / 8)}`];
+  if (!format) throw new WavError(`a WAV of format ${code}, ${bits} bits`, { format: code });
+  return { sampleRate, channels, format };
+}
+
+/** Mono s16. */
+export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncGenerator<Int16Array> {
+  for await (const frames of framesOf(bytes, layout)) {
+    yield toMono(frames, layout);
+  }
+}
+
+function toMono(frames: Uint8Array, { channels, format }: WavLayout): Int16Array {
+  if (channels === 1 && format === sampleFormats['pcm-s16']) return viewSamples16(frames);
+  return toSamples16(mixDown(deinterleave(frames, format, channels)));
+}
+
+/** The samples as they come, in whole frames, as many as the header announces at most. */
+export async function* framesOf(
+  bytes: ByteReader,
+  { channels, format, ...layout }: WavLayout,
+): AsyncGenerator<Uint8Array> {
+  const frameBytes = channels * format.bytes;
+  let left = layout.bytes;
+  let carried: Uint8Array = new Uint8Array();
+  for await (const chunk of bytes.rest()) {
+    const more = chunk.subarray(0, left);
+    const own = carried.length === 0 ? more : Buffer.concat([carried, more]);
+    left -= Math.min(left, chunk.length);
+    const whole = own.length - (own.length % frameBytes);
+    carried = own.subarray(whole);
+    if (whole > 0) yield own.subarray(0, whole);
+    if (left === 0) return; // other chunks may follow
+  }
+}
+
+/** The header is looked for in so many bytes. */
+const headBytes = 65_536;
+
+/** Undefined if the file is no WAV, has another encoding, or more before its samples. `bytes` is what the file has. */
+export async function findWavSamples(
+  file: FileHandle,
+): Promise<{ readonly layout: WavLayout; readonly start: number; readonly bytes: number } | undefined> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), { position: 0 });
+  const head = buffer.subarray(0, bytesRead);
+  if (!isWav(head)) return undefined;
+  const reader = createByteReader(Readable.from([head]));
+  try {
+    const layout = await readWavHeader(reader);
+    const start = head.length - (await reader.peek(head.length)).length;
+    // A recording may have been cut off: what is there is taken, as ffmpeg does.
+    return { layout, start, bytes: Math.min(layout.bytes, (await file.stat()).size - start) };
+  } catch (error) {
+    if (error instanceof WavError) return undefined;
+    throw error;
+  }
 }

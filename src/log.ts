@@ -4,8 +4,7 @@
  * are cut, and what looks like a key in them is masked.
  */
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
-import { maskKeys } from '../lib/mask-keys.ts';
-import { shorten } from '../lib/truncate.ts';
+import { maskKeys, shorten } from '../lib/text.ts';
 import { currentScope } from './request-scope.ts';
 
 /** Writes to stdout by default. */

@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import type { EngineContext, Recording } from '../../engines/contract/index.ts';
 import { transcribe } from '../../engines/whisper-cli/transcribe.ts';
 import { sampleRate } from '../../lib/wav.ts';
-import { mixFilters } from '../../src/audio/ffmpeg-mix.ts';
-import { decodeWithFfmpeg } from '../../src/audio/ffmpeg.ts';
+import { decodeWithFfmpeg, mixFilters } from '../../src/audio/ffmpeg.ts';
 import { requireProgram } from '../../test/support/programs.ts';
 
 export interface HandWork {

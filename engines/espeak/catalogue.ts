@@ -1,5 +1,5 @@
 import { EngineError, type EngineContext } from '../contract/index.ts';
-import { lastLine } from '../../lib/last-line.ts';
+import { lastLine } from '../../lib/text.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { readVoices, type EspeakVoice } from './voices.ts';
 

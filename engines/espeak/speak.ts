@@ -1,6 +1,6 @@
 import { EngineError, type EngineContext, type Pcm, type RunningProgram } from '../contract/index.ts';
-import { lastLine } from '../../lib/last-line.ts';
-import { readWav } from '../../lib/wav-reader.ts';
+import { lastLine } from '../../lib/text.ts';
+import { readWav } from '../../lib/wav.ts';
 import type { Synthesizer } from './synthesizer.ts';
 import { toSpeakable } from '../lib/espeak-text/speakable.ts';
 

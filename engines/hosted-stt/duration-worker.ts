@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ALL_FORMATS, FilePathSource, Input } from 'mediabunny';
-import { findWavSamples } from '../../lib/wav-samples.ts';
+import { findWavSamples } from '../../lib/wav.ts';
 
 const { path } = workerData as { readonly path: string };
 console.error = console.warn = () => {}; // the demuxer logs to the console

@@ -14,7 +14,7 @@ import {
   type TranscriptionOptions,
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
-import { readWav } from '../../lib/wav-reader.ts';
+import { readWav } from '../../lib/wav.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 

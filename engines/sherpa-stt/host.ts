@@ -5,8 +5,7 @@
  * Question: `HostQuestion`. Answers: `RecognizedPiece`, in order. A piece that is at work cannot be stopped.
  */
 import { createReadStream } from 'node:fs';
-import { sampleRate } from '../../lib/wav.ts';
-import { readWav } from '../../lib/wav-reader.ts';
+import { readWav, sampleRate } from '../../lib/wav.ts';
 import { serveQuestions, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary, toFloats } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';

@@ -2,7 +2,7 @@
 import type { Pcm } from '../contract/index.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
 import { sampleFormats } from '../../lib/samples.ts';
-import { isWav, readSamples, readSpeechHeader, WavError, type WavLayout } from '../../lib/wav-reader.ts';
+import { isWav, readSamples, readSpeechHeader, WavError, type WavLayout } from '../../lib/wav.ts';
 import { notAudio } from './answer.ts';
 import { isSurelyMp3 } from './mp3.ts';
 

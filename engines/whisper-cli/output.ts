@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
 import { isObject } from '../../lib/json.ts';
-import { lastLine } from '../../lib/last-line.ts';
+import { lastLine } from '../../lib/text.ts';
 import { fromWhisper } from './languages.ts';
 import { createTimeline, tidy, withoutControls, withoutNotes } from './segments.ts';
 import { decodeBytes, wordsOf, type Offsets, type Token } from './words.ts';

@@ -1,7 +1,7 @@
 /** One recording with whisper-cli, which loads the model for it. */
 import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
-import { lastLine } from '../../lib/last-line.ts';
+import { lastLine } from '../../lib/text.ts';
 import { spinLimit } from './loaded-models.ts';
 import { readTranscript, type Heard } from './output.ts';
 import { readSegmentLine } from './segments.ts';

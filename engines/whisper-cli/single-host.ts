@@ -2,7 +2,7 @@
 import { EngineError, type EngineContext, type Resident } from '../contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
 import { toJsonLine } from '../../lib/json-lines.ts';
-import { lastLine } from '../../lib/last-line.ts';
+import { lastLine } from '../../lib/text.ts';
 import { LineSplitter } from '../../lib/line-splitter.ts';
 import { hardLimitMs } from './run-whisper-cli.ts';
 import { spinLimit } from './loaded-models.ts';

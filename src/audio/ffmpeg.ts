@@ -2,18 +2,20 @@
  * Decodes with a sandboxed ffmpeg: forced demuxer, no network protocols, no other input file, no output file, limits on
  * memory, time and duration. (A plain `ffmpeg -i` follows playlists to local files and the network.)
  */
-import { rename, rm, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { EngineError, type Container, type Decoded } from '../../engines/contract/index.ts';
+import type { Readable } from 'node:stream';
+import { type Container, type Decoded, EngineError } from '../../engines/contract/index.ts';
+import { createByteReader } from '../../lib/byte-reader.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
-import { lastLine } from '../../lib/last-line.ts';
-import { readLines } from '../system/child-process/output.ts';
-import { startProgram } from '../system/child-process/run-program.ts';
-import { Mix, mixFilters } from './ffmpeg-mix.ts';
-import { errorsIn, StreamReport, type AudioStream } from './ffmpeg-streams.ts';
-import type { DecodeJob, DecodeOptions } from './job.ts';
+import { lastLine } from '../../lib/text.ts';
+import { restoreCancelled, sampleFormats, viewSamples16 } from '../../lib/samples.ts';
+import { framesOf, sampleRate, type WavLayout } from '../../lib/wav.ts';
 import { undecodable } from './failures.ts';
+import { type DecodeJob, type DecodeOptions, highestSampleRate, mostChannels } from './job.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
+import { readLines } from '../system/child-process/child.ts';
+import { startProgram } from '../system/child-process/run-program.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
   webm: 'matroska',
@@ -143,4 +145,103 @@ function ffmpegArguments({ path, container, maxSeconds }: DecodeJob, track: numb
     ...['-map_metadata', '-1', '-t', String(maxSeconds + 1)],
     ...['-af', mixFilters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
   ];
+}
+
+/** An audio stream of the input. */
+interface AudioStream {
+  readonly index: number;
+  /** ffmpeg's name of the codec. */
+  readonly codec: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly channels: number;
+}
+
+const streamLine = /^\[info\] +Stream #0:(\d+).*?: Audio: (\w+).*, (\d+) Hz, ([^,]+)/;
+const choiceLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /;
+
+class StreamReport {
+  readonly #streams = new Map<number, AudioStream>();
+  /** The stream that is decoded; reported before it is. */
+  chosen: AudioStream | undefined;
+
+  read(line: string): void {
+    if (this.chosen !== undefined) return; // the streams of the output follow
+    const [, index, codec = '', rate, layout = ''] = streamLine.exec(line) ?? [];
+    if (index !== undefined) {
+      const stream = { index: Number(index), codec, sampleRate: Number(rate), channels: channelsOf(layout) };
+      this.#streams.set(stream.index, stream);
+    }
+    const [, choice] = choiceLine.exec(line) ?? [];
+    if (choice !== undefined) this.chosen = this.#streams.get(Number(choice));
+  }
+
+  /** Why the stream is not to be decoded. */
+  get excess(): string | undefined {
+    const { channels = 0, sampleRate = 0 } = this.chosen ?? {};
+    if (channels > mostChannels) return `it has ${String(channels)} channels, and the limit is ${String(mostChannels)}`;
+    if (sampleRate <= highestSampleRate) return undefined;
+    return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(highestSampleRate)} Hz`;
+  }
+
+  /** The audio streams beside the one that is decoded, in their order. */
+  get others(): readonly AudioStream[] {
+    return [...this.#streams.values()].filter((stream) => stream !== this.chosen);
+  }
+}
+
+/** From names such as `mono`, `5.1(side)`, `7.1.4`, `9 channels`. The other names have eight channels at most. */
+function channelsOf(layout: string): number {
+  const [count] = /^\d+(?= channels)/.exec(layout) ?? [];
+  if (count !== undefined) return Number(count);
+  const [places] = /^\d+(\.\d+)+/.exec(layout) ?? [];
+  if (places !== undefined) return places.split('.').reduce((sum, some) => sum + Number(some), 0);
+  return layout.startsWith('hexadecagonal') ? 16 : layout === 'mono' ? 1 : 2;
+}
+
+/** The errors, without what is reported about the recording, such as its title. */
+function errorsIn(stderr: string): string {
+  return stderr
+    .split('\n')
+    .filter((line) => !/^(\[info\]| |$)/.test(line))
+    .join('\n');
+}
+
+/**
+ * Filters of ffmpeg. Their output has two channels: the mix of a mono or stereo input, and its first channel. With `<`,
+ * the shares of the channels that exist add up to 1.
+ */
+export const mixFilters = `aformat=sample_fmts=s16:sample_rates=${String(sampleRate)}:channel_layouts=mono|stereo,pan=stereo|c0<c0+c1|c1=c0`;
+
+const layout: WavLayout = { sampleRate, channels: 2, format: sampleFormats['pcm-s16'], bytes: Infinity };
+
+/** A track below -60 dB of full scale is silent; codecs do not always return zeros. */
+const silence = 32;
+
+/** The output of the filters as mono. */
+class Mix {
+  hasSound = false;
+  readonly #output: Readable;
+
+  constructor(output: Readable) {
+    this.#output = output;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for await (const frames of framesOf(createByteReader(this.#output), layout)) {
+      const [mix, first] = split(viewSamples16(frames));
+      restoreCancelled(mix, [first], 2);
+      this.hasSound ||= mix.some((sample) => Math.abs(sample) > silence);
+      yield Buffer.from(mix.buffer);
+    }
+  }
+}
+
+function split(pairs: Int16Array): [Int16Array, Int16Array] {
+  const [even, odd] = [new Int16Array(pairs.length / 2), new Int16Array(pairs.length / 2)];
+  for (let i = 0; i < even.length; i++) {
+    even[i] = pairs[2 * i] ?? 0;
+    odd[i] = pairs[2 * i + 1] ?? 0;
+  }
+  return [even, odd];
 }

@@ -2,8 +2,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Decoded } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
-import { findWavSamples } from '../../lib/wav-samples.ts';
-import { sampleRate } from '../../lib/wav.ts';
+import { findWavSamples, sampleRate } from '../../lib/wav.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
 

@@ -1,5 +1,5 @@
 /** The log as a person reads it: a line per event, with the time, what happened and how long it took. */
-import { shorten } from '../../lib/truncate.ts';
+import { shorten } from '../../lib/text.ts';
 import { visible, type Paint } from './terminal.ts';
 
 type Facts = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import type { AgentEvent, ChatResult } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { wellFormed } from '../../lib/json.ts';
-import { shorten } from '../../lib/truncate.ts';
+import { shorten } from '../../lib/text.ts';
 import { createClipOrder } from './clip-order.ts';
 import type { RunFormat } from './run.ts';
 

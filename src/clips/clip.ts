@@ -1,8 +1,7 @@
 /** A clip on disk, and its expiry. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { raceAbort, startTimeout } from '../../lib/abort.ts';
-import { startTimer } from '../../lib/timers.ts';
+import { raceAbort, startTimeout, startTimer } from '../../lib/abort.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { AudioType } from '../contract/audio.ts';
 import { Spool, type Part } from './spool.ts';

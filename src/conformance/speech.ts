@@ -8,7 +8,7 @@ import {
   type SpeechCall,
   type SpeechFormat,
 } from '../../engines/contract/index.ts';
-import { isWav } from '../../lib/wav-reader.ts';
+import { isWav } from '../../lib/wav.ts';
 import {
   engineErrorOf,
   expectAccepted,

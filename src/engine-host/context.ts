@@ -1,7 +1,7 @@
 /** Creates the context that the service passes to each engine. */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { readWav, WavError } from '../../lib/wav-reader.ts';
+import { readWav, WavError } from '../../lib/wav.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { Decoded, EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
 import { currentUsage, currentVia } from '../request-scope.ts';
@@ -14,8 +14,7 @@ import { runProgram } from '../system/child-process/run-program.ts';
 import { streamProgram } from '../system/child-process/stream-program.ts';
 import type { Metrics, QueueState } from '../metrics/metrics.ts';
 import { markHandled } from './guard/callbacks.ts';
-import { createQueue } from './scheduling/call-queue.ts';
-import { createCorePlan, grantThreads } from './scheduling/core-plan.ts';
+import { createCorePlan, createQueue, grantThreads } from './scheduling/call-queue.ts';
 import type { Residents } from './resident/index.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { pause, startTimeout } from '../../lib/abort.ts';
-import { startTimer } from '../../lib/timers.ts';
+import { pause, startTimeout, startTimer } from '../../lib/abort.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { readWav, WavError } from '../../lib/wav-reader.ts';
-import { wavHeader } from '../../lib/wav.ts';
+import { readWav, WavError, wavHeader } from '../../lib/wav.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));

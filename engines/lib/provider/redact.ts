@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/json.ts';
-import { maskKeys } from '../../../lib/mask-keys.ts';
+import { maskKeys } from '../../../lib/text.ts';
 
 /** Shorter secrets could be part of ordinary words. */
 const shortestSecret = 5;

@@ -5,8 +5,7 @@
  * Question: `HostQuestion`. Answers: `HostAnswer`, in order. Recordings take turns, 2 s of sound each.
  */
 import { createReadStream } from 'node:fs';
-import { sampleRate } from '../../../lib/wav.ts';
-import { readWav } from '../../../lib/wav-reader.ts';
+import { readWav, sampleRate } from '../../../lib/wav.ts';
 import { serveQuestions, type Question } from '../host-program/host-program.ts';
 import { loadLibrary, toFloats, type VoiceActivityDetector } from '../sherpa/program.ts';
 

@@ -1,6 +1,6 @@
 /** Encodes what no library of ours encodes, with ffmpeg. */
 import { EngineError, type Pcm, type SpeechFormat } from '../../../engines/contract/index.ts';
-import { lastLine } from '../../../lib/last-line.ts';
+import { lastLine } from '../../../lib/text.ts';
 import { streamProgram } from '../../system/child-process/stream-program.ts';
 
 /** The signal has the request's deadline; this limit only catches leaked programs. */

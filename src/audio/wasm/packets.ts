@@ -18,9 +18,8 @@ import { isSystemError, undecodable } from '../failures.ts';
 import { withFile } from './file-bytes.ts';
 import { viewedSource, type FileView } from './file-view.ts';
 import { unsupportedCodec } from './needs-ffmpeg.ts';
-import { oggCodecIds } from './ogg-sections.ts';
+import { oggCodecIds, sectionsOf } from './sections.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
-import { sectionsOf } from './sections.ts';
 import type { PacketContainer, Track } from './track.ts';
 
 const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {

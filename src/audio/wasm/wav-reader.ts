@@ -1,7 +1,7 @@
 import type { EngineError } from '../../../engines/contract/index.ts';
 import { createByteReader } from '../../../lib/byte-reader.ts';
 import { deinterleave } from '../../../lib/samples.ts';
-import { framesOf, readWavHeader, WavError } from '../../../lib/wav-reader.ts';
+import { framesOf, readWavHeader, WavError } from '../../../lib/wav.ts';
 import { undecodable } from '../failures.ts';
 import { pieces, withFile } from './file-bytes.ts';
 import type { FileView } from './file-view.ts';

@@ -1,6 +1,6 @@
 /** What this machine can have, as the API lists it and starts it. */
 import type { Logger } from '../../../engines/contract/index.ts';
-import { shorten } from '../../../lib/truncate.ts';
+import { shorten } from '../../../lib/text.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { ProblemError } from '../../contract/problems.ts';

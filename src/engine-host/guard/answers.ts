@@ -14,7 +14,7 @@ import {
   type Transcript,
   type Voice,
 } from '../../../engines/contract/index.ts';
-import { shorten } from '../../../lib/truncate.ts';
+import { shorten } from '../../../lib/text.ts';
 import { BadAnswer } from './failures.ts';
 
 const mostEntries = 10_000;

@@ -14,8 +14,7 @@ import { checkTime, checkTranscript, isAmount, isCount, must, objectOf } from '.
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
 import { callFailure, asError } from './failures.ts';
-import { invoke } from './cached-poll.ts';
-import { Wait, type SharedDeadline } from './shared-deadline.ts';
+import { invoke, type SharedDeadline, Wait } from './cached-poll.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts {

@@ -1,7 +1,7 @@
 /** Normalizes the errors that engines throw. */
 import { EngineError, engineErrorCodes, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { reasonOf } from '../../../lib/abort.ts';
-import { shorten } from '../../../lib/truncate.ts';
+import { shorten } from '../../../lib/text.ts';
 
 /** A return value that violates the engine contract. */
 export class BadAnswer extends Error {

@@ -18,8 +18,7 @@ import { checkAssets, checkAvailability, checkFindings, checkModels, hasFunction
 import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, type CallFacts } from './calls.ts';
 import { engineErrorOf, asError } from './failures.ts';
 import type { EngineTimeouts } from './timeouts.ts';
-import { CachedPoll, type Failure } from './cached-poll.ts';
-import { SharedDeadline } from './shared-deadline.ts';
+import { CachedPoll, type Failure, SharedDeadline } from './cached-poll.ts';
 import { within } from './within.ts';
 
 /** An engine as used by the service. */

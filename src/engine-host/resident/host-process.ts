@@ -4,11 +4,9 @@ import { EngineError, type ResidentCall, type ResidentProgram } from '../../../e
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { parseObject, wellFormed } from '../../../lib/json.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
-import { lastLine } from '../../../lib/last-line.ts';
+import { lastLine } from '../../../lib/text.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
-import { endAfterExit, tail } from '../../system/child-process/output.ts';
-import { notStarted, spawnProgram } from '../../system/child-process/spawn.ts';
-import { killGroup } from '../../system/child-process/terminate.ts';
+import { endAfterExit, killGroup, notStarted, spawnProgram, tail } from '../../system/child-process/child.ts';
 
 const readyMs = 120_000;
 /** How long a program may take to confirm a cancellation. */

@@ -1,7 +1,6 @@
 /** One life of a resident program: it waits for memory, loads, serves calls, and ends. */
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
-import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
-import { startTimer } from '../../../lib/timers.ts';
+import { linkedSignal, raceAbort, startTimer } from '../../../lib/abort.ts';
 import { isLocked, lockOf, tryLock } from '../../../lib/file-lock.ts';
 import { startHost, type Crash, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, Tenant } from './memory-plan.ts';

@@ -1,20 +1,20 @@
 /** A bounded, fair job queue for CPU-bound work: one queue per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { EngineError, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
-import { currentCaller, currentKey, currentUsage } from '../../request-scope.ts';
-import type { QueueMetrics, QueueRefusal, QueueState } from '../../metrics/metrics.ts';
-import { traced } from '../../trace.ts';
+import { EngineError, type JobGrant, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
 import {
+  type CallerQueue,
   createFairScheduler,
   endJob,
   forgetIdle,
   jobsOf,
-  queueOf,
   nextCaller,
+  queueOf,
   servingOrder,
   startJob,
-  type CallerQueue,
 } from './fair-scheduler.ts';
+import type { QueueMetrics, QueueRefusal, QueueState } from '../../metrics/metrics.ts';
+import { currentCaller, currentKey, currentUsage } from '../../request-scope.ts';
+import { traced } from '../../trace.ts';
 
 /** Number of finished jobs used to estimate the duration of a job. */
 const remembered = 8;
@@ -31,7 +31,7 @@ interface Waiter {
 type Listener = Parameters<JobQueue['run']>[1];
 
 /** Registers the queue; `state` is read whenever somebody looks at the metrics. */
-export type ObserveQueue = (state: () => QueueState) => QueueMetrics;
+type ObserveQueue = (state: () => QueueState) => QueueMetrics;
 
 /** `now` returns monotonic milliseconds. */
 export function createQueue(
@@ -224,5 +224,46 @@ function createThroughput(now: () => number) {
       for (const { since } of running) jobsPerMs += 1 / Math.max(meanMs, now() - since);
       return 1 / jobsPerMs;
     },
+  };
+}
+
+interface CoreLease extends Disposable {
+  readonly threads: number;
+}
+
+type CorePlan = ReturnType<typeof createCorePlan>;
+
+export function createCorePlan(cores: number) {
+  let inUse = 0;
+  return {
+    /**
+     * A job alone gets all that is free. While its queue has slots left, each of these finds a core later: it gets at most
+     * half of what is free. Everybody gets one thread, even where none is free.
+     */
+    take(idleSlots: number): CoreLease {
+      const free = cores - inUse;
+      const share = idleSlots === 0 ? free : Math.min(Math.ceil(free / 2), free - idleSlots);
+      return this.hold(Math.max(1, share));
+    },
+    /** For a job whose number of threads is a setting. */
+    hold(threads: number): CoreLease {
+      inUse += threads;
+      return { threads, [Symbol.dispose]: () => void (inUse -= threads) };
+    },
+  };
+}
+
+/** Runs the jobs of a queue that are at work, each with its threads. */
+export function grantThreads({ slots, threads }: QueueOptions, cores: CorePlan) {
+  let busy = 0;
+  return async <T>(job: (grant: JobGrant) => Promise<T>): Promise<T> => {
+    if (threads === undefined) return job({});
+    busy += 1;
+    using lease = threads === 'shared' ? cores.take(slots - busy) : cores.hold(threads);
+    try {
+      return await job({ threads: lease.threads });
+    } finally {
+      busy -= 1;
+    }
   };
 }

@@ -1,6 +1,6 @@
 /** Converts the input of a response to messages of the engine contract. */
 import type { Message, MessagePart, ToolCall } from '../../../engines/contract/index.ts';
-import { shorten } from '../../../lib/truncate.ts';
+import { shorten } from '../../../lib/text.ts';
 import type { ItemStore } from '../../chat/item-store.ts';
 import { invalid } from '../../contract/problems.ts';
 import { checkLength, type Conversation } from '../chat-messages.ts';

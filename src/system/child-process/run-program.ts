@@ -1,10 +1,7 @@
 /** Runs a program: each is ended by its signal or timeout, and all of them when the service exits. */
 import type { Readable } from 'node:stream';
 import type { ProgramCall, ProgramExit } from '../../../engines/contract/index.ts';
-import { exitOf, type NamedCall } from './exit.ts';
-import { readLines, tail } from './output.ts';
-import { spawnProgram } from './spawn.ts';
-import { killGroup } from './terminate.ts';
+import { exitOf, killGroup, type NamedCall, readLines, spawnProgram, tail } from './child.ts';
 
 export interface StartedProgram {
   /** Must be read to its end. */

@@ -3,9 +3,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RunningProgram, StreamingCall } from '../../../engines/contract/index.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
-import { exitOf } from './exit.ts';
-import { spawnProgram, type Child } from './spawn.ts';
-import { killGroup } from './terminate.ts';
+import { type Child, exitOf, killGroup, spawnProgram } from './child.ts';
 
 /** The `start` of an engine's context. Throws as `startProgram` does. */
 export function streamProgram(program: string, args: readonly string[], options: StreamingCall): RunningProgram {

@@ -1,6 +1,6 @@
 /** Reads the tool list of a server. */
 import { isObject } from '../../../lib/json.ts';
-import { shorten } from '../../../lib/truncate.ts';
+import { shorten } from '../../../lib/text.ts';
 import { largestSchema, longestDescription, mostTools } from './bounds.ts';
 
 export interface Definition {

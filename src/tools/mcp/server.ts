@@ -5,7 +5,7 @@ import { onAbort, raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
-import { shorten } from '../../../lib/truncate.ts';
+import { shorten } from '../../../lib/text.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { readDefinitions, type Definition } from './definitions.ts';
 import { longestOutput } from './bounds.ts';

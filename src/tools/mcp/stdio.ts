@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { adopt, endingWithParent } from '../../system/child-process/terminate.ts';
+import { adopt, endingWithParent } from '../../system/child-process/child.ts';
 import { largestMessage } from './bounds.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { messageOf } from '../../../lib/errors.ts';

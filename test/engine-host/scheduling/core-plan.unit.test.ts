@@ -1,6 +1,6 @@
 /** Threads of jobs that share this machine's cores. */
 import { describe, expect, it } from 'vitest';
-import { createCorePlan, grantThreads } from '../../../src/engine-host/scheduling/core-plan.ts';
+import { createCorePlan, grantThreads } from '../../../src/engine-host/scheduling/call-queue.ts';
 
 /** Starts so many jobs at once; the threads of each. */
 async function threadsOf(cores: number, slots: number, jobs: number): Promise<number[]> {

@@ -1,0 +1,32 @@
+/** Truncates a text to `limit` UTF-16 units without splitting a surrogate pair. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}
+
+const longest = 200;
+
+/**
+ * Returns the last line of a program's output, for the log. The lines before it may repeat source code or what the program
+ * was given. A line with JSON may be a question or an answer and is left out.
+ */
+export function lastLine(output: string): string {
+  const line =
+    output
+      .trimEnd()
+      .split(/[\r\n]/)
+      .at(-1)
+      ?.trim() ?? '';
+  return /[{[]\s*["{[]/.test(line) ? '[a line with JSON]' : shorten(line, longest);
+}
+
+/** Candidates for keys, found in linear time: a match takes the whole word. */
+const keyLike = /\b(?:sk|pk|rk|gsk|hf|xai|key|bearer|token)[-_: ]+[\w*.-]{8,}/gi;
+
+/** Characters that are examined; what follows is dropped. */
+const examined = 65_536;
+
+/** Replaces what looks like a key, including masked keys such as "sk-ab12****wxyz": it has a digit or an asterisk. */
+export function maskKeys(text: string): string {
+  return text.slice(0, examined).replace(keyLike, (word) => (/[\d*]/.test(word) ? '[key]' : word));
+}
