@@ -17,8 +17,7 @@ import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { catalogue, part } from './catalogue.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
-import { piecesOf } from './pieces.ts';
-import { sayWith, speak } from './speak.ts';
+import { sayWith, speak, voicePieces } from './speak.ts';
 import { createTurns } from './turns.ts';
 import { findSpeaker, openVoices, problemOf } from './voice-set.ts';
 import { chooseSpeaker } from './voices.ts';
@@ -99,7 +98,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         });
       };
       try {
-        const samples = speak(piecesOf(text), say, { sampleRate, pauseMs: sentencePause / speed });
+        const samples = speak(voicePieces(text), say, { sampleRate, pauseMs: sentencePause / speed });
         const speech = context.encode({ sampleRate, samples }, format, { signal: lifetime.signal });
         return await awaitFirstChunk(speech, { end, empty: noSound });
       } catch (error) {

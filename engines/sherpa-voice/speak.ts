@@ -1,14 +1,34 @@
 /** The sound of a text, piece by piece; the next one is made while one is read. */
 import { EngineError, type Resident } from '../contract/index.ts';
+import { piecesOf, type Piece } from '../../lib/spoken-pieces.ts';
 import { prefetch } from '../lib/prefetch.ts';
 import type { HostQuestion } from './host.ts';
-import type { Piece } from './pieces.ts';
+
+/** In code points. The library keeps the memory of its longest piece: 10 s of sound, 400 MB. */
+const longest = 120;
+
+/** Sound begins with the end of the first piece, but voices swallow parts of very short sentences. */
+const shortestFirst = 12;
+
+/** An empty line or an ellipsis is a pause, for which voices have no sound. */
+const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+/;
+
+/** Other line ends are spaces. */
+export function voicePieces(text: string): Piece[] {
+  const paragraphs = text.trim().split(pauses);
+  return paragraphs.flatMap((paragraph, index) =>
+    piecesOf(paragraph.replace(/\s+/g, ' '), { longest, ...(index === 0 && { shortestFirst }) }),
+  );
+}
 
 export interface Manner {
   readonly sampleRate: number;
   /** Between two sentences. */
   readonly pauseMs: number;
 }
+
+/** Shares of `pauseMs`. */
+const pauseAfter: Readonly<Record<Piece['end'], number>> = { sentence: 1, clause: 0.5, word: 0 };
 
 type SayPiece = (text: string, isFirst: boolean) => Promise<Int16Array>;
 
@@ -23,7 +43,7 @@ export async function* speak(
   for await (const sound of sounds) {
     missing -= sound.length;
     yield sound;
-    const { pause = 0 } = pieces[at++] ?? {};
+    const pause = pauseAfter[pieces[at++]?.end ?? 'word'];
     if (at < pieces.length && pause > 0) yield new Int16Array(Math.round((pause * pauseMs * sampleRate) / 1000));
   }
   if (missing > 0) yield new Int16Array(missing);

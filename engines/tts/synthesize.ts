@@ -1,7 +1,7 @@
 import { speechMediaTypes, type EngineContext, type Pcm, type Speech, type SpeechCall } from '../contract/index.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
+import { piecesOf } from '../../lib/spoken-pieces.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
-import { splitSentences } from '../lib/sentences.ts';
 import { notAudio } from './answer.ts';
 import { requestPiece, type Endpoint } from './request.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
@@ -23,7 +23,7 @@ export async function synthesize(
   dependencies: Dependencies,
   signal: AbortSignal,
 ): Promise<Speech> {
-  const split = splitSentences(call.text, model.maxCharacters);
+  const split = piecesOf(call.text, { longest: model.maxCharacters }).map(({ text }) => text);
   const pieces = split.length > 0 ? split : [call.text]; // only white space: let the provider decide
   const { context } = dependencies;
   const plan = planFor(call.format, { pieces: pieces.length, remote: model.formats, encodable: context.formats });

@@ -1,8 +1,8 @@
 /** How a text is cut into what is spoken at once. */
 import { describe, expect, it } from 'vitest';
-import { piecesOf } from '../../../engines/sherpa-voice/pieces.ts';
+import { voicePieces } from '../../../engines/sherpa-voice/speak.ts';
 
-const texts = (text: string) => piecesOf(text).map((piece) => piece.text);
+const texts = (text: string) => voicePieces(text).map((piece) => piece.text);
 const spoken = (text: string) => text.replace(/\s/g, '');
 
 describe('the first piece', () => {
@@ -29,28 +29,28 @@ describe('the pieces', () => {
 
   it('have as many sentences as fit, with a pause after each piece', () => {
     const text = `A first sentence. ${'Ten words are in this sentence of the test here. '.repeat(4)}`;
-    expect(piecesOf(text).map(({ text, pause }) => [text.length, pause])).toEqual([
-      [17, 1],
-      [97, 1],
-      [97, 1],
+    expect(voicePieces(text).map(({ text, end }) => [text.length, end])).toEqual([
+      [17, 'sentence'],
+      [97, 'sentence'],
+      [97, 'sentence'],
     ]);
   });
 
   it('of a long sentence end with clauses, and pause half as long', () => {
-    const pieces = piecesOf(`${long.repeat(2)}and so it went on until it ended.`);
+    const pieces = voicePieces(`${long.repeat(2)}and so it went on until it ended.`);
     expect(pieces).toEqual([
-      { text: long.trim(), pause: 0.5 },
-      { text: long.trim(), pause: 0.5 },
-      { text: 'and so it went on until it ended.', pause: 1 },
+      { text: long.trim(), end: 'clause' },
+      { text: long.trim(), end: 'clause' },
+      { text: 'and so it went on until it ended.', end: 'sentence' },
     ]);
   });
 
   it('of a clause without an end are cut at words, without a pause', () => {
-    const pieces = piecesOf('word '.repeat(60).trim());
-    expect(pieces.map(({ text, pause }) => [text.length, pause])).toEqual([
-      [119, 0],
-      [119, 0],
-      [59, 1],
+    const pieces = voicePieces('word '.repeat(60).trim());
+    expect(pieces.map(({ text, end }) => [text.length, end])).toEqual([
+      [119, 'word'],
+      [119, 'word'],
+      [59, 'sentence'],
     ]);
   });
 
@@ -77,6 +77,6 @@ describe('the pieces', () => {
   });
 
   it.each(['', '   ', '\n\n\n'])('are none for white space (%j)', (text) => {
-    expect(piecesOf(text)).toEqual([]);
+    expect(voicePieces(text)).toEqual([]);
   });
 });

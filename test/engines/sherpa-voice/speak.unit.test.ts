@@ -1,9 +1,9 @@
 /** The sound of a text: piece by piece, one ahead of its reader. */
 import { expect, it } from 'vitest';
-import type { Piece } from '../../../engines/sherpa-voice/pieces.ts';
+import type { Piece } from '../../../lib/spoken-pieces.ts';
 import { speak } from '../../../engines/sherpa-voice/speak.ts';
 
-const pieces = ['one', 'two', 'three', 'four'].map((text): Piece => ({ text, pause: 1 }));
+const pieces = ['one', 'two', 'three', 'four'].map((text): Piece => ({ text, end: 'sentence' }));
 async function allOf(sounds: AsyncIterable<Int16Array>): Promise<Int16Array[]> {
   const all: Int16Array[] = [];
   for await (const sound of sounds) all.push(sound);
@@ -36,10 +36,10 @@ it('asks for the first piece as one that may be refused', async () => {
 it('has a pause between two pieces, as long as the first one says', async () => {
   const say = () => Promise.resolve(new Int16Array(800).fill(1));
   const some: Piece[] = [
-    { text: 'a', pause: 1 },
-    { text: 'b', pause: 0.5 },
-    { text: 'c', pause: 0 },
-    { text: 'd', pause: 1 },
+    { text: 'a', end: 'sentence' },
+    { text: 'b', end: 'clause' },
+    { text: 'c', end: 'word' },
+    { text: 'd', end: 'sentence' },
   ];
   const lengths = (await allOf(speak(some, say, manner))).map((sound) => [sound.length, sound[0]]);
   expect(lengths).toEqual([[800, 1], [800, 0], [800, 1], [400, 0], [800, 1], [800, 1]]); // prettier-ignore

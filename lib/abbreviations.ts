@@ -1,7 +1,7 @@
 /**
- * Abbreviations with a full stop that a sentence goes on after, by language. Those of one letter (`z. B.`, `J. Smith`) need
- * no entry, and those of words that end sentences have none (`on.`, `me.`). All languages are one list: a sentence that is
- * joined to the next one by mistake is only spoken in one piece with it, while a voice pauses after `Dr.`.
+ * Abbreviations whose full stop does not end a sentence, by language. Those of one letter (`z. B.`, `J. Smith`) need no
+ * entry, and those that are also words have none (`on.`, `me.`). All languages are searched: two sentences in one piece do
+ * less harm than a pause after `Dr.`.
  */
 const byLanguage = {
   en: 'Mr Mrs Ms Messrs Dr Prof Rev Hon St Mt Ft Sr Jr Gen Col Capt Cpt Lt Sgt Cpl Maj Adm Cmdr Gov Sen Rep Pres Supt Inc Ltd Corp vs approx',
@@ -13,7 +13,7 @@ const byLanguage = {
   nl: 'dhr mevr mw dr drs prof ir ing mr ds jhr bijv evt incl ca',
 };
 
-/** They stand before a number; elsewhere they may be words, as "No." is. */
+/** Abbreviations only before a number: elsewhere they may be words, as "No." is. */
 const beforeNumbers = {
   en: 'No Nos Fig Figs Vol Ch Sec Art pp Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec',
   de: 'Nr Abb Abs Art Kap Bd Tel Okt Dez',
@@ -32,7 +32,7 @@ const abbreviationsBeforeNumbers = wordsOf(beforeNumbers);
 /** A letter, or an ordinal number: "am 3. Oktober". */
 const short = /^(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]|\d{1,2})$/u;
 
-/** Whether the word, which a full stop and white space follow, may go on with `next`. */
+/** Whether the full stop after the word does not end the sentence. `next` is the character after the white space. */
 export function isAbbreviation(word: string, next: string): boolean {
   const plain = word.toLowerCase();
   return short.test(word) || abbreviations.has(plain) || (/\d/.test(next) && abbreviationsBeforeNumbers.has(plain));

@@ -1,0 +1,139 @@
+/** Cuts a text into pieces for speech. Runs in linear time. */
+import { isAbbreviation } from './abbreviations.ts';
+
+export interface Piece {
+  /** Without white space at its ends. */
+  readonly text: string;
+  readonly end: 'sentence' | 'clause' | 'word';
+}
+
+export interface PieceOptions {
+  /** Maximum length of a piece in code points, at least 1. */
+  readonly longest: number;
+  /** The first piece ends with the first sentence that makes it longer than this. Default: like the others. */
+  readonly shortestFirst?: number;
+}
+
+/** UTF-16 units that the segmenters see after a piece: the following text decides whether a cut is allowed ("3.|14"). */
+const lookAhead = 32;
+
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/**
+ * A piece has as many whole sentences as fit. A longer sentence is cut at the end of a clause if possible, else of a word,
+ * else of a grapheme. A text of only white space has no pieces.
+ */
+export function piecesOf(text: string, options: PieceOptions): Piece[] {
+  return createPieces(options).end(text);
+}
+
+/** For a text that arrives in parts: `push` returns the sentences that text follows, `end` returns the rest. */
+export function createPieces({ longest, shortestFirst }: PieceOptions) {
+  let rest = '';
+  let enough = shortestFirst;
+
+  function take(part: string, isLast: boolean): Piece[] {
+    const text = rest + part;
+    const pieces: Piece[] = [];
+    let start = skipSpace(text, 0);
+    while (start < text.length) {
+      const next = nextPiece(text, start, { longest, enough, isLast });
+      if (!next) break;
+      pieces.push({ text: text.slice(start, start + next.length).trimEnd(), end: next.end });
+      start = skipSpace(text, start + next.length);
+      enough = undefined;
+    }
+    rest = text.slice(start);
+    return pieces;
+  }
+
+  return { push: (part: string) => take(part, false), end: (part = '') => take(part, true) };
+}
+
+interface Limits {
+  readonly longest: number;
+  /** The piece ends with the first sentence that makes it longer. */
+  readonly enough: number | undefined;
+  /** No text follows. */
+  readonly isLast: boolean;
+}
+
+/** Returns undefined if the piece may go on with the text that follows. */
+function nextPiece(
+  text: string,
+  start: number,
+  { longest, enough, isLast }: Limits,
+): (Pick<Piece, 'end'> & { readonly length: number }) | undefined {
+  const full = skipCodePoints(text, start, longest);
+  const space = /^\s*/.exec(text.slice(full, full + lookAhead))?.[0].length ?? 0;
+  const reach = full + space - start;
+  const window = text.slice(start, start + reach + lookAhead);
+  let sentence = 0;
+  for (const end of sentenceEnds(window)) {
+    if (end > reach || (end === window.length && !isLast)) break;
+    sentence = end;
+    if (enough !== undefined && end > enough) break;
+  }
+  const isOpen = !isLast && window.length < reach + lookAhead;
+  if (sentence > (isOpen ? (enough ?? 0) : 0)) return { length: sentence, end: 'sentence' };
+  if (isOpen) return undefined;
+  const clause = lastMatch(clauseEnd, window.slice(0, reach));
+  if (clause > 0) return { length: clause, end: 'clause' };
+  const word =
+    lastMatch(wordEnd, window.slice(0, reach)) ||
+    boundaryBefore(words, window, reach) ||
+    boundaryBefore(graphemes, window, reach) ||
+    full - start;
+  return { length: word, end: 'word' };
+}
+
+/** The dot takes as much as it can, so that these find the last end. */
+const clauseEnd = /^.*(?:[,;:–—]\s|[、，；：])/s;
+const wordEnd = /^.*\s/s;
+
+function lastMatch(pattern: RegExp, text: string): number {
+  return pattern.exec(text)?.[0].length ?? 0;
+}
+
+/** The last boundary at or before `index`, or 0. */
+function boundaryBefore(segmenter: Intl.Segmenter, window: string, index: number): number {
+  return segmenter.segment(window).containing(index)?.index ?? 0;
+}
+
+/** Yields the ends of sentences and of lines, after their white space. */
+function* sentenceEnds(text: string): Generator<number> {
+  for (const { index, segment } of sentences.segment(text)) {
+    const end = index + segment.length;
+    if (end === text.length || !isInSentence(text, end)) yield end;
+  }
+}
+
+/** Longer words are no abbreviations. */
+const longestAbbreviation = 12;
+
+/** Whether the text before this place ends with an abbreviation, on the same line. */
+function isInSentence(text: string, index: number): boolean {
+  let stop = index;
+  while (stop > 0 && /[^\S\n]/.test(text.charAt(stop - 1))) stop -= 1;
+  if (stop === index || text[stop - 1] !== '.') return false;
+  const before = text.slice(Math.max(0, stop - 1 - longestAbbreviation), stop - 1);
+  const [word] = /(?<![\p{L}\p{N}])(?:\p{L}+|\p{N}+)$/u.exec(before) ?? [];
+  return word !== undefined && isAbbreviation(word, text.charAt(index));
+}
+
+function skipCodePoints(text: string, start: number, count: number): number {
+  let end = start;
+  for (let left = count; left > 0 && end < text.length; left -= 1) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return end;
+}
+
+/** All white space is in the Basic Multilingual Plane, so one UTF-16 unit is enough. */
+function skipSpace(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && /\s/.test(text.charAt(end))) end += 1;
+  return end;
+}
