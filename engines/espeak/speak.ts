@@ -2,27 +2,27 @@ import { EngineError, type EngineContext, type Pcm, type RunningProgram } from '
 import { lastLine } from '../../lib/text.ts';
 import { readWav } from '../../lib/wav.ts';
 import type { Synthesizer } from './synthesizer.ts';
-import { toSpeakable } from '../lib/espeak-text/speakable.ts';
+import { toSpeakable } from '../lib/espeak-text.ts';
 
 export interface Utterance {
   readonly text: string;
   /** Value of `-v`. */
   readonly voiceFile: string;
-  /** 1 is the default; see `wordsPerMinute`. */
+  /** Relative to the default rate; see `wordsPerMinute`. */
   readonly speed: number;
 }
 
 /** Words per minute: eSpeak NG's default, and the range that it keeps to (the package ends at 450). */
-const rates = { usual: 175, min: 80, max: 450 };
+const rates = { default: 175, min: 80, max: 450 };
 
 /**
  * Value of `-s`. The duration of some sentences is inversely proportional to it within 7 % (measured with 1.51 and with
  * the package). A few words change more, because pauses change more than words: at 2 "yes" takes a third of its time.
  */
 function wordsPerMinute(speed: number): number {
-  const rate = Math.round(rates.usual * speed);
+  const rate = Math.round(rates.default * speed);
   if (rate >= rates.min && rate <= rates.max) return rate;
-  const limits = `${(rates.min / rates.usual).toFixed(2)} to ${(rates.max / rates.usual).toFixed(2)}`;
+  const limits = `${(rates.min / rates.default).toFixed(2)} to ${(rates.max / rates.default).toFixed(2)}`;
   throw new EngineError('parameter-not-supported', `eSpeak NG has speeds of ${limits}, not ${String(speed)}.`);
 }
 

@@ -46,7 +46,7 @@ function readRow(line: string): Row[] {
   return [{ tags, name: name.replaceAll('_', ' '), file }];
 }
 
-/** Language of its own tag, else of another tag that it serves: Mandarin (`cmn`) serves `zh`. */
+/** Returns the language of the voice's own tag, else of another tag that it serves: Mandarin (`cmn`) serves `zh`. */
 function languageOf(tags: Row['tags']): string | null {
   return tags.map(({ tag }) => toIso(tag)).find((language) => language !== null) ?? null;
 }
@@ -59,13 +59,13 @@ function toIso(tag: string): string | null {
 
 let languageNames: Intl.DisplayNames | undefined;
 
-/** The names are loaded when they are needed: that takes 9 ms. */
+/** The names are loaded on first use: that takes 9 ms. */
 function nameOf(language: string): string | undefined {
   languageNames ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   return languageNames.of(language);
 }
 
-/** The requested voice, else a voice of the requested language, else the default. Throws `voice-not-supported`. */
+/** Returns the requested voice, else a voice of the requested language, else the default. Throws `voice-not-supported`. */
 export function chooseVoice(
   voices: readonly EspeakVoice[],
   { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,

@@ -1,6 +1,6 @@
 /**
- * Piper voices that can be downloaded. Only voices whose model card says that they were trained from scratch, with recordings
- * that may be used for everything: most others began as `lessac` or `ryan`, whose recordings forbid commercial use.
+ * Piper voices that can be downloaded. The model cards of these say that they were trained from scratch on recordings that
+ * may be used for any purpose. Most others began as `lessac` or `ryan`, whose recordings forbid commercial use.
  */
 import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What sherpa-onnx needs beyond Piper's two files: tokens.txt, and metadata in the model. They are written to DATA_DIR/voices;
- * the operator's files are only read.
+ * Writes what sherpa-onnx needs beyond Piper's two files, tokens.txt and metadata in the model, to DATA_DIR/voices. The
+ * operator's files are never changed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface ConvertedVoice {
   readonly session: string;
 }
 
-/** The runtime plans its memory anew for each length of a sentence, and keeps all plans: 604 MB after 60 lengths, 390 without. */
+/** ONNX Runtime keeps a memory plan for each length of a sentence: 604 MB after 60 lengths, 390 MB without the plans. */
 const session = 'EnableMemPattern=0\n';
 
 type Context = Pick<EngineContext, 'dataDir'>;
@@ -61,7 +61,7 @@ async function removeOthers(parent: string, prefix: string, kept: string): Promi
   for (const name of others) await rm(join(parent, name), { recursive: true, force: true });
 }
 
-/** What the library reads from a VITS model. */
+/** The metadata that the library reads from a VITS model. */
 function metadataOf(config: PiperConfig): Readonly<Record<string, string | number>> {
   const { phonemes, sampleRate, speakerCount, espeakVoice, locale, tokens } = config;
   const common = { model_type: 'vits', language: locale, n_speakers: speakerCount, sample_rate: sampleRate };

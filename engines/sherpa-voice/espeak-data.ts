@@ -1,4 +1,4 @@
-/** The directory espeak-ng-data, by which the library turns text into phonemes. Its files are under GPL-3.0. */
+/** Finds espeak-ng-data, which the library needs to turn text into phonemes. Its files are under GPL-3.0. */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { parseObject, textOf } from '../../lib/json.ts';
 
 export interface EspeakData {
   readonly directory: string;
-  /** Unpacks it where it is not there yet. */
+  /** Unpacks the directory if it is missing. */
   readonly make: () => Promise<void>;
 }
 
@@ -18,19 +18,19 @@ type Context = Pick<EngineContext, 'env' | 'resolve' | 'dataDir'>;
 
 /** Order: the option, the installed program's, the package's. A named directory has no fallback. */
 export function findEspeakData(named: string | undefined, context: Context): EspeakData | undefined {
-  if (named !== undefined) return isData(context.resolve(named)) ? there(context.resolve(named)) : undefined;
+  if (named !== undefined) return isData(context.resolve(named)) ? existing(context.resolve(named)) : undefined;
   const program = findExecutable('espeak-ng', context.env.PATH ?? '');
   const installed = program === undefined ? undefined : dataOf(program);
-  return installed === undefined ? ofPackage(context) : there(installed);
+  return installed === undefined ? dataOfPackage(context) : existing(installed);
 }
 
-const there = (directory: string): EspeakData => ({ directory, make: () => Promise.resolve() });
+const existing = (directory: string): EspeakData => ({ directory, make: () => Promise.resolve() });
 
 const isData = (directory: string): boolean => existsSync(join(directory, 'phontab'));
 
 const triplets: Readonly<Record<string, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' };
 
-/** Debian has it below lib/TRIPLET, others below share or lib. */
+/** Debian installs it below lib/TRIPLET, others below share or lib. */
 function dataOf(program: string): string | undefined {
   const prefix = dirname(dirname(program));
   const places = ['share', 'lib', join('lib', triplets[process.arch] ?? '')];
@@ -40,7 +40,7 @@ function dataOf(program: string): string | undefined {
 const packageName = '@echogarden/espeak-ng-emscripten';
 
 /** Only its files are read: it is under the GPL and never loaded into this process. */
-function ofPackage(context: Context): EspeakData | undefined {
+function dataOfPackage(context: Context): EspeakData | undefined {
   const script = resolvePackage();
   if (script === undefined) return undefined;
   const facts = parseObject(readFileSync(join(dirname(script), 'package.json'), 'utf8'));
@@ -56,7 +56,7 @@ function resolvePackage(): string | undefined {
   }
 }
 
-/** Emscripten packs the files one after the other into one; the script has their places. 24 MB, in 459 files. */
+/** Emscripten concatenates the 459 files (24 MB) into one; the script has their offsets. */
 async function unpack(script: string, directory: string): Promise<void> {
   const packed = await readFile(script.replace(/\.js$/, '.data'));
   const entries = (await readFile(script, 'utf8')).matchAll(/"\/usr\/share\/espeak-ng-data\/([^"]+)",start:(\d+),end:(\d+)/g); // prettier-ignore

@@ -1,8 +1,8 @@
 /**
  * Keeps one voice in memory and speaks with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
- * (GPL-3.0): so this is a program of its own.
+ * (GPL-3.0), so it runs in a program of its own.
  *
- * Question: `HostQuestion`. Answers: {"sound": base64 of mono s16le}, in order. What is at work cannot be stopped.
+ * Question: `HostQuestion`. Answers: {"sound": base64 of mono s16le}, in order. A synthesis in progress cannot be stopped.
  */
 import { serveQuestions, type Caller, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary } from '../lib/sherpa/program.ts';
@@ -50,7 +50,7 @@ function speak(sound: Buffer, say: Caller['say']): void {
   for (let at = 0; at < sound.length; at += chunkBytes) say({ sound: sound.toString('base64', at, at + chunkBytes) });
 }
 
-/** In a loop: `Int16Array.from` takes ten times as long. */
+/** A loop, since `Int16Array.from` takes ten times as long. */
 function toS16(samples: Float32Array): Buffer {
   const sound = new Int16Array(samples.length);
   for (let i = 0; i < samples.length; i++) sound[i] = Math.round(Math.max(-1, Math.min(1, samples[i] ?? 0)) * 32_767);

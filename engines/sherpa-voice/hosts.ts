@@ -1,4 +1,4 @@
-/** The program of each voice, and what it needs: the library, the files of eSpeak NG, a converted voice. */
+/** Opens the program of each voice with what it needs: the library, the data of eSpeak NG and the converted voice. */
 import { EngineError, type EngineContext, type Finding, type Resident } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
@@ -25,7 +25,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
     );
   }
 
-  /** Two first requests convert it once. */
+  /** Concurrent requests share one conversion. */
   function convert(voice: UsableVoice): Promise<ConvertedVoice> {
     const known = converting.get(voice.stamp);
     const converted = known ?? convertVoice(voice, context).finally(() => converting.delete(voice.stamp));

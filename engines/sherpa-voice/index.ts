@@ -11,14 +11,14 @@ import {
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
-import { toSpeakable } from '../lib/espeak-text/speakable.ts';
+import { toSpeakable } from '../lib/espeak-text.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { catalogue, part } from './catalogue.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { sayWith, speak, voicePieces } from './speak.ts';
-import { createTurns } from './turns.ts';
+import { createPieceQueue } from './piece-queue.ts';
 import { findSpeaker, openVoices, problemOf } from './voice-set.ts';
 import { chooseSpeaker } from './voices.ts';
 
@@ -39,10 +39,10 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const { id = defaultId, name = defaultName, waiting = defaultWaiting, sentencePause = defaultPauseMs } = options;
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const queue = context.queue({ slots, waiting, threads: options.threads ?? 1 });
-  const takeTurn = createTurns(queue);
+  const runPiece = createPieceQueue(queue);
   const hosts = createHosts(options, context);
   const voices = await openVoices(options, context);
-  const main: ServedVoices = { id, name, voices, usual: options.voice };
+  const main: ServedVoices = { id, name, voices, defaultVoice: options.voice };
   const others = await openOthers(voices.assets, options, context);
   const pulled = options.pulled === true ? others : [];
   const { library } = hosts;
@@ -68,32 +68,32 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     );
   }
 
-  async function findProblem({ voices, usual: named }: ServedVoices): Promise<Availability | undefined> {
+  async function findProblem({ voices, defaultVoice }: ServedVoices): Promise<Availability | undefined> {
     const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
     const missing = library.missing();
     if (missing !== undefined) return unavailable('program-missing', missing);
     const found = await voices.recent();
-    const usual = chooseSpeaker(found.speakers, {}, named);
-    if (!usual) return unavailable('model-file-missing', problemOf(found.voices, named));
-    const lacking = hosts.missing(usual.file);
+    const speaker = chooseSpeaker(found.speakers, {}, defaultVoice);
+    if (!speaker) return unavailable('model-file-missing', problemOf(found.voices, defaultVoice));
+    const lacking = hosts.missing(speaker.file);
     return lacking === undefined ? undefined : unavailable('program-missing', lacking);
   }
 
   return {
     ...served,
     async synthesize(call, { signal }) {
-      const { voices: set, usual } = modelOf(call.model);
+      const { voices: set, defaultVoice } = modelOf(call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const { voice, file, speaker } = findSpeaker(await set.inspect(), call, usual);
+      const { voice, file, speaker } = findSpeaker(await set.inspect(), call, defaultVoice);
       const { sampleRate, lengthScale } = file.config;
       const host = await raceAbort(hosts.open(voice, file), signal);
       const lifetime = linkedSignal(signal);
       const end = () => lifetime.end(new Error('the speech is over'));
       const say = async (piece: string, isFirst: boolean) => {
         const question = { text: toSpeakable(piece), speaker, speed: speed / lengthScale };
-        const turn = { signal: lifetime.signal, hasBegun: !isFirst };
-        return takeTurn(() => sayWith(host, question, lifetime.signal), turn).catch(async (error: unknown) => {
+        const options = { signal: lifetime.signal, hasBegun: !isFirst };
+        return runPiece(() => sayWith(host, question, lifetime.signal), options).catch(async (error: unknown) => {
           throw lifetime.signal.aborted ? error : await library.explain(error);
         });
       };
@@ -120,13 +120,13 @@ interface ServedVoices {
   readonly name: string;
   readonly voices: Awaited<ReturnType<typeof openVoices>>;
   /** The voice of requests that name none. */
-  readonly usual: string | undefined;
+  readonly defaultVoice: string | undefined;
 }
 
-/** One voice that is there is enough. */
-async function toEntry({ id, name, voices, usual }: ServedVoices, library: readonly Asset[]): Promise<ModelEntry> {
+/** The model needs the first voice only while no voice is installed. */
+async function toEntry({ id, name, voices, ...served }: ServedVoices, library: readonly Asset[]): Promise<ModelEntry> {
   const { listed, speakers } = await voices.recent();
-  const defaultVoice = usual ?? speakers[0]?.id;
+  const defaultVoice = served.defaultVoice ?? speakers[0]?.id;
   const needed = [...library, ...(speakers.length === 0 ? voices.assets.slice(0, 1) : [])];
   const needs = needed.map((asset) => asset.id);
   return {
@@ -140,16 +140,16 @@ async function toEntry({ id, name, voices, usual }: ServedVoices, library: reado
   };
 }
 
-/** The voices of the catalogue that the settings do not name. */
+/** Opens the voices of the catalogue that the settings do not name. */
 function openOthers(
-  wanted: readonly { readonly id: string }[],
+  named: readonly { readonly id: string }[],
   { mirror }: Options,
   context: EngineContext,
 ): Promise<ServedVoices[]> {
-  const ids = catalogue.ids.filter((id) => !wanted.some((download) => download.id === id));
+  const ids = catalogue.ids.filter((id) => !named.some((download) => download.id === id));
   const open = async (id: string): Promise<ServedVoices> => {
     const voices = await openVoices({ voices: [id], ...(mirror !== undefined && { mirror }) }, context);
-    return { id: pulledId(id), name: catalogue.titleOf(id), voices, usual: undefined };
+    return { id: pulledId(id), name: catalogue.titleOf(id), voices, defaultVoice: undefined };
   };
   return Promise.all(ids.map(open));
 }

@@ -1,4 +1,4 @@
-/** Piper's .onnx.json: what of it a voice needs. */
+/** Reads the fields of Piper's .onnx.json that a voice needs. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { Unusable } from '../lib/model-files.ts';
 
@@ -8,18 +8,18 @@ export interface PiperConfig {
   /** eSpeak NG's name of the voice. */
   readonly espeakVoice: string;
   readonly sampleRate: number;
-  /** Number of each speaker by name; of a single speaker: none. */
+  /** The number of each speaker by name. Empty for a single speaker. */
   readonly speakers: ReadonlyMap<string, number>;
   readonly speakerCount: number;
   readonly tokens: ReadonlyMap<string, number>;
   readonly lengthScale: number;
   readonly noiseScale: number;
   readonly noiseW: number;
-  /** ISO 639-1; null where it names none. */
+  /** ISO 639-1; null if the locale names none. */
   readonly language: string | null;
   /** BCP 47, such as en-US. */
   readonly locale: string;
-  /** Such as `ljspeech`. */
+  /** The name of the recordings, such as `ljspeech`. */
   readonly dataset: string;
 }
 
@@ -54,7 +54,7 @@ export function readPiperConfig(text: string): PiperConfig {
   };
 }
 
-/** Others make the library divide by zero, or the encoders refuse. Throws `Unusable`. */
+/** With other rates the library divides by zero, or the encoders refuse. Throws `Unusable`. */
 export function sampleRateOf(value: unknown): number {
   const rate = Number(value);
   if (Number.isInteger(rate) && rate >= 8_000 && rate <= 48_000) return rate;
@@ -73,7 +73,7 @@ function speakersOf({ num_speakers = 1, speaker_id_map }: JsonObject): Pick<Pipe
   return { speakerCount, speakers };
 }
 
-/** Symbols of more than one character and line ends have no place in tokens.txt. */
+/** Line ends and symbols of more than one character cannot be written to tokens.txt. */
 function tokensOf({ phoneme_id_map, num_symbols }: JsonObject): ReadonlyMap<string, number> {
   const size = Number(num_symbols);
   const all = Object.entries(objectOf(phoneme_id_map)).map(([symbol, ids]) => {
@@ -90,9 +90,9 @@ function tokensOf({ phoneme_id_map, num_symbols }: JsonObject): ReadonlyMap<stri
   return tokens;
 }
 
-/** The library speaks for minutes where the length scale is near 0. */
-function scaleOf(inference: JsonObject, name: string, usual: number, least: number): number {
-  const { [name]: value = usual } = inference;
+/** With a length scale near 0, the library speaks for minutes. */
+function scaleOf(inference: JsonObject, name: string, defaultValue: number, least: number): number {
+  const { [name]: value = defaultValue } = inference;
   if (typeof value === 'number' && value >= least && value <= 10) return value;
   throw new Unusable(`its ${name} must be ${least} to 10`);
 }

@@ -1,4 +1,4 @@
-/** The sound of a text, piece by piece; the next one is made while one is read. */
+/** Synthesizes a text piece by piece; the next piece is made while one is read. */
 import { EngineError, type Resident } from '../contract/index.ts';
 import { piecesOf, type Piece } from '../../lib/spoken-pieces.ts';
 import { prefetch } from '../lib/prefetch.ts';
@@ -7,13 +7,13 @@ import type { HostQuestion } from './host.ts';
 /** In code points. The library keeps the memory of its longest piece: 10 s of sound, 400 MB. */
 const longest = 120;
 
-/** Sound begins with the end of the first piece, but voices swallow parts of very short sentences. */
+/** The first audio arrives when the first piece is done, but voices swallow parts of very short sentences. */
 const shortestFirst = 12;
 
-/** An empty line or an ellipsis is a pause, for which voices have no sound. */
+/** Voices make no pause at an empty line or an ellipsis. */
 const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+/;
 
-/** Other line ends are spaces. */
+/** Line ends within a paragraph are spaces. */
 export function voicePieces(text: string): Piece[] {
   const paragraphs = text.trim().split(pauses);
   return paragraphs.flatMap((paragraph, index) =>
@@ -23,7 +23,7 @@ export function voicePieces(text: string): Piece[] {
 
 export interface Manner {
   readonly sampleRate: number;
-  /** Between two sentences. */
+  /** Pause between two sentences. */
   readonly pauseMs: number;
 }
 
@@ -37,19 +37,19 @@ export async function* speak(
   say: SayPiece,
   { sampleRate, pauseMs }: Manner,
 ): AsyncGenerator<Int16Array> {
-  const sounds = prefetch(pieces, (piece) => say(piece.text, piece === pieces[0]));
+  const spoken = prefetch(pieces, (piece) => say(piece.text, piece === pieces[0]));
   let missing = Math.round(sampleRate / 10); // some texts are silent, but a file must contain audio
   let at = 0;
-  for await (const sound of sounds) {
-    missing -= sound.length;
-    yield sound;
+  for await (const samples of spoken) {
+    missing -= samples.length;
+    yield samples;
     const pause = pauseAfter[pieces[at++]?.end ?? 'word'];
     if (at < pieces.length && pause > 0) yield new Int16Array(Math.round((pause * pauseMs * sampleRate) / 1000));
   }
   if (missing > 0) yield new Int16Array(missing);
 }
 
-/** Asks the program (host.ts). */
+/** Has the voice's program (host.ts) speak one piece. */
 export async function sayWith(host: Resident, question: HostQuestion, signal: AbortSignal): Promise<Int16Array> {
   const chunks: Buffer[] = [];
   await host.call(

@@ -1,4 +1,4 @@
-/** Judges a voice without loading it. */
+/** Checks a voice without loading it. */
 import { Unusable, explained, readText, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
@@ -6,7 +6,7 @@ import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.
 export interface VoiceFacts {
   readonly file: string;
   readonly bytes: number;
-  /** As the library sees it: the model's own metadata go before the .onnx.json. */
+  /** As the library reads it: the model's own metadata take precedence over the .onnx.json. */
   readonly config: PiperConfig;
   /** Keys of the model's own metadata. */
   readonly metadata: ReadonlySet<string>;
@@ -15,14 +15,14 @@ export interface VoiceFacts {
 export type VoiceFile = Judged<VoiceFacts>;
 export type UsableVoice = Extract<VoiceFile, { readonly ok: true }>;
 
-/** Bytes: 75 MB above the file when it is loaded, and what the library keeps after 10 s of sound. */
+/** Bytes of memory: the file, 75 MB once it is loaded, and what the library keeps after 10 s of audio. */
 export const needOf = ({ bytes }: UsableVoice): number => bytes + 475_000_000;
 
-/** Looks at the files again only when they have changed. */
+/** Reads the files again only when they have changed. */
 export const rememberVoiceFile = (file: string): (() => Promise<VoiceFile>) =>
   rememberFiles([file, `${file}.json`], () => inspectVoice(file));
 
-/** Those of Piper's voices with many speakers have 20 kB. */
+/** Piper's voices with many speakers have 20 kB. */
 const longestConfig = 4_194_304;
 
 function inspectVoice(file: string): VoiceFacts {
@@ -33,7 +33,7 @@ function inspectVoice(file: string): VoiceFacts {
   return { file, bytes, config, metadata: new Set(metadata.keys()) };
 }
 
-/** Throws for a model of another kind, which would end the program, and for metadata that contradict the .onnx.json. */
+/** Throws for a model of another kind, which would crash the program, and for metadata that contradict the .onnx.json. */
 function withMetadata(config: PiperConfig, metadata: ReadonlyMap<string, string>): PiperConfig {
   const [rate, speakers] = [metadata.get('sample_rate'), metadata.get('n_speakers')];
   if (rate === undefined) return config;

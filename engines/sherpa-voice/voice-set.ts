@@ -1,4 +1,4 @@
-/** The voices of the settings as their files are now. */
+/** The voices of the settings and the current state of their files. */
 import {
   EngineError,
   OptionsError,
@@ -24,13 +24,13 @@ export interface VoiceSet {
   readonly voices: readonly InspectedVoice[];
   readonly usable: readonly UsableVoice[];
   readonly speakers: readonly Speaker[];
-  /** For the list of models: with those that may still be downloaded. */
+  /** For the list of models; includes voices that can still be downloaded. */
   readonly listed: readonly Voice[];
   /** For the doctor. */
   readonly findings: () => readonly Finding[];
 }
 
-/** Throws an `OptionsError` for voices that cannot be meant. */
+/** Throws an `OptionsError` for unknown and duplicate voices. */
 export async function openVoices({ voices = defaultVoices, voice, mirror }: Options, context: EngineContext) {
   const sources = voices.map((each) => toSource(each, context));
   const inspect = async (): Promise<VoiceSet> =>
@@ -80,11 +80,11 @@ export function findSpeaker({ voices, speakers }: VoiceSet, call: SpeechCall, de
   throw new EngineError('voice-not-supported', `Unknown voice "${voice}"; the list of models contains all voices.`);
 }
 
-/** The voice of the settings to which a speaker belongs. */
+/** Finds the voice of the settings to which a speaker belongs. */
 const voiceOf = (voices: readonly InspectedVoice[], speaker: string): InspectedVoice | undefined =>
   voices.find(({ id }) => speaker === id || speaker.startsWith(`${id}/`));
 
-/** Why a voice cannot be used; without a name, why none can. */
+/** Returns why a voice cannot be used, or without a name why no voice can. */
 export function problemOf(voices: readonly InspectedVoice[], speaker: string | undefined): string {
   const voice = speaker === undefined ? voices.find(({ found }) => !found.ok) : voiceOf(voices, speaker);
   return voice?.found.ok === false ? `${voice.found.detail}.` : `There is no voice "${speaker ?? ''}".`;

@@ -1,4 +1,4 @@
-/** The voices of the settings, and those that a request may name: each speaker of each file. */
+/** The voices of the settings, and the speakers in their files, which requests name as voices. */
 import { existsSync } from 'node:fs';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
@@ -29,7 +29,7 @@ export interface Speaker extends Voice {
   /** The id of its voice in the settings. */
   readonly voice: string;
   readonly file: UsableVoice;
-  /** Its number in the file. */
+  /** The number of the speaker in the file. */
   readonly speaker: number;
 }
 
@@ -49,7 +49,7 @@ export const expectedVoices = ({ id, download }: VoiceSource): Voice[] =>
 
 let names: Intl.DisplayNames | undefined;
 
-/** Loaded when it is needed: that takes 9 ms. */
+/** The names are loaded on first use: that takes 9 ms. */
 function languageName(locale: string): string | undefined {
   names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
   try {
@@ -59,7 +59,10 @@ function languageName(locale: string): string | undefined {
   }
 }
 
-/** The requested voice, else the default one, or the first that speaks the requested language. Undefined: none is usable. */
+/**
+ * Returns the requested voice, else the default one, or the first that speaks the requested language; undefined if no voice
+ * is usable.
+ */
 export function chooseSpeaker(
   speakers: readonly Speaker[],
   { voice, language }: Pick<SpeechCall, 'voice' | 'language'>,
@@ -67,8 +70,8 @@ export function chooseSpeaker(
 ): Speaker | undefined {
   const byId = (id: string) => speakers.find((speaker) => speaker.id === id);
   if (voice !== undefined) return byId(voice);
-  const usual = defaultId === undefined ? speakers[0] : byId(defaultId);
-  if (language === undefined || usual?.language === language) return usual;
+  const preferred = defaultId === undefined ? speakers[0] : byId(defaultId);
+  if (language === undefined || preferred?.language === language) return preferred;
   return speakers.find((speaker) => speaker.language === language) ?? languageNotSupported(speakers, language);
 }
 

@@ -14,13 +14,13 @@ import type { RemoteVoices } from './remote-voices.ts';
 export interface Model {
   readonly id: string;
   readonly remoteId: string;
-  /** As it is now: another Parlance may list other voices later. */
+  /** The current entry: another Parlance may list other voices later. */
   readonly entry: () => Omit<ModelEntry, 'local'>;
   readonly maxCharacters: number;
   readonly formats: readonly RemoteFormat[];
   readonly sampleRate: number;
   readonly instructions: string | undefined;
-  /** The voice to ask for; undefined leaves it to the provider. Throws `voice-not-supported`. */
+  /** Returns the voice to request; undefined leaves the choice to the provider. Throws `voice-not-supported`. */
   readonly voiceFor: (call: Pick<SpeechCall, 'voice' | 'language'>) => string | undefined;
 }
 
@@ -35,12 +35,12 @@ export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<
     ...{ id, remoteId, maxCharacters, formats, sampleRate, instructions },
     entry: () => {
       const now = listed();
-      const usual = defaultVoice ?? voices?.[0]?.id;
+      const shownDefault = defaultVoice ?? voices?.[0]?.id;
       return {
         ...{ id, supports },
         ...(name !== undefined && { name }),
         ...(now && { voices: now }),
-        ...(usual !== undefined && { defaultVoice: usual }),
+        ...(shownDefault !== undefined && { defaultVoice: shownDefault }),
       };
     },
     voiceFor: voices

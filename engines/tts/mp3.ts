@@ -22,7 +22,7 @@ function isId3(head: Buffer): boolean {
 }
 
 /**
- * The frames of a stream, without tags and without the frame that contains the length (Xing, Info or VBRI), which
+ * Yields the frames of a stream, without tags and without the frame that contains the length (Xing, Info or VBRI), which
  * players would apply to the whole concatenated stream.
  */
 export async function* framesOf(stream: ByteReader): AsyncGenerator<Uint8Array> {

@@ -9,7 +9,7 @@ import type { Model } from './models.ts';
 import { framesOf } from './mp3.ts';
 import { planFor, type Plan } from './plan.ts';
 import { prefetch } from '../lib/prefetch.ts';
-import { readSound } from './sound.ts';
+import { readPcm } from './pcm.ts';
 
 export interface Dependencies extends Endpoint {
   readonly context: Pick<EngineContext, 'encode' | 'formats'>;
@@ -61,7 +61,7 @@ const speechBy: Readonly<
     audio: concatenated(pieces, fetch, framesOf),
   }),
   async encode(pieces, fetch, { call, model, lifetime, context }) {
-    const pcm = await soundOf(prefetch(pieces, async (text) => readSound(await fetch(text), model.sampleRate)));
+    const pcm = await joined(prefetch(pieces, async (text) => readPcm(await fetch(text), model.sampleRate)));
     return context.encode(pcm, call.format, { signal: lifetime.signal });
   },
 };
@@ -75,15 +75,15 @@ async function* concatenated(
 }
 
 /** Concatenates the samples of all pieces, which must have the sample rate of the first. */
-async function soundOf(sounds: AsyncGenerator<Pcm>): Promise<Pcm> {
-  const first = await sounds.next();
+async function joined(answers: AsyncGenerator<Pcm>): Promise<Pcm> {
+  const first = await answers.next();
   if (first.done) throw new Error('a text has at least one piece');
   const { sampleRate, samples } = first.value;
   async function* all(): AsyncGenerator<Int16Array> {
     yield* samples;
-    for await (const sound of sounds) {
-      if (sound.sampleRate !== sampleRate) throw notAudio(`${sound.sampleRate} Hz after ${sampleRate} Hz`);
-      yield* sound.samples;
+    for await (const pcm of answers) {
+      if (pcm.sampleRate !== sampleRate) throw notAudio(`${pcm.sampleRate} Hz after ${sampleRate} Hz`);
+      yield* pcm.samples;
     }
   }
   return { sampleRate, samples: all() };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toSpeakable } from '../../../engines/lib/espeak-text/speakable.ts';
+import { toSpeakable } from '../../../engines/lib/espeak-text.ts';
 
 test('a text with its own punctuation is unchanged', () => {
   const prose =

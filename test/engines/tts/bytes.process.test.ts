@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createByteReader } from '../../../lib/byte-reader.ts';
-import { readSound } from '../../../engines/tts/sound.ts';
+import { readPcm } from '../../../engines/tts/pcm.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { pcm, wav } from './support.ts';
@@ -14,7 +14,7 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
 }
 
 async function hear(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; samples: number[] }> {
-  const { sampleRate, samples } = await readSound(createByteReader(inChunks(bytes, size)), 24_000);
+  const { sampleRate, samples } = await readPcm(createByteReader(inChunks(bytes, size)), 24_000);
   const heard: number[] = [];
   for await (const some of samples) heard.push(...some);
   return { sampleRate, samples: heard };

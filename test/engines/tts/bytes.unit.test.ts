@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createByteReader } from '../../../lib/byte-reader.ts';
 import { framesOf, isMp3 } from '../../../engines/tts/mp3.ts';
-import { readSound } from '../../../engines/tts/sound.ts';
+import { readPcm } from '../../../engines/tts/pcm.ts';
 import { mp3, mp3Frame, pcm, trailingTags, wav } from './support.ts';
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
@@ -10,7 +10,7 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
 }
 
 async function decode(bytes: Buffer, size = 4096): Promise<{ sampleRate: number; samples: number[] }> {
-  const { sampleRate, samples } = await readSound(createByteReader(inChunks(bytes, size)), 24_000);
+  const { sampleRate, samples } = await readPcm(createByteReader(inChunks(bytes, size)), 24_000);
   const all: number[] = [];
   for await (const some of samples) all.push(...some);
   return { sampleRate, samples: all };

@@ -1,4 +1,31 @@
-/** Inserts pauses so that espeak-ng skips no text: it drops what exceeds its buffers for a word and for a clause. */
+/** Prepares text for espeak-ng, which drops what exceeds its buffers for a word and for a clause. */
+
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/**
+ * Removes what espeak-ng does not treat as text: control characters (U+0001 starts a command), `[[` (starts phonemes),
+ * private-use characters (used internally) and lone surrogates. Inserts spaces and pauses where espeak-ng would skip text
+ * or crash.
+ */
+export function toSpeakable(text: string): string {
+  const clean = text.replace(/[^\P{Cc}\n]|[\p{Cs}\p{Co}]/gu, ' ').replace(/\[(?=\[)/g, '[ ');
+  return withPauses(withAbbreviationsApart(withSymbolsApart(clean)));
+}
+
+/** espeak-ng reads consecutive dotted letters (`z.B. u.a.`) as one word, and a long one overflows its stack. */
+function withAbbreviationsApart(text: string): string {
+  return text.replace(/(?:\p{L}\.\s?){8}(?=\p{L}\.)/gu, '$&, ');
+}
+
+/** For adjacent emoji espeak-ng says only the first word of each name: "party" for "party popper". */
+function withSymbolsApart(text: string): string {
+  return text.replace(/(?:[^\P{S}\0-\x7f][\p{M}\u200d]*){2,}/gu, (run) =>
+    Array.from(graphemes.segment(run), ({ segment }) => segment).join(' '),
+  );
+}
+
+// --------------------------------------------------------------------------------------------------------- pauses
 
 /** Maximum word length in code points. espeak-ng truncates Thai words from 72 on, Korean ones from 52. */
 const maxWord = 50;
@@ -34,7 +61,7 @@ const emptyLine = '\n\n';
 const alwaysFits = /^(?=[^]{1,100}$)(?:\p{Script=Latin}{1,16}(?:['’-]\p{Script=Latin}{1,16})?[,.:;!?]?\s)+$/u;
 
 /** Inserts spaces into long words and commas into long clauses, at word boundaries where possible. */
-export function withPauses(text: string): string {
+function withPauses(text: string): string {
   let spoken = '';
   let [letters, phonemes, isSpeech] = [0, 0, false];
   for (const clause of text.split(clauseEnd)) {
@@ -60,8 +87,6 @@ export function withPauses(text: string): string {
   }
   return spoken;
 }
-
-const words = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** Words with their trailing spaces; long words are split further. */
 function partsOf(clause: string): string[] {

@@ -1,4 +1,4 @@
-/** Several speeches at once, on one program: they take turns, and none waits for a reader. */
+/** Several speeches at once, on one program: their pieces alternate, and none waits for a reader. */
 import { expect, it, vi } from 'vitest';
 import { metricsUrl } from '../../metrics/support.ts';
 import { until } from '../../support/processes.ts';

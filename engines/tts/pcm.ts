@@ -7,7 +7,7 @@ import { notAudio } from './answer.ts';
 import { isSurelyMp3 } from './mp3.ts';
 
 /** Detects WAV or raw PCM; `rate` is the sample rate of raw PCM. Throws `provider-bad-response`. */
-export async function readSound(bytes: ByteReader, rate: number): Promise<Pcm> {
+export async function readPcm(bytes: ByteReader, rate: number): Promise<Pcm> {
   const head = await bytes.peek(16);
   if (!isWav(head)) await expectSamples(bytes, head);
   const raw: WavLayout = { sampleRate: rate, channels: 1, format: sampleFormats['pcm-s16'], bytes: Infinity };

@@ -1,0 +1,34 @@
+/** Queues the pieces of all speeches, so that no speech waits for the end of a long one or for a slow reader. */
+import { EngineError, type JobQueue } from '../contract/index.ts';
+import { raceAbort } from '../../lib/abort.ts';
+
+export interface PieceJobOptions {
+  readonly signal: AbortSignal;
+  /** When the queue is full, a speech that has begun waits for room; one that has not is refused. */
+  readonly hasBegun: boolean;
+}
+
+export function createPieceQueue(queue: JobQueue) {
+  let room = Promise.withResolvers<undefined>();
+
+  function leave(): void {
+    room.resolve(undefined);
+    room = Promise.withResolvers();
+  }
+
+  return async function runPiece<T>(job: () => Promise<T>, { signal, hasBegun }: PieceJobOptions): Promise<T> {
+    for (;;) {
+      const work = { hasBegun: false };
+      try {
+        const done = await queue.run(() => ((work.hasBegun = true), job()), { signal });
+        leave();
+        return done;
+      } catch (error) {
+        const isRefused = !work.hasBegun && EngineError.is(error) && error.code === 'overloaded';
+        if (!isRefused) leave();
+        if (!isRefused || !hasBegun) throw error;
+      }
+      await raceAbort(room.promise, signal);
+    }
+  };
+}
