@@ -3,8 +3,8 @@
 export type ByteRange = { readonly first: number; readonly last: number } | { readonly suffix: number };
 
 /**
- * Parses a Range header; `last` is Infinity for an open range. Undefined without one, and for headers to ignore: another
- * unit, several ranges, invalid syntax.
+ * Parses a Range header; `last` is Infinity for an open range. Returns undefined without a header, and for one that must be
+ * ignored: another unit, several ranges, or invalid syntax.
  */
 export function parseRange(header = ''): ByteRange | undefined {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header) ?? [];

@@ -9,9 +9,9 @@ import type { ClipLimits, StoredClip } from './clip.ts';
 export class ClipQuota {
   readonly #limits: Pick<ClipLimits, 'clipBytes' | 'totalBytes'>;
   readonly #evict: (clip: StoredClip) => Promise<void>;
-  /** Oldest first. */
+  /** All clips, oldest first. */
   readonly #clips = new Set<StoredClip>();
-  /** Not complete yet. */
+  /** Clips that are not complete yet. */
   readonly #growing = new Set<StoredClip>();
   /** Bytes by caller. */
   readonly #held = new Map<string, number>();
@@ -64,13 +64,13 @@ export class ClipQuota {
     }
   }
 
-  /** Callers that hold at least as much, largest first; then the caller itself. */
+  /** Returns the callers that hold at least as much, largest first, then the caller itself. */
   #evictableBy(caller: string, held: number): string[] {
     const others = [...this.#held].filter(([other, bytes]) => other !== caller && bytes >= held);
     return [...others.sort(([, a], [, b]) => b - a).map(([other]) => other), caller];
   }
 
-  /** The oldest complete clip of the first caller that has one; clips being read come last. */
+  /** Returns the oldest complete clip of the first caller that has one; clips being read come last. */
   #victim(callers: readonly string[]): StoredClip | undefined {
     for (const caller of callers) {
       let oldest: StoredClip | undefined;

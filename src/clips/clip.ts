@@ -63,10 +63,10 @@ export class StoredClip implements Clip {
   #whole: WholeClip | undefined;
   #discarded: Promise<void> | undefined;
   #readers = 0;
-  /** Readers, and requests that wait for the end. */
+  /** Number of readers and of requests that wait for the end. */
   #uses = 0;
   #lastUsed = 0;
-  /** Until the clip is complete for `#endUnread`, from then on for `#expire`. */
+  /** Calls `#endUnread` until the clip is complete, `#expire` from then on. */
   #timer: NodeJS.Timeout | undefined;
   #endUnread: (() => void) | undefined;
 

@@ -11,7 +11,7 @@ export interface PumpOptions {
 
 export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFailure }: PumpOptions) {
   const pieces = audio[Symbol.asyncIterator]();
-  /** False at the end. */
+  /** Resolves with false at the end. */
   const moveOne = async (store: Store) => {
     const item = await raceAbort(pieces.next(), signal);
     if (!item.done) await store(item.value);

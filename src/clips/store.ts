@@ -31,16 +31,16 @@ export interface ClipOwner {
   readonly endsUnread?: boolean;
 }
 
-/** The clips that a request may name: those of this process, in a fleet those of all fronts. */
+/** The clips that a request may name: those of this process or, in a fleet, of all fronts. */
 export interface Clips {
   /**
    * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of the
    * audio if it fails before its first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
-  /** As it is now. Throws `overloaded` when the front that has it cannot be reached, or the signal's reason. */
+  /** Returns the current state. Throws `overloaded` when the front that has it cannot be reached, or the signal's reason. */
   find(id: string, signal: AbortSignal): Clip | undefined | Promise<Clip | undefined>;
-  /** Ends the synthesis and all readers, and resolves when the file is removed: false when there is no such clip. */
+  /** Ends the synthesis and all readers. Resolves when the file is removed; false if there is no such clip. */
   remove(id: string): Promise<boolean>;
 }
 
@@ -178,7 +178,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
   }
 }
 
-/** Never seen by a reader. */
+/** Never reaches a reader. */
 const unread = new Error('the clip had no reader');
 
 function cancelled(): ProblemError {

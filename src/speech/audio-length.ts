@@ -17,7 +17,7 @@ const meters: ReadonlyMap<string, () => AudioMeter> = new Map([
   [pcmFormat.mediaType, createPcmMeter],
 ]);
 
-/** For the media types of the contract; others measure 0. */
+/** Supports the media types of the contract; for others, the length is 0. */
 export function createAudioMeter(mediaType: string): AudioMeter {
   return meters.get(mediaType)?.() ?? createWavMeter();
 }
@@ -70,7 +70,7 @@ function createOggMeter(): AudioMeter {
         const end = 27 + (page[26] ?? 0);
         if (page.length < (rate === 0 ? end + identificationBytes : end)) return;
         rate ||= readRate(page.subarray(end));
-        if (rate === 0 || page.toString('latin1', 0, 4) !== 'OggS') skip = Infinity; // not ours to measure
+        if (rate === 0 || page.toString('latin1', 0, 4) !== 'OggS') skip = Infinity; // an unknown codec or no Ogg
         const position = page.readBigInt64LE(6);
         if (position > 0n) samples = Number(position); // -1: no packet ends on this page
         skip += end + page.subarray(27, end).reduce((sum, length) => sum + length, 0);
@@ -82,10 +82,10 @@ function createOggMeter(): AudioMeter {
   };
 }
 
-/** Enough of the first packet for `readRate`. */
+/** Bytes of the first packet that `readRate` needs. */
 const identificationBytes = 16;
 
-/** Opus counts in 48 kHz (RFC 7845, 4); Vorbis in its own rate. */
+/** Opus positions count in 48 kHz (RFC 7845, 4), Vorbis positions in the sample rate. */
 function readRate(packet: Buffer): number {
   if (packet.toString('latin1', 0, 8) === 'OpusHead') return 48_000;
   return packet.toString('latin1', 0, 7) === '\x01vorbis' ? packet.readUInt32LE(12) : 0;
@@ -95,7 +95,7 @@ function readRate(packet: Buffer): number {
 
 const wavHeadBytes = 44;
 
-/** What follows the header, by its bytes per second. */
+/** Divides the bytes after the header by the bytes per second that it declares. */
 function createWavMeter(): AudioMeter {
   let head = Buffer.alloc(0);
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** `indexOf` for questions in order, in linear time also where the answer is always "none". */
+/** Returns an `indexOf` for ascending `from`; searches in linear time in all, also for strings that do not occur. */
 export function createFinder(text: string): (searched: string, from: number) => number | undefined {
   const found = new Map<string, number>();
   return (searched, from) => {

@@ -1,4 +1,4 @@
-/** Measures the length of FLAC by the headers of its frames (RFC 9639, 9.1): a stream does not say it at its beginning. */
+/** Measures the length of FLAC by its frame headers (RFC 9639, 9.1): the header of a stream does not have it. */
 
 /** "fLaC", a block header, and the part of the first block that has the sample rate. */
 const infoBytes = 21;
@@ -33,11 +33,11 @@ interface Counted {
   readonly samples: number;
 }
 
-/** With the frames that begin before `end`. */
+/** Adds the frames that begin before `end`. */
 function countFrames(bytes: Buffer, end: number, { frames, samples }: Counted): Counted {
   for (let at = bytes.indexOf(0xff); at >= 0 && at < end; at = bytes.indexOf(0xff, at + 1)) {
     const frame = readFrame(bytes.subarray(at, at + headerBytes));
-    // By its number: a header may also occur by chance within a frame.
+    // The number must be the expected one: bytes within a frame may look like a header.
     const expected = frame?.isVariable ? samples : frames;
     if (frame?.number !== expected) continue;
     frames += 1;
@@ -53,7 +53,7 @@ interface Frame {
   readonly samples: number;
 }
 
-/** Undefined if the bytes are no header: its checksum is the last of its bytes. */
+/** Returns undefined if the bytes are not a frame header, whose last byte is its checksum. */
 function readFrame(bytes: Buffer): Frame | undefined {
   const [, sync = 0, codes = 0] = bytes;
   if ((sync & 0xfe) !== 0xf8) return undefined;
@@ -68,13 +68,13 @@ function readFrame(bytes: Buffer): Frame | undefined {
   return { number: readNumber(bytes.subarray(4, sizeAt)), isVariable: (sync & 1) === 1, samples };
 }
 
-/** By their codes; 6 and 7 stand in the header. */
+/** Block sizes by code; for 6 and 7, the size is in the header. */
 const blockSizes: readonly (number | undefined)[] = [
   ...[undefined, 192, 576, 1152, 2304, 4608, undefined, undefined],
   ...[256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768],
 ];
 
-/** Coded as UTF-8 does, up to 36 bits. */
+/** The number is coded as in UTF-8, extended to 36 bits. */
 function readNumber([first = 0, ...rest]: Buffer): number {
   const lead = rest.length === 0 ? first : first & (0x3f >>> rest.length);
   return rest.reduce((number, byte) => number * 64 + (byte & 0x3f), lead);

@@ -1,8 +1,8 @@
-/** The tags and the entities of HTML. Pure, in linear time. */
+/** Recognizes the tags and entities of HTML. Pure, in linear time. */
 
 // ---------------------------------------------------------------------------------------------------------------- tags
 
-/** An attribute has a value or a known name: `a <b and c> d` compares. */
+/** An attribute has a value or a known name, since `a <b and c> d` is a comparison. */
 export const tag =
   /<\/?[a-z][a-z0-9-]*(?:\s+(?:[a-z@:_][\w@:.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'=<>]+)|open|hidden|controls|checked|disabled|allowfullscreen))*\s*\/?>/i;
 
@@ -19,7 +19,7 @@ const inlines = new Set(
   ).split(' '),
 );
 
-/** Names of elements that are not HTML's, but that the text closes: `<answer>Yes.</answer>`. */
+/** Returns the names of all elements that the text closes, also those that are not in HTML: `<answer>Yes.</answer>`. */
 export function closedElements(text: string): ReadonlySet<string> {
   return new Set(Array.from(text.matchAll(/<\/([a-z][a-z0-9-]*)\s*>/gi), ([, name = '']) => name.toLowerCase()));
 }
@@ -36,7 +36,7 @@ export function saidOfTag(markup: string, others: ReadonlySet<string>): string |
 
 export const entity = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z0-9]{1,30});/i;
 
-/** Those that people and models write; an unknown one is text. */
+/** The entities that people and models write; an unknown one is text. */
 const named = new Map(
   Array.from(
     (
@@ -51,7 +51,7 @@ const named = new Map(
   ),
 );
 
-/** `&eacute;` is a letter and a mark. */
+/** The suffixes of entities such as `&eacute;`, which is a letter and an accent. */
 const marks = new Map(
   Object.entries({ grave: '\u0300', acute: '\u0301', circ: '\u0302', tilde: '\u0303', uml: '\u0308' }).concat(
     Object.entries({ ring: '\u030a', caron: '\u030c', cedil: '\u0327' }),

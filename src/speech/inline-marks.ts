@@ -3,11 +3,11 @@ import { createFinder } from './finder.ts';
 import { entity, saidOfEntity, saidOfTag, tag } from './html.ts';
 import { isBetweenDollars, saidOfMath } from './math.ts';
 
-/** Definitions in the whole text. */
+/** Names that the whole text defines. */
 export interface Definitions {
   /** Labels of links and footnotes, as `labelOf` returns them. */
   readonly labels: ReadonlySet<string>;
-  /** Elements that are not HTML's. */
+  /** Names of elements that are not in HTML. */
   readonly elements: ReadonlySet<string>;
 }
 
@@ -87,12 +87,12 @@ function isPower(mark: string, line: string, index: number): boolean {
   return /^<sup>$/i.test(mark) && /[\p{L}\p{N})]/u.test(line[index - 1] ?? '') && /[-−\d]/.test(line[index + 5] ?? '');
 }
 
-/** It follows a word; `[^a-z]` at the beginning of one is a class of characters. */
+/** A footnote follows a word; `[^a-z]` at the beginning of a word is a character class. */
 function isFootnote(mark: string, before: string | undefined, labels: ReadonlySet<string>): boolean {
   return (before !== undefined && !isSpace(before)) || labels.has(labelOf(mark.slice(1, -1)));
 }
 
-/** A path keeps its backslashes: `C:\\a\\.ssh`, `\\\\server`. Calls are in order. */
+/** Paths keep their backslashes: `C:\\a\\.ssh`, `\\\\server`. The marks must be passed in order. */
 function createUnescape(line: string): (mark: string, index: number) => string {
   let path: number | undefined;
   return (mark, index) => {
@@ -117,7 +117,7 @@ function endOfMath(
   return end !== undefined && isBetweenDollars(line, { start, end, mark }) ? end : undefined;
 }
 
-/** Without what ends the sentence. A closing parenthesis belongs to an address that has an opening one. */
+/** Excludes the punctuation of the sentence. A closing parenthesis belongs to an address that has an opening one. */
 function lengthOfAddress(address: string): number {
   if (address.startsWith('<')) return address.length;
   const closing = address.includes('(') ? ".,;:!?'*_~}" : ".,;:!?'*_~})";
@@ -128,7 +128,7 @@ function lengthOfAddress(address: string): number {
 
 // ------------------------------------------------------------------------------------------------------------ code
 
-/** Finds the run of as many backticks that ends the code of an earlier one. Calls are in order. */
+/** Finds the run of equally many backticks that closes a code span. The spans must be passed in order. */
 function createCodeFinder(line: string): (start: number, length: number) => number | undefined {
   let runs: Map<number, { readonly starts: number[]; next: number }> | undefined;
   return (start, length) => {
@@ -156,7 +156,7 @@ export const labelOf = (text: string): string => text.trim().replace(/\s+/g, ' '
 
 const longestLabel = 100;
 
-/** By the places of both brackets of a link's text: where the link ends. */
+/** Maps the indexes of both brackets of a link's text to the index where the link ends. */
 function findLinks(line: string, labels: ReadonlySet<string>): ReadonlyMap<number, number> {
   const links = new Map<number, number>();
   if (!line.includes('](') && labels.size === 0) return links;
@@ -182,7 +182,7 @@ function findLinks(line: string, labels: ReadonlySet<string>): ReadonlyMap<numbe
   return links;
 }
 
-/** Of each opening character the place of the one that closes it, in the order of the latter. */
+/** Maps the index of each opening character to that of its closing one, ordered by the closing ones. */
 function pairsOf(line: string, opening: string, closing: string): Map<number, number> {
   const pairs = new Map<number, number>();
   const open: number[] = [];
@@ -199,7 +199,7 @@ function nextSpace(line: string, from: number): number {
   return space.exec(line)?.index ?? Infinity;
 }
 
-/** Whether what follows the space is the title of a link, and no sentence in parentheses. */
+/** Whether the text after the space is the title of a link, not a sentence in parentheses. */
 function hasTitle(line: string, space: number, end: number): boolean {
   const quote = line
     .slice(space, Math.min(end, space + 4))
@@ -210,7 +210,7 @@ function hasTitle(line: string, space: number, end: number): boolean {
 
 // -------------------------------------------------------------------------------------------------------- emphasis
 
-/** Pushes marks, and empties both once the second of a pair comes. */
+/** Returns a function that pushes a mark, and empties both marks of a pair when the second one is pushed. */
 function createEmphasis(pieces: string[]) {
   const open: { readonly mark: string; readonly piece: number }[] = [];
   const counts = new Map<string, number>();
@@ -235,7 +235,7 @@ function createEmphasis(pieces: string[]) {
 const isSpace = (character: string): boolean => /\s/.test(character);
 const isWord = (character: string): boolean => /[\p{L}\p{N}]/u.test(character);
 
-/** `2*3*4` and `snake_case_name` are no emphasis. */
+/** `2*3*4` and `snake_case_name` are not emphasis. */
 function mayOpen(mark: string, before: string, after: string): boolean {
   if (isSpace(after)) return false;
   return mark === '**' ? !/\p{N}/u.test(before) : mark.startsWith('~') || !isWord(before);

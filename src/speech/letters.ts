@@ -1,15 +1,15 @@
-/** Letters as voices know them: composed with their accents, and plain instead of styled. Pure, in linear time. */
+/** Composes letters with their accents, and replaces styled letters by plain ones. Pure, in linear time. */
 
 /**
- * Matches what NFC changes besides `styled`: a letter with marks, and the parts of a Hangul syllable. Node.js sorts the marks of one
- * letter in quadratic time, so that only 30 of them count (the limit of UAX #15).
+ * Matches what NFC changes besides `styled`: a letter with marks, and the parts of a Hangul syllable. Node.js sorts the
+ * marks of one letter in quadratic time, so at most 30 of them are matched (the limit of UAX #15).
  */
 const composable = /\P{M}\p{M}{1,30}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?/gu;
 
-/** NFC takes these Bengali letters apart, and eSpeak NG then drops the vowel that follows. */
+/** NFC decomposes these Bengali letters, and eSpeak NG then drops the vowel that follows. */
 const bengaliLetters = new Map(['\u09dc', '\u09dd', '\u09df'].map((letter) => [letter.normalize('NFC'), letter]));
 
-/** File names and texts of macOS have accents apart from their letters, which voices spell out. */
+/** File names and texts from macOS have decomposed accents, which voices spell out. */
 export function composed(text: string): string {
   const composedText = text.replace(composable, (run) => run.normalize('NFC'));
   return composedText.replace(/[\u09a1\u09a2\u09af]\u09bc/g, (pair) => bengaliLetters.get(pair) ?? pair);

@@ -1,6 +1,6 @@
-/** LaTeX between its delimiters, as it is said. Pure, in linear time. */
+/** Turns LaTeX between its delimiters into speech. Pure, in linear time. */
 
-/** Commands whose name is not what people say. The others are said by their names: `\alpha`, `\sin`. */
+/** Commands that are not spoken by their names, as `\alpha` and `\sin` are. */
 const symbols = new Map(
   Array.from(
     (
@@ -12,7 +12,7 @@ const symbols = new Map(
   ),
 );
 
-/** Commands for the look of what follows. */
+/** Commands for layout and style. */
 const silent = new Set(
   (
     'left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits text textbf textit textrm mathrm mathbf ' +
@@ -36,7 +36,7 @@ function saidOfCommand(command: string): string {
   return silent.has(command) ? ' ' : ` ${symbols.get(command) ?? command}`;
 }
 
-/** Prices are no math: that touches its dollars, and has a sign of LaTeX or no space. */
+/** Unlike prices, math touches both of its dollar signs, and has a LaTeX character or no space. */
 export function isBetweenDollars(
   line: string,
   { start, end, mark }: { readonly start: number; readonly end: number; readonly mark: '$' | '$$' },

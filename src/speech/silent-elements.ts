@@ -5,8 +5,8 @@ const thinking = /^\s*<(think(?:ing)?|reason(?:ing)?|thought)>/i;
 const silent = / ?(?<!`)(?:<!--|<(details|script|style)(?:\s[^<>]*)?>)/gi;
 
 /**
- * Without comments, scripts, styles and reasoning: that of chat models at the beginning of a text, and the `<details>` with
- * a type that Open WebUI makes of it. Reasoning without an end lasts to the end of the text, since apps send texts in pieces.
+ * Reasoning is at the beginning of a text, as chat models write it, or in the `<details>` with a type that Open WebUI makes
+ * of it. Reasoning without an end lasts to the end of the text, since apps send texts in pieces.
  */
 export function withoutSilentElements(text: string): string {
   const answer = withoutThinking(text);

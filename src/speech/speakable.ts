@@ -1,6 +1,6 @@
 /**
- * Turns a text into what is spoken: without the marks of Markdown, HTML and LaTeX, without reasoning, code, addresses and
- * emoji, and with plain letters. Pure, in linear time.
+ * Prepares a text for speech: removes the marks of Markdown, HTML and LaTeX, reasoning, code, addresses and emoji, and
+ * replaces styled letters by plain ones. Pure, in linear time.
  */
 import { closedElements } from './html.ts';
 import { labelOf, withoutInlineMarks, type Definitions } from './inline-marks.ts';
@@ -8,7 +8,7 @@ import { plainLetters } from './letters.ts';
 import { saidOfMath } from './math.ts';
 import { withoutSilentElements } from './silent-elements.ts';
 
-/** Plain text comes through unchanged. "" if nothing is left to say. */
+/** Returns plain text unchanged, and "" if nothing is left to say. */
 export function speakable(text: string): string {
   const plain = plainLetters(text);
   const visible = withoutSilentElements(plain);
@@ -58,7 +58,7 @@ function speakableLines(lines: readonly string[], definitions: Definitions): str
   return spoken;
 }
 
-/** A tag may have become a line end. */
+/** Trims each line; there may be several, since some tags become line ends. */
 function tidied(words: string): string {
   const lines = words.split('\n').map((line) => line.replace(/ {2,}/g, ' ').trim());
   return lines
@@ -80,7 +80,7 @@ function definedLabel(line: string): string | undefined {
   return label === undefined ? undefined : labelOf(label);
 }
 
-/** Math of its own: between delimiters on lines of theirs, or an environment. An open one lasts to the end of the text. */
+/** Finds display math: its delimiters have lines of their own, or it is an environment. Unclosed math lasts to the end. */
 function startOfMath(line: string): { readonly length: number; readonly end: string } | undefined {
   const [mark, delimiter, environment = ''] =
     /^\s*(?:(\$\$(?=\s*$)|\\\[(?!.*\\\]))|\\begin\{([a-z]+\*?)\})/i.exec(line) ?? [];
@@ -94,7 +94,7 @@ interface Fence {
   readonly length: number;
 }
 
-/** An open one lasts to the end of the text. Apps send texts in pieces, and answers may be cut within code. */
+/** An unclosed fence lasts to the end of the text: apps send texts in pieces, and answers may be cut within code. */
 function fenceOf(line: string): Fence | undefined {
   const [, run] = /^\s*(`{3,}(?=[^`]*$)|~{3,})/.exec(line) ?? [];
   return run === undefined ? undefined : { mark: run.charAt(0), length: run.length };
@@ -105,7 +105,7 @@ function closes({ mark, length }: Fence, line: string): boolean {
   return run !== undefined && run.startsWith(mark) && run.length >= length;
 }
 
-/** Without the marks of quotes, lists and headings. Numbers of lists are words: "1. April". */
+/** Removes the marks of quotes, lists and headings. The numbers of lists stay, since "1. April" may be a date. */
 function withoutBlockMarks(line: string): string {
   const mark = /\s*(?:>|[-*+](?=\s)|(#{1,6})(?=\s))/y;
   let [end, isHeading] = [0, false];
@@ -121,7 +121,7 @@ function withoutBlockMarks(line: string): string {
   return isHeading ? rest.replace(/\s#+\s*$/, '') : rest;
 }
 
-/** A line between paragraphs, or below a heading. */
+/** Whether the line is a thematic break, or underlines a heading. */
 function isRule(line: string): boolean {
   return /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/.test(line.replace(/\s/g, ''));
 }
@@ -137,7 +137,7 @@ function cellsOf(row: string, said: (words: string) => string): string[] {
 
 // ----------------------------------------------------------------------------------------------------------- emoji
 
-/** Not the text signs among the pictographs, such as `©`, `™` and `↔`, unless a selector makes them emoji. */
+/** Text signs among the pictographs, such as `©`, `™` and `↔`, only count if a selector makes them emoji. */
 const sign = String.raw`(?:[[\p{Extended_Pictographic}\p{Emoji_Modifier}]&&[\p{Emoji_Presentation}\u2600-\u27bf\u{1f000}-\u{1ffff}]]\ufe0f?|[\p{Extended_Pictographic}--[©®™]]\ufe0f)`;
 const person = String.raw`${sign}\p{Emoji_Modifier}?[\u{e0020}-\u{e007f}]*`;
 const keycap = String.raw`[0-9#*]\ufe0f?\u20e3`;

@@ -36,19 +36,19 @@ export interface SpeechSelection {
 
 export interface Utterance {
   readonly text: string;
-  /** false: the text is spoken as it is. Default: without markup, code, reasoning, addresses and emoji. */
+  /** Removes markup, code, reasoning, addresses and emoji from the text. Defaults to true. */
   readonly speakable?: boolean | undefined;
   /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
   readonly format: SpeechFormat;
-  /** Only for models that support `speed`. */
+  /** Requires a model that supports `speed`. */
   readonly speed?: number | undefined;
-  /** Only for models that support `instructions`. */
+  /** Requires a model that supports `instructions`. */
   readonly instructions?: string | undefined;
 }
 
 export interface SelectedSpeech {
-  /** For a text without a language. */
+  /** The model for a text without a language. */
   readonly model: ServedModel<'speech'>;
   /** Resolves once the first bytes are available; later failures are thrown by the audio. */
   speak(utterance: Utterance, listener: Listener): Promise<Audio>;
@@ -59,7 +59,7 @@ export interface SpeechModelSelector {
    * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
    */
   choose(options: SpeechSelection): Promise<SelectedSpeech>;
-  /** The voice of a request that names none; undefined if the engine does not say. */
+  /** Returns the voice of requests that name none; undefined if the engine lists no default. */
   defaultVoiceOf(model: ServedModel<'speech'>): Promise<string | undefined>;
   /** Whether the default model of the API key is available. */
   defaultIsAvailable(): Promise<boolean>;
@@ -67,9 +67,9 @@ export interface SpeechModelSelector {
 
 export interface SelectorOptions {
   readonly registry: Registry;
-  /** TTS_VOICE. */
+  /** The setting TTS_VOICE. */
   readonly defaultVoice: string | undefined;
-  /** For texts of which nothing is left to say. */
+  /** Encodes the silence of a text that has nothing to say. */
   readonly encode: EngineContext['encode'];
   readonly limits?: SpeechTimeouts;
   readonly metrics?: Metrics | undefined;
@@ -88,21 +88,21 @@ export async function createSpeechModelSelector({
   metrics,
 }: SelectorOptions): Promise<SpeechModelSelector> {
   const configuredDefault = async () => registry.of('speech').defaultOf(await registry.models('speech'));
-  // While an engine fails to list its models, the default may be one of them.
+  // An engine that fails to list its models may have the default one.
   if (defaultVoice !== undefined && registry.of('speech').knowsAll)
     expectVoice(await configuredDefault(), defaultVoice);
   return {
     async choose({ model: named, voice, pointers }) {
-      const usual = await chooseModel(registry, 'speech', named, pointers.model);
+      const preferred = await chooseModel(registry, 'speech', named, pointers.model);
       const isFree = named == null && !registry.of('speech').isNamed;
-      const chosen = voice == null || !isFree ? usual : await withVoice(usual, ({ id }) => id === voice);
+      const chosen = voice == null || !isFree ? preferred : await withVoice(preferred, ({ id }) => id === voice);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
       await requireAvailable(chosen);
       const chosenVoice = voice ?? (await configuredVoiceOf(chosen));
-      const forLanguage = (wanted: string | undefined) =>
-        chosenVoice !== undefined || wanted === undefined || !isFree
+      const forLanguage = (requested: string | undefined) =>
+        chosenVoice !== undefined || requested === undefined || !isFree
           ? chosen
-          : withVoice(chosen, ({ language }) => language === null || language === wanted);
+          : withVoice(chosen, ({ language }) => language === null || language === requested);
       return { model: chosen, ...selectedSpeech(forLanguage, chosenVoice, { encode, limits, metrics }) };
     },
     async defaultVoiceOf(model) {
@@ -114,13 +114,13 @@ export async function createSpeechModelSelector({
     },
   };
 
-  /** The usual model if it has such a voice or lists none, else the first local one that has. */
-  async function withVoice(usual: ServedModel<'speech'>, isWanted: (voice: Voice) => boolean) {
-    const has = ({ entry }: ServedModel) => entry.voices?.some(isWanted) ?? false;
-    if (has(usual) || !usual.entry.voices?.length) return usual;
+  /** Returns the preferred model if it has such a voice or lists no voices, else the first local model that has one. */
+  async function withVoice(preferred: ServedModel<'speech'>, matches: (voice: Voice) => boolean) {
+    const has = ({ entry }: ServedModel) => entry.voices?.some(matches) ?? false;
+    if (has(preferred) || !preferred.entry.voices?.length) return preferred;
     const local = allowedModels(await registry.models('speech')).filter(({ entry }) => entry.local);
     const able = local.filter(has);
-    return (await firstInstalled(able)) ?? able[0] ?? usual;
+    return (await firstInstalled(able)) ?? able[0] ?? preferred;
   }
 
   /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
@@ -165,7 +165,7 @@ function selectedSpeech(
   };
 }
 
-/** 100 ms, as apps need some audio for each piece of a text. */
+/** Returns 100 ms of silence: apps need some audio for each piece of a text. */
 function silence(): Pcm {
   const { sampleRate } = pcmFormat;
   async function* samples() {

@@ -1,4 +1,4 @@
-/** Spools direct speech for its one reader: the engine does not wait for a slow client, and memory stays bounded. */
+/** Spools direct speech to disk, so that the engine does not wait for a slow client and memory stays bounded. */
 import { join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { createPump } from '../clips/pump.ts';

@@ -5,7 +5,7 @@ import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
 /** Timeouts in milliseconds. */
 export interface SpeechTimeouts {
-  /** For the first bytes: wav arrives as a whole, and an engine's queue may be long. */
+  /** Timeout for the first bytes: wav arrives as a whole, and an engine's queue may be long. */
   readonly firstBytesMs: number;
   /** Idle timeout between two chunks; runs only while the next one is requested. */
   readonly silenceMs: number;

@@ -1,6 +1,6 @@
-/** Regroups pcm from an engine: every piece has whole samples of 16 bits, for players that play each piece by itself. */
+/** Regroups PCM so that every chunk has whole 16-bit samples, for players that play each chunk by itself. */
 
-/** Half a sample at the end is dropped. Not a generator: its `return()` would wait for the pending chunk. */
+/** Drops half a sample at the end. Not a generator: its `return()` would wait for the pending chunk. */
 export function wholeSamples(audio: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
   const source = audio[Symbol.asyncIterator]();
   let half: Uint8Array = new Uint8Array();
