@@ -18,7 +18,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   const espeak = cached(() => findEspeakData(data, context), context.now);
   const converting = new Map<string, Promise<ConvertedVoice>>();
 
-  /** What is missing; from memory. */
+  /** Returns what is missing, from caches. */
   function missing(voice: UsableVoice | undefined): string | undefined {
     return (
       library.missing() ?? (voice && needsEspeak(voice) && espeak() === undefined ? espeakMissing(data) : undefined)

@@ -1,12 +1,12 @@
 /** Byte ranges (RFC 9110, 14.1). */
 
-export type ByteRange = { readonly first: number; readonly last: number } | { readonly suffix: number };
+export type RequestedRange = { readonly first: number; readonly last: number } | { readonly suffix: number };
 
 /**
  * Parses a Range header; `last` is Infinity for an open range. Returns undefined without a header, and for one that must be
  * ignored: another unit, several ranges, or invalid syntax.
  */
-export function parseRange(header = ''): ByteRange | undefined {
+export function parseRange(header = ''): RequestedRange | undefined {
   const [, from = '', to = ''] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header) ?? [];
   if (from === '') return to === '' ? undefined : { suffix: Number(to) };
   const range = { first: Number(from), last: to === '' ? Infinity : Number(to) };
@@ -14,7 +14,10 @@ export function parseRange(header = ''): ByteRange | undefined {
 }
 
 /** Resolves the range for a given size; undefined if it is not satisfiable. */
-export function locate(range: ByteRange, bytes: number): { readonly first: number; readonly last: number } | undefined {
+export function locate(
+  range: RequestedRange,
+  bytes: number,
+): { readonly first: number; readonly last: number } | undefined {
   const end = bytes - 1;
   const { first, last } = 'suffix' in range ? { first: Math.max(0, bytes - range.suffix), last: end } : range;
   return first > end ? undefined : { first, last: Math.min(last, end) };

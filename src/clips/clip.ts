@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { raceAbort, startTimeout, startTimer } from '../../lib/abort.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 import type { AudioType } from '../contract/audio.ts';
-import { Spool, type Part } from './spool.ts';
+import { Spool, type ByteRange } from './spool.ts';
 
 export interface ClipLimits {
   /** Milliseconds to keep a complete clip after its completion or its last read. */
@@ -36,7 +36,7 @@ export interface Clip {
   /** Resolves when the clip is complete or has failed, or after `holdMs`; rejects with the signal's reason. */
   settled(signal: AbortSignal): Promise<void>;
   /** Reads what is stored and waits for the rest; throws the failure that ended the clip. */
-  read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array>;
+  read(range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array>;
 }
 
 export interface ClipOptions {
@@ -144,11 +144,11 @@ export class StoredClip implements Clip {
     });
   }
 
-  async *read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *read(range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     using _use = this.#use();
     this.#readers += 1;
     try {
-      for await (const piece of this.#spool.read(part, signal)) {
+      for await (const piece of this.#spool.read(range, signal)) {
         this.#lastUsed = performance.now();
         yield piece;
       }

@@ -3,7 +3,7 @@ import { open, truncate, type FileHandle } from 'node:fs/promises';
 import { raceAbort } from '../../lib/abort.ts';
 
 /** An inclusive byte range; `last` may be past the end. */
-export interface Part {
+export interface ByteRange {
   readonly first: number;
   readonly last?: number;
 }
@@ -58,7 +58,7 @@ export class Spool {
   }
 
   /** Waits for bytes not written yet. Throws the writer's failure or the signal's reason. */
-  async *read({ first, last = Infinity }: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async *read({ first, last = Infinity }: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const file = await open(this.#path).catch((cause: unknown) => {
       throw this.#missing(cause);
     });

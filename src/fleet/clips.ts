@@ -4,7 +4,7 @@
  */
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import type { Clip } from '../clips/clip.ts';
-import type { Part } from '../clips/spool.ts';
+import type { ByteRange } from '../clips/spool.ts';
 import type { Clips } from '../clips/store.ts';
 import { audioTypes } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -71,7 +71,7 @@ async function findRemote(
     using _answer = await ask({ what, method: 'GET', url: `${url}/settled` }, clipMs, signal, fleet);
   }
 
-  async function* read(part: Part, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  async function* read(part: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { first, last } = part;
     using answer = await ask(
       { what, method: 'GET', url: `${url}/audio/${first}-${last ?? ''}` },

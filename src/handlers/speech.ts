@@ -1,5 +1,5 @@
 import type { Clip } from '../clips/clip.ts';
-import type { Part } from '../clips/spool.ts';
+import type { ByteRange } from '../clips/spool.ts';
 import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -7,7 +7,7 @@ import type { Audio } from '../contract/audio.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { Listener } from '../speech/timeouts.ts';
 import type { Services } from './dependencies.ts';
-import { locate, parseRange, type ByteRange } from '../clips/byte-range.ts';
+import { locate, parseRange, type RequestedRange } from '../clips/byte-range.ts';
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
   const audio = await speak(body, { signal }, speakers);
@@ -69,7 +69,7 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
     clip = await findClip(clips, path.id, signal);
   }
   const { mediaType, whole } = clip;
-  const read = (part: Part) => readClip(clip, part, clips, signal);
+  const read = (part: ByteRange) => readClip(clip, part, clips, signal);
   if (!whole) return answer({ status: 200, mediaType, body: read({ first: 0 }) });
 
   const { bytes, etag } = whole;
@@ -97,7 +97,7 @@ function notFound(id: string): ProblemError {
 /** A clip that is evicted before its first byte is read is not found. */
 async function* readClip(
   clip: Clip,
-  part: Part,
+  part: ByteRange,
   clips: Services['clips'],
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
@@ -118,6 +118,6 @@ function notSatisfiable(range: string | undefined, bytes: number): ProblemError 
   return new ProblemError('range-not-satisfiable', detail, { headers: { 'Content-Range': `bytes */${bytes}` } });
 }
 
-function wantsAll(range: ByteRange): boolean {
+function wantsAll(range: RequestedRange): boolean {
   return !('suffix' in range) && range.first === 0 && range.last === Infinity;
 }

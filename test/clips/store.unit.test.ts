@@ -1,4 +1,4 @@
-/** How long clips live, how much room they may take, and that nothing of them stays. */
+/** Expiry and quotas of clips, and the removal of their files. */
 import { readdir, readlink, stat } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError } from '../../engines/contract/index.ts';
@@ -37,7 +37,7 @@ interface TestStore {
   /** Those of them that are still there. */
   left(...made: readonly Clip[]): Clip[];
   files(): Promise<string[]>;
-  /** Of the disk budget. */
+  /** Size of the disk budget. */
   bytesUsed(): number;
 }
 
@@ -374,7 +374,7 @@ test('ids are 128 random bits', async () => {
   for (const id of ids) expect(Buffer.from(id, 'base64url')).toHaveLength(16);
 });
 
-/** Of the files with this in their names that this process holds open, although they are gone (proc(5)). */
+/** Sizes of the open files of this process whose path contains the name, also of deleted ones (proc(5)). */
 async function openFileSizes(name: string): Promise<number[]> {
   const paths = (await readdir('/proc/self/fd')).map((fd) => `/proc/self/fd/${fd}`);
   const isOne = async (path: string) => (await readlink(path).catch(() => '')).includes(name);

@@ -1,4 +1,4 @@
-/** The real agent, the real voice and the real clips; only the model is a mock, which we did not write. */
+/** The agent, the voice and the clips are real; only the model is a mock, by a third party. */
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readStream, type EventOf } from '../chat/support/stream.ts';
@@ -7,13 +7,13 @@ import { createApi } from '../support/http.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-/** What the model has read aloud: first two at once, of which the shorter one is ready first, then one more. */
+/** The texts that the model has read aloud: two at once, the second of which is shorter and ready first, then one more. */
 const texts = ['yes no hello, yes no hello, yes no hello', 'banana', 'open seven'];
 
-/** What it wants of the voice, and may not have. */
-const wishes = { voice: 'de', voice_id: 'de', model: 'other', tts_model: 'other' };
+/** Arguments that the model may not choose. */
+const others = { voice: 'de', voice_id: 'de', model: 'other', tts_model: 'other' };
 
-const calls = texts.map((text) => ({ name: 'read_aloud', arguments: JSON.stringify({ text, ...wishes }) }));
+const calls = texts.map((text) => ({ name: 'read_aloud', arguments: JSON.stringify({ text, ...others }) }));
 
 const question = {
   messages: [{ role: 'user', content: 'Read these words to me.' }],
@@ -65,7 +65,7 @@ async function stream(): Promise<Enclosure[]> {
     events.filter((event): event is EventOf<Type> => event.type === type);
   const started = of('tool.started');
   expect(started.map(({ step, arguments: args }) => ({ step, args }))).toEqual(
-    texts.map((text, index) => ({ step: index < 2 ? 0 : 1, args: { text, ...wishes } })),
+    texts.map((text, index) => ({ step: index < 2 ? 0 : 1, args: { text, ...others } })),
   );
   expect(of('tool.finished').map(({ ok }) => ok)).toEqual([true, true, true]);
   const created = new Map(of('audio.created').map(({ id, audio }) => [id, audio]));

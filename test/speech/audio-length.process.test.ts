@@ -1,4 +1,4 @@
-/** The length of encoded speech, from its bytes: as our encoders write it, and as ffmpeg does for providers. */
+/** Measures the length of speech encoded by our encoders and by ffmpeg, as providers use it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -12,7 +12,7 @@ import { addressOf, makeClip, open, startSpeechService } from './support.ts';
 
 const patience = { timeout: 15_000, interval: 20 };
 
-/** What the page tells of its `<audio>`. */
+/** The state of the page's `<audio>`. */
 interface Player {
   readonly currentTime: number;
   readonly duration: number | null;

@@ -1,4 +1,4 @@
-/** A clip over HTTP: while it is being made, once it is complete, and when it is no more. */
+/** A clip over HTTP: while it is being made, when it is complete, and after it was removed. */
 import { readdir, readlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApi, type Answer } from '../support/http.ts';

@@ -1,4 +1,4 @@
-/** POST /tts: a text becomes sound as it is spoken. */
+/** POST /tts streams the speech of a text while it is made. */
 import { describe, expect, test } from 'vitest';
 import { createApi } from '../support/http.ts';
 import type { TestService } from '../support/service.ts';

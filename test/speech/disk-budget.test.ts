@@ -1,4 +1,4 @@
-/** Speech and clips share the disk budget: a caller who does not read takes nothing from others, and all is released. */
+/** Speech and clips share the disk budget: a caller who does not read takes no space from others, and all space is released. */
 import { request } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApi } from '../support/http.ts';

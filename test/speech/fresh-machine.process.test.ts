@@ -1,4 +1,4 @@
-/** What a person hears first: the service as it starts without any settings, asked by curl. */
+/** The first speech of a new user: the service starts without settings, and curl sends the request. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** A disk without room for a clip: the model is told so, readers see a broken transfer, and nothing stays. */
+/** On a full disk, the model gets an error, readers see a broken transfer, and no file is left. */
 import { expect, test } from 'vitest';
 import { describeAsRoot } from '../deployment/support.ts';
 import { startChildService, type ChildService } from '../support/child-service.ts';

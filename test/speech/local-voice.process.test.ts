@@ -1,4 +1,4 @@
-/** Who speaks on a machine without a settings file: local-voice once it is installed, and eSpeak NG for all that it cannot. */
+/** Without a settings file, local-voice speaks once it is installed, and eSpeak NG speaks the other languages. */
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { processesWith } from '../support/processes.ts';

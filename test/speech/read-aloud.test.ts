@@ -1,4 +1,4 @@
-/** The tool read_aloud: what the model is offered, who speaks, and to whom the clip belongs. */
+/** The tool read_aloud: its definition, the voice that speaks, and the owner of the clip. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readStream } from '../chat/support/stream.ts';
 import { calls, says } from '../engines/llm-agent/support.ts';

@@ -1,4 +1,4 @@
-/** A service that is killed while a clip is being made: the next one knows nothing of it and leaves nothing of it. */
+/** A service is killed while a clip is being made: the next one does not list the clip, and removes its file. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

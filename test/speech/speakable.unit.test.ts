@@ -1,4 +1,4 @@
-/** What is said of a text, and in which time. */
+/** The words that are spoken of a text, and the time that it takes to find them. */
 import { describe, expect, test } from 'vitest';
 import { speakable } from '../../src/speech/speakable.ts';
 

@@ -1,4 +1,4 @@
-/** Direct speech between its engine and its one reader: nothing waits for the reader, and nothing is left. */
+/** Direct speech is spooled between its engine and its one reader: the engine never waits, and no file is left. */
 import { readdir } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createWorkspace } from '../../src/system/workspace.ts';
@@ -20,7 +20,7 @@ async function openSpool(limit = 1e9) {
   return {
     speeches,
     spool: (pieces: AsyncIterable<Uint8Array>, signal = noCaller) => speeches.spool(pieces, { signal }),
-    /** What is on the disk, and what the budget counts. */
+    /** The files on the disk, and the bytes that the budget counts. */
     use: async () => ({ files: (await readdir(workspace.path)).length, bytes: workspace.disk.used }),
   };
 }

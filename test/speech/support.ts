@@ -165,7 +165,7 @@ export async function startSpeechService(options: SpeechServiceOptions = {}): Pr
   return service;
 }
 
-/** What the speech engine makes, from this place on. */
+/** The audio that the speech engine makes, from this offset on. */
 export function sound(from: number, bytes: number): string {
   const ten = '01234567890123456789'.slice(from % 10, (from % 10) + 10);
   return ten.repeat(Math.ceil(bytes / 10)).slice(0, bytes);
@@ -189,7 +189,7 @@ export const chatBody = (script: ChatScript, more: object = {}) => ({
 export interface ScriptedAnswer {
   /** The names of the tools that the model was offered. */
   readonly tools: readonly string[];
-  /** What the tools answered to the model. */
+  /** The results of the tools that the model received. */
   readonly said: readonly string[];
   /** The clips' addresses below /api/v1, by the Link header. */
   readonly clips: readonly string[];
@@ -215,7 +215,7 @@ export async function makeClip(service: TestService, script: string): Promise<st
   return clips[0]!;
 }
 
-/** What the speech engine was asked for, without the texts. */
+/** The requests to the speech engine, without the texts. */
 export function synthesized({ log }: TestService): unknown[] {
   return log.filter(({ msg }) => msg === 'synthesize').map(({ call }) => call);
 }
@@ -223,7 +223,7 @@ export function synthesized({ log }: TestService): unknown[] {
 /** A GET whose body is read as it comes. */
 export interface Reading {
   readonly response: IncomingMessage;
-  /** What has come so far. */
+  /** The bytes received so far. */
   readonly received: string;
   /** How the transfer ended: `whole` only when everything that was announced has come. */
   readonly ended: Promise<'whole' | 'broken'>;

@@ -1,4 +1,4 @@
-/** The deadlines of a synthesis, for engines that do not heed their signal, too. */
+/** Timeouts of a synthesis, also for engines that ignore their signal. */
 import { describe, expect, test } from 'vitest';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
 import { withTimeouts } from '../../src/speech/timeouts.ts';

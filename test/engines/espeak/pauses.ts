@@ -1,4 +1,4 @@
-/** Texts of which eSpeak NG drops what has no pause in it: the engine inserts pauses. */
+/** Texts that eSpeak NG would truncate if the engine did not insert pauses. */
 import { expect, it } from 'vitest';
 import { quarterOf } from '../../support/quarter.ts';
 import { collect, secondsOfWav, type Espeak } from './support.ts';

@@ -1,4 +1,4 @@
-/** How soon eSpeak speech begins, and ends with its caller, with the program and with the package. */
+/** The time until eSpeak speech begins, and until it ends after its caller disconnects, with the program and the package. */
 import { expect, it, vi } from 'vitest';
 import { speechFormats } from '../../../engines/contract/index.ts';
 import { describeWith } from '../../support/programs.ts';

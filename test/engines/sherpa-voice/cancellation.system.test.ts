@@ -1,4 +1,4 @@
-/** A listener who leaves in the middle of a long sentence, with a voice that takes its time. */
+/** A client disconnects in the middle of a long sentence, with a slow voice. */
 import { expect, it, vi } from 'vitest';
 import { ticksOf, until } from '../../support/processes.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';

@@ -1,4 +1,4 @@
-/** The library as `npm run setup` installs it: from the registry, by the lock that is shipped. */
+/** `npm run setup` installs the library from the registry, by the lock file of the service. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkRuntime, runtimeOf } from '../../../engines/lib/sherpa/runtime.ts';

@@ -1,4 +1,4 @@
-/** How a text is cut into what is spoken at once. */
+/** Cuts a text into the pieces that a voice speaks. */
 import { describe, expect, it } from 'vitest';
 import { voicePieces } from '../../../engines/sherpa-voice/speak.ts';
 

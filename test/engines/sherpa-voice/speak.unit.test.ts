@@ -1,4 +1,4 @@
-/** The sound of a text: piece by piece, one ahead of its reader. */
+/** Speaks a text piece by piece, one piece ahead of the reader. */
 import { expect, it } from 'vitest';
 import type { Piece } from '../../../lib/spoken-pieces.ts';
 import { speak } from '../../../engines/sherpa-voice/speak.ts';

@@ -54,7 +54,7 @@ export async function collect(speech: Speech): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What a voice of letters says of a text: pieces are joined without a space. */
+/** Returns what a voice of letters says for a text: pieces are joined without a space. */
 export const said = (text: string): string => text.toLowerCase().replaceAll(/\s/g, '');
 
 export const words = 'yes no hello world this voice has a tone for every letter and says them all in order'.split(' ');

@@ -1,4 +1,4 @@
-/** Voices are judged before they are loaded. */
+/** Voices are checked before they are loaded. */
 import { mkdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { rememberVoiceFile, type VoiceFile } from '../../../engines/sherpa-voice/voice-file.ts';

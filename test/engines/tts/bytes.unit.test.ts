@@ -1,4 +1,4 @@
-/** Sound and mp3 frames out of bytes that come in any chunks. */
+/** Reads PCM and mp3 frames from bytes in chunks of any size. */
 import { describe, expect, test } from 'vitest';
 import { createByteReader } from '../../../lib/byte-reader.ts';
 import { framesOf, isMp3 } from '../../../engines/tts/mp3.ts';

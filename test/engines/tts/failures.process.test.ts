@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { begins, chunk, mp3, readerOf, startTts, type Tts } from './support.ts';
 
 describe('speech that has begun', () => {
-  /** What the caller sees, once it has the first bytes. */
+  /** Reads the first bytes, calls `then`, and expects the transfer to break. */
   async function listen(tts: Tts, then: () => unknown) {
     const response = await tts.service.post('/tts', { text: 'Good morning.' });
     expect(response.status).toBe(200);

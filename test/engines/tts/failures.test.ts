@@ -112,7 +112,7 @@ const table: readonly Failure[] = [
     ogg: Buffer.from('OggS'),
     flac: Buffer.from('fLaC'),
   }).map(([kind, begin]) => ({
-    name: `${kind}, where sound is wanted`,
+    name: `${kind}, where audio is expected`,
     says: speaks(Buffer.concat([begin, Buffer.alloc(1000, 1)])),
     asked: toWav,
     code: 'provider-bad-response' as const,
@@ -193,7 +193,7 @@ describe('a voice that the provider rejects', () => {
 });
 
 describe('an audio stream', () => {
-  /** What the client receives after the first bytes. */
+  /** Reads the first bytes, calls `then`, and expects the transfer to break. */
   async function listen(tts: Tts, then: () => unknown) {
     const response = await tts.service.post('/tts', { text: 'Good morning.' });
     expect(response.status).toBe(200);

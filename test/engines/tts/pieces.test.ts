@@ -1,4 +1,4 @@
-/** A text that is longer than the provider takes: asked for in pieces, answered as one stream. */
+/** A text that exceeds the provider's limit is requested in pieces and returned as one stream. */
 import { describe, expect, test } from 'vitest';
 import { answers, type Behaviour } from '../../support/provider.ts';
 import { begins, bodyOf, chunk, mp3, mp3Frame, pcm, readerOf, speaks, startTts, trailingTags, wav } from './support.ts';
