@@ -26,7 +26,7 @@ export async function benchLoaded({ model, rounds, slots, threads }: BenchOption
   const wav = toneWav({ words: ['alpha', 'bravo', 'charlie'], rate: 16_000, tailSeconds: 0 });
   await writeFile(wavPath, wav);
   const recording = new Blob([new Uint8Array(wav)]);
-  const work = { modelFile, wavPath, threads };
+  const work = { modelFile, wavPath, endMs: Math.ceil((wav.length - 44) / 32), threads };
   const start = () => startBenchService({ modelFile, slots, threads });
 
   const first: number[] = [];
@@ -68,10 +68,11 @@ async function timed(work: () => Promise<void>): Promise<number> {
 interface Work {
   readonly modelFile: string;
   readonly wavPath: string;
+  readonly endMs: number;
   readonly threads: number;
 }
 
-async function startHost({ modelFile, wavPath, threads }: Work) {
+async function startHost({ modelFile, wavPath, endMs, threads }: Work) {
   const child = spawn(requireProgram('whisper-host'), [modelFile], {
     env: { ...process.env, ...spinLimit },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -87,7 +88,7 @@ async function startHost({ modelFile, wavPath, threads }: Work) {
         if (line.includes('"done"')) done.resolve(undefined);
       };
       lines.on('line', listen);
-      child.stdin.write(`${JSON.stringify({ id: 1, wav: wavPath, language: 'en', threads })}\n`);
+      child.stdin.write(`${JSON.stringify({ id: 1, wavPath, startMs: 0, endMs, language: 'en', threads })}\n`);
       await done.promise;
       lines.off('line', listen);
       return text;

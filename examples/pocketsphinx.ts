@@ -35,7 +35,7 @@ export default defineEngine<'transcription', { words: string[] }>({
       async transcribe({ recording, model, language = 'en' }, { signal }) {
         if (model !== 'sphinx') throw new EngineError('unknown-model', `Unknown model ${model}.`);
         if (language !== 'en') throw new EngineError('language-not-supported', 'PocketSphinx supports English only.');
-        const { wavPath, durationMs } = await context.decode(recording, { signal });
+        const { wavPath, endMs: durationMs } = await context.decode(recording, { signal });
         const directory = await context.temporaryDirectory();
         try {
           const grammar = join(directory.path, 'words.gram');

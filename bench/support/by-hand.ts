@@ -1,11 +1,11 @@
 /** What the service does for a transcription, without the service: two programs and a file between them. */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EngineContext, Recording } from '../../engines/contract/index.ts';
 import { transcribe } from '../../engines/whisper-cli/transcribe.ts';
-import { sampleRate } from '../../lib/wav.ts';
+import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import { decodeWithFfmpeg, mixFilters } from '../../src/audio/ffmpeg.ts';
 import { requireProgram } from '../../test/support/programs.ts';
 
@@ -53,8 +53,9 @@ async function flagsOfWhisper(
   { wavPath, output }: { readonly wavPath: string; readonly output: string },
 ): Promise<string[]> {
   const seen: string[] = [];
+  await writeFile(wavPath, wavHeader(0));
   const context: Pick<EngineContext, 'decode' | 'temporaryDirectory' | 'run'> = {
-    decode: () => Promise.resolve({ wavPath, durationMs: 10_000 }),
+    decode: () => Promise.resolve({ wavPath, startMs: 0, endMs: 10_000 }),
     temporaryDirectory: () =>
       Promise.resolve({ path: join(output, '..'), [Symbol.asyncDispose]: () => Promise.resolve() }),
     run: (_program, args) => {

@@ -1,6 +1,6 @@
 import type { Resident, ResidentProgram } from './resident.ts';
 import type { Pcm, Speech, SpeechFormat } from './speech.ts';
-import type { Recording } from './transcription.ts';
+import type { Recording, Span } from './transcription.ts';
 
 export interface Logger {
   debug(facts: object, message: string): void;
@@ -9,11 +9,14 @@ export interface Logger {
   error(facts: object, message: string): void;
 }
 
-export interface Decoded {
-  /** WAV file written by the service: 16 kHz mono 16-bit PCM. It is deleted together with the recording. */
+/**
+ * The sound between `startMs` and `endMs` of a WAV file. That is the whole file, from 0 to the length of the recording, for
+ * engines without `decodes`. The length is measured from the decoded samples, and rounded up: the file may end less than
+ * 1 ms before `endMs`.
+ */
+export interface Decoded extends Span {
+  /** Written by the service: 16 kHz mono 16-bit PCM, with a header of 44 bytes. It is deleted together with the recording. */
   readonly wavPath: string;
-  /** Measured from the decoded samples, not read from a header. */
-  readonly durationMs: number;
 }
 
 export interface TemporaryDirectory extends AsyncDisposable {
@@ -128,8 +131,8 @@ export interface EngineContext {
    */
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /**
-   * Decodes a recording to WAV. May be called repeatedly and concurrently for the same recording: each call decodes into
-   * its own file. Rejects with `recording-undecodable`, `recording-too-long` and the like, and then leaves no file behind.
+   * Decodes a recording to WAV, unless it is a slice of a WAV already. May be called repeatedly and concurrently for the
+   * same recording: each call decodes into its own file. Rejects with `recording-undecodable`, `recording-too-long` and the like, and then leaves no file behind.
    */
   decode(recording: Recording, { signal }: { signal: AbortSignal }): Promise<Decoded>;
   /** Formats that `encode` supports on this machine: all but opus, flac and aac, which need ffmpeg. */

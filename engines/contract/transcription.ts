@@ -3,24 +3,33 @@ import type { Engine } from './engine.ts';
 export const containers = ['webm', 'mp4', 'ogg', 'mp3', 'wav', 'flac'] as const;
 export type Container = (typeof containers)[number];
 
+/** A part of a recording. Whole milliseconds from its start, `startMs` <= `endMs`. */
+export interface Span {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 /** A recording that the service has sniffed and stored on local disk. It is deleted when its request ends. */
 export interface Recording {
   readonly path: string;
-  /** Size in bytes, 1 to 26214400. */
+  /** Size in bytes, 1 to 26214400; with `slice`, that of a file with the slice alone. */
   readonly bytes: number;
   /** Detected from the first bytes; the client's file name and media type are ignored. */
   readonly container: Container;
   /** Media type of the container. */
   readonly mediaType: string;
+  /**
+   * The recording is this part of a file that the service has decoded: `decode` returns it at once. Engines without
+   * `decodes` get a file with nothing else in it.
+   */
+  readonly slice?: Span;
 }
 
 export const timestampKinds = ['segment', 'word'] as const;
 export type TimestampKind = (typeof timestampKinds)[number];
 
-/** A part of a transcript. Whole milliseconds from the start of the recording, `startMs` <= `endMs`. */
-export interface TimedText {
-  readonly startMs: number;
-  readonly endMs: number;
+/** A part of a transcript. */
+export interface TimedText extends Span {
   readonly text: string;
 }
 
@@ -97,4 +106,9 @@ export interface TranscriptionEngine extends Engine {
    * Not awaited; failures are only logged.
    */
   warmUp?(model?: string): Promise<void>;
+  /**
+   * The engine has the sound of every recording from `context.decode`, and reads no more of the file than is between
+   * `startMs` and `endMs`: the parts of a long recording need no files of their own.
+   */
+  readonly decodes?: true;
 }

@@ -3,9 +3,9 @@
  * share the duration in proportion to their length. A translation is the English sentence. The prompt, keywords and the
  * temperature change nothing.
  */
-import { createReadStream } from 'node:fs';
 import {
   EngineError,
+  type Decoded,
   type EngineContext,
   type TimedText,
   type Transcript,
@@ -14,7 +14,7 @@ import {
   type TranscriptionOptions,
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
-import { readWav } from '../../lib/wav.ts';
+import { lengthOf, readSlice } from '../../lib/wav-slice.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 
@@ -31,13 +31,14 @@ function createListener(context: EngineContext): TranscriptionEngine {
   const queue = context.queue({ slots: context.cores, waiting });
   return {
     ...served,
+    decodes: true,
     async transcribe(call, options) {
       const { signal } = options;
       const spoken = languageFor(call.language);
       const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
       const { durationMs, silent } = await queue.run(async () => {
-        const { wavPath, durationMs } = await context.decode(call.recording, { signal });
-        return { durationMs, silent: await isSilent(wavPath, signal) };
+        const sound = await context.decode(call.recording, { signal });
+        return { durationMs: lengthOf(sound), silent: await isSilent(sound, signal) };
       }, options);
       if (silent) {
         await pause(totalMs, signal);
@@ -105,9 +106,8 @@ function languageFor(code: string | undefined): Language {
 const silenceLevel = 328;
 
 /** True if no sample of the decoded recording reaches the silence threshold. */
-async function isSilent(wavPath: string, signal: AbortSignal): Promise<boolean> {
-  const wav = await readWav(createReadStream(wavPath));
-  for await (const samples of wav?.samples ?? []) {
+async function isSilent(sound: Decoded, signal: AbortSignal): Promise<boolean> {
+  for await (const samples of readSlice(sound)) {
     signal.throwIfAborted();
     if (samples.some((sample) => Math.abs(sample) >= silenceLevel)) return false;
   }

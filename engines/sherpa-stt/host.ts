@@ -2,10 +2,10 @@
  * Keeps one model in memory and transcribes with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
  * (GPL-3.0): so this is a program of its own.
  *
- * Question: `HostQuestion`. Answers: `RecognizedPiece`, in order. A piece that is at work cannot be stopped.
+ * Question: `WavSlice`. Answers: `RecognizedPiece`, in order. A piece that is at work cannot be stopped.
  */
-import { createReadStream } from 'node:fs';
-import { readWav, sampleRate } from '../../lib/wav.ts';
+import { sampleRate } from '../../lib/wav.ts';
+import { readSlice, type WavSlice } from '../../lib/wav-slice.ts';
 import { serveQuestions, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary, toFloats } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';
@@ -19,16 +19,11 @@ export interface HostOptions {
   readonly threads: number;
 }
 
-export interface HostQuestion {
-  /** Path of a WAV file: 16 kHz mono. */
-  readonly wav: string;
-}
-
 export interface RecognizedPiece {
   readonly startMs: number;
   readonly endMs: number;
   readonly tokens: readonly string[];
-  /** When each of the tokens begins, in milliseconds from the start of the recording. */
+  /** When each of the tokens begins, in milliseconds from the start of the sound. */
   readonly starts: readonly number[];
 }
 
@@ -39,10 +34,7 @@ const recognizer = new OfflineRecognizer({
 });
 
 serveQuestions(async (question, { say, signal }) => {
-  const { wav } = question as Question & HostQuestion;
-  const sound = await readWav(createReadStream(wav));
-  if (sound?.sampleRate !== sampleRate) throw new Error('not a WAV file of 16 kHz');
-  for await (const { start, samples } of piecesOf(sound.samples)) {
+  for await (const { start, samples } of piecesOf(readSlice(question as Question & WavSlice))) {
     signal.throwIfAborted();
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples: toFloats(samples), sampleRate });

@@ -74,6 +74,7 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
 
   return {
     ...served,
+    decodes: true,
     async transcribe({ model: id, language, recording, timestamps }, callOptions) {
       const model = modelOf(id);
       checkLanguage(model, language);

@@ -9,7 +9,8 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
-import type { RecognizedPiece, HostQuestion } from './host.ts';
+import { lengthOf } from '../../lib/wav-slice.ts';
+import type { RecognizedPiece } from './host.ts';
 import { segmentsOf, wordsOf, type Word } from './words.ts';
 
 export interface TranscribeJob {
@@ -26,16 +27,16 @@ export async function transcribe(
   context: EngineContext,
   { signal, onSegment, onProgress }: TranscriptionOptions,
 ): Promise<Transcript> {
-  const { wavPath, durationMs } = await context.decode(recording, { signal });
+  const sound = await context.decode(recording, { signal });
+  const durationMs = lengthOf(sound);
   const separator = marksWords ? ' ' : '';
   const [words, segments]: [Word[], TimedText[]] = [[], []];
-  const question: HostQuestion = { wav: wavPath };
   await host.call(
-    { ...question },
+    { ...sound },
     {
       signal,
       onMessage(message) {
-        const piece = readPiece(message, Math.floor(durationMs));
+        const piece = readPiece(message, durationMs);
         const found = wordsOf(piece, marksWords);
         words.push(...found);
         for (const segment of segmentsOf(found, separator)) {
@@ -55,7 +56,6 @@ export async function transcribe(
   };
 }
 
-/** Within the recording: its measured length is rounded. */
 function readPiece(
   { startMs, endMs, tokens, starts }: Readonly<Record<string, unknown>>,
   durationMs: number,

@@ -90,6 +90,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   return {
     ...served,
+    decodes: true,
     async transcribe({ model: id, language, ...call }, options) {
       const model = modelOf(id);
       const [found, file] = [program(), await model.inspect()];

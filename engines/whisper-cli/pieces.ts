@@ -1,5 +1,5 @@
 /** Which parts of a recording Whisper gets, when it is known where speech is. It pads every part to windows of 30 s. */
-import type { Span } from '../lib/voice-activity/index.ts';
+import type { Span } from '../contract/index.ts';
 
 const windowMs = 30_000;
 /** whisper.cpp ignores so much at the end. */

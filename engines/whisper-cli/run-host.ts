@@ -24,10 +24,10 @@ export async function runHost(
   return toHeard({ result: { language: done.language }, transcription }, call.wanted);
 }
 
-function questionOf({ wavPath, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
+function questionOf({ sound, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
   const { carriesPrompt, translate, audioContext = 0 } = call;
   const words = wanted.timestamps.includes('word');
-  return { wav: wavPath, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
+  return { ...sound, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
 }
 
 function unexpected(): EngineError {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
 import { lastLine } from '../../lib/text.ts';
+import { toFile } from '../../lib/wav-slice.ts';
 import { spinLimit } from './loaded-models.ts';
 import { readTranscript, type Heard } from './output.ts';
 import { readSegmentLine } from './segments.ts';
@@ -18,7 +19,8 @@ export async function runWhisperCli(
   // A private working directory: builds with dynamic backends load libraries from the working directory.
   await using directory = await context.temporaryDirectory();
   const output = join(directory.path, 'out');
-  const exit = await context.run(call.program, argumentsOf(call, output), {
+  const { path: file } = await toFile(call.sound, join(directory.path, 'sound.wav'), signal);
+  const exit = await context.run(call.program, argumentsOf(call, file, output), {
     signal,
     timeoutMs: hardLimitMs,
     cwd: directory.path,
@@ -42,6 +44,7 @@ export async function runWhisperCli(
 
 function argumentsOf(
   { vadFile, prompt = '', carriesPrompt, translate, temperature, audioContext, ...call }: WhisperCall,
+  file: string,
   output: string,
 ): string[] {
   const vad = vadFile === undefined ? [] : ['--vad', '-vm', vadFile];
@@ -51,7 +54,7 @@ function argumentsOf(
   const json = call.wanted.timestamps.includes('word') ? '-ojf' : '-oj';
   return [
     ...['-np', '-m', call.modelFile, '-l', call.language, '-t', String(call.threads), ...vad, ...sampling, ...context],
-    ...[json, '-of', output, '-f', call.wavPath, ...(translate ? ['-tr'] : [])],
+    ...[json, '-of', output, '-f', file, ...(translate ? ['-tr'] : [])],
     // Last: the usage, which whisper-cli prints for an unknown option, repeats what it has read so far.
     ...(prompt === '' ? [] : [...(carriesPrompt ? ['--carry-initial-prompt'] : []), '--prompt', prompt]),
   ];

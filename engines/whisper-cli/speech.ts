@@ -1,46 +1,34 @@
 /** The speech of a recording, transcribed piece by piece; nothing else of it is. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import type { TimedText, Transcript, TranscriptionOptions } from '../contract/index.ts';
-import { sampleRate, wavHeader } from '../../lib/wav.ts';
-import type { Span } from '../lib/voice-activity/index.ts';
+import type { Decoded, Span, TimedText, Transcript, TranscriptionOptions } from '../contract/index.ts';
+import { lengthOf } from '../../lib/wav-slice.ts';
 import type { Heard } from './output.ts';
 import { encodesOf, planPieces } from './pieces.ts';
 import { isSpaced } from './words.ts';
 
-/** A decoded recording, or a piece of one. */
-export interface Sound {
-  readonly wavPath: string;
-  readonly durationMs: number;
-}
-
 type Callbacks = Pick<TranscriptionOptions, 'onSegment' | 'onProgress'>;
 
 /** `language`: Whisper's code, or `auto`. */
-export type Hear = (sound: Sound, callbacks: Callbacks, language?: string) => Promise<Heard>;
+export type Hear = (sound: Decoded, callbacks: Callbacks, language?: string) => Promise<Heard>;
 
 export interface SpeechJob {
-  readonly whole: Sound;
+  readonly whole: Decoded;
   /** At least one part, in order. */
   readonly speech: readonly Span[];
   readonly language: string;
   readonly hear: Hear;
-  /** For the pieces. */
-  readonly directory: string;
 }
 
 export async function transcribeSpeech(
-  { whole, speech, language: asked, hear, directory }: SpeechJob,
-  { signal, onSegment, onProgress }: TranscriptionOptions,
+  { whole, speech, language: asked, hear }: SpeechJob,
+  { onSegment, onProgress }: Callbacks,
 ): Promise<Transcript> {
-  const { durationMs } = whole;
+  const durationMs = lengthOf(whole);
   const pieces = planPieces(speech, durationMs);
   const parts: Heard[] = [];
   let language = asked;
   let spareEncodes = encodesOf(durationMs) - pieces.reduce((sum, piece) => sum + encodesOf(lengthOf(piece)), 0);
   for (const piece of pieces) {
-    const sound = await cut(whole, piece, join(directory, 'piece.wav'), signal);
+    const sound = { ...whole, startMs: whole.startMs + piece.startMs, endMs: whole.startMs + piece.endMs };
     const callbacks: Callbacks = {
       ...(onSegment && { onSegment: (segment) => onSegment(later(segment, piece)) }),
       ...(onProgress && { onProgress: (processedMs) => onProgress(piece.startMs + processedMs, durationMs) }),
@@ -53,28 +41,6 @@ export async function transcribeSpeech(
     else spareEncodes -= 1;
   }
   return joined(parts, durationMs);
-}
-
-const lengthOf = ({ startMs, endMs }: Span): number => endMs - startMs;
-
-/** As a file of its own. The service has written the whole: its header has 44 bytes. */
-async function cut({ wavPath }: Sound, piece: Span, path: string, signal: AbortSignal): Promise<Sound> {
-  const durationMs = lengthOf(piece);
-  const [bytesPerMs, headerBytes] = [(2 * sampleRate) / 1000, wavHeader(0).length];
-  const [start, end] = [piece.startMs, piece.endMs].map((ms) => headerBytes + bytesPerMs * ms);
-  const samples = createReadStream(wavPath, { start: start ?? 0, end: (end ?? 0) - 1 });
-  try {
-    await pipeline(withHeader(samples, bytesPerMs * durationMs), createWriteStream(path), { signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  }
-  return { wavPath: path, durationMs };
-}
-
-async function* withHeader(samples: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
-  yield wavHeader(bytes);
-  yield* samples;
 }
 
 const later = ({ startMs, endMs, text }: TimedText, piece: Span): TimedText => ({

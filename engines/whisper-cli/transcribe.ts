@@ -1,6 +1,7 @@
 /** The way of a recording: decoded, then transcribed by a loaded model, or by a program of its own where none is free or it fails. */
 import {
   EngineError,
+  type Decoded,
   type EngineContext,
   type Recording,
   type Resident,
@@ -9,16 +10,17 @@ import {
   type TranscriptionOptions,
 } from '../contract/index.ts';
 import { promptWithKeywords } from '../../lib/keywords.ts';
+import { lengthOf } from '../../lib/wav-slice.ts';
 import type { VoiceActivity } from '../lib/voice-activity/index.ts';
 import { runHost } from './run-host.ts';
 import { runWhisperCli } from './run-whisper-cli.ts';
 import { toTranscript, type Heard } from './output.ts';
 import { clamp, createTimeline, type RawSegment } from './segments.ts';
-import { transcribeSpeech, type Hear, type Sound } from './speech.ts';
+import { transcribeSpeech, type Hear } from './speech.ts';
 import { singleHost } from './single-host.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
-export interface TranscribeJob extends Omit<WhisperCall, 'wavPath' | 'audioContext' | 'wanted' | 'carriesPrompt'> {
+export interface TranscribeJob extends Omit<WhisperCall, 'sound' | 'audioContext' | 'wanted' | 'carriesPrompt'> {
   /** Finds the speech in the decoded recording; undefined: all of it is transcribed. */
   readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
   /** Called when the recording is decoded: the loaded model that is free then, if any. */
@@ -40,24 +42,20 @@ export async function transcribe(
   context: EngineContext,
   options: TranscriptionOptions,
 ): Promise<Transcript> {
-  const { wavPath, durationMs } = await context.decode(recording, { signal: options.signal });
-  if (durationMs < shortestMs) return silence(durationMs, job.timestamps);
-  const speech = await detector?.find(wavPath, durationMs, options.signal);
+  const whole = await context.decode(recording, { signal: options.signal });
+  const durationMs = lengthOf(whole);
+  const speech = durationMs <= shortestMs ? [] : await detector?.find(whole, options.signal);
   const hear: Hear = (sound, callbacks, language = job.language) =>
     hearSound(sound, { ...job, language }, context, { ...callbacks, signal: options.signal });
-  if (speech === undefined) return (await hear({ wavPath, durationMs }, options)).transcript;
-  if (speech.length === 0) return silence(durationMs, job.timestamps);
-  await using directory = await context.temporaryDirectory();
-  const whole = { wavPath, durationMs };
-  return await transcribeSpeech({ whole, speech, language: job.language, hear, directory: directory.path }, options);
+  if (speech === undefined) return (await hear(whole, options)).transcript;
+  if (speech.length > 0) return transcribeSpeech({ whole, speech, language: job.language, hear }, options);
+  const { timestamps = [] } = job;
+  return toTranscript({ result: {}, transcription: [] }, { durationMs, timestamps });
 }
-
-const silence = (durationMs: number, timestamps: readonly TimestampKind[] = []): Transcript =>
-  toTranscript({ result: {}, transcription: [] }, { durationMs, timestamps });
 
 /** By a loaded model, or by whisper-cli. */
 async function hearSound(
-  { wavPath, durationMs }: Sound,
+  sound: Decoded,
   {
     free,
     hostProgram,
@@ -70,10 +68,11 @@ async function hearSound(
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
 ): Promise<Heard> {
+  const durationMs = lengthOf(sound);
   const wanted = { durationMs, timestamps };
   const audioContext = fitContext ? contextFor(durationMs) : undefined;
   const call = {
-    ...{ ...job, wavPath, wanted, audioContext },
+    ...{ ...job, sound, wanted, audioContext },
     prompt: shorten(promptWithKeywords(prompt, keywords)),
     carriesPrompt: keywords.length > 0,
   };

@@ -1,4 +1,5 @@
 /** A decoded recording for whisper, whichever program transcribes it. */
+import type { Decoded } from '../contract/index.ts';
 import type { Wanted } from './output.ts';
 import type { RawSegment } from './segments.ts';
 
@@ -8,7 +9,7 @@ export interface WhisperCall {
   readonly modelFile: string;
   /** Silero VAD model (ggml), if configured. */
   readonly vadFile: string | undefined;
-  readonly wavPath: string;
+  readonly sound: Decoded;
   /** Whisper's language code, or `auto`. */
   readonly language: string;
   readonly threads: number;

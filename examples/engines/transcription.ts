@@ -29,7 +29,7 @@ export default defineEngine<'transcription', Options>({
       async transcribe({ recording, model, language = 'en' }, { signal }) {
         if (model !== 'my-engine') throw new EngineError('unknown-model', `Unknown model ${model}.`);
         if (language !== 'en') throw new EngineError('language-not-supported', 'This engine knows English only.');
-        const { wavPath, durationMs } = await context.decode(recording, { signal });
+        const { wavPath, endMs: durationMs } = await context.decode(recording, { signal });
         const text = await queue.run(
           async () => describe(await context.readWav(createReadStream(wavPath)), loudness, signal),
           { signal },

@@ -17,9 +17,13 @@ export interface DecoderOptions {
   readonly accountOf: (path: string) => DiskAccount | undefined;
 }
 
-/** The `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together with it. */
+/**
+ * The `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together with it; a
+ * slice is decoded already.
+ */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
-  return async ({ path, container }, { signal }) => {
+  return async ({ path, container, slice }, { signal }) => {
+    if (slice) return { wavPath: path, ...slice };
     const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
     return decodeTo(job, { signal, account: accountOf(path), ffmpeg });
   };
@@ -54,6 +58,5 @@ async function decodeJoined(job: DecodeJob, options: DecodeOptions): Promise<Dec
 async function decodeWithoutFfmpeg(job: DecodeJob, options: DecodeOptions): Promise<Decoded> {
   // Lazy: the decoders are not needed with ffmpeg.
   const { decodeWithWasm } = await import('./wasm/index.ts');
-  const { durationMs } = await decodeWithWasm(job, options);
-  return { wavPath: job.wavPath, durationMs };
+  return decodeWithWasm(job, options);
 }

@@ -46,5 +46,5 @@ export async function writeSamples(
 /** Throws `recording-too-long`. */
 export function decodedOf(bytes: number, { wavPath, maxSeconds }: Pick<DecodeJob, 'wavPath' | 'maxSeconds'>): Decoded {
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
-  return { wavPath, durationMs: Math.round((bytes / bytesPerSecond) * 1000) };
+  return { wavPath, startMs: 0, endMs: Math.ceil((bytes / bytesPerSecond) * 1000) };
 }

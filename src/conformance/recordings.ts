@@ -26,22 +26,32 @@ const silence = Buffer.concat([wavHeader(silentMs * bytesPerMs), Buffer.alloc(si
  * header, with words that the engine understands.
  */
 export async function openRecorder(words: URL | string = spokenWords): Promise<TranscriptionSubject['record']> {
-  const contents: Readonly<Record<Sound, Buffer>> = { words: await readWords(words), silence, nonsense };
+  const spoken = await readWords(words);
+  const contents: Readonly<Record<Sound, Buffer>> = { words: spoken, slice: threeTimes(spoken), silence, nonsense };
   return async (sound) => {
     const content = contents[sound];
     const container: Container = sound === 'nonsense' ? 'webm' : 'wav';
     const directory = await mkdtemp(join(tmpdir(), 'parlance-kit-'));
     const path = join(directory, 'recording');
     await writeFile(path, content);
+    const durationMs = (content.length - wavHeader(0).length) / bytesPerMs;
+    const [startMs, endMs] = [durationMs / 3, (2 * durationMs) / 3];
     return {
       path,
       bytes: content.length,
       container,
       mediaType: mediaTypes[container],
-      durationMs: (content.length - wavHeader(0).length) / bytesPerMs,
+      ...(sound === 'slice' ? { slice: { startMs, endMs }, durationMs: endMs - startMs } : { durationMs }),
       [Symbol.asyncDispose]: async () => rm(directory, { recursive: true }),
     };
   };
+}
+
+/** Each time a whole number of milliseconds. */
+function threeTimes(words: Buffer): Buffer {
+  const samples = words.subarray(wavHeader(0).length);
+  const padded = Buffer.concat([samples, Buffer.alloc(-samples.length & (bytesPerMs - 1))]);
+  return Buffer.concat([wavHeader(3 * padded.length), padded, padded, padded]);
 }
 
 /** The duration is computed from the file size, which is only right for this format. */

@@ -27,8 +27,11 @@ export interface TranscriptionSubject extends Subject {
   readonly record: (sound: Sound) => Promise<SubjectRecording>;
 }
 
-/** Words that the model understands; one second of silence; bytes that look like a recording but are not. */
-export type Sound = 'words' | 'silence' | 'nonsense';
+/**
+ * Words that the model understands; the words as a slice, between the same words; one second of silence; bytes that look
+ * like a recording but are not.
+ */
+export type Sound = 'words' | 'slice' | 'silence' | 'nonsense';
 
 export interface SubjectRecording extends Recording, AsyncDisposable {
   readonly durationMs: number;
@@ -68,9 +71,21 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
     expectThat(text !== '', 'the transcript has no text');
     expectThat(!/[\r\n]/.test(text), `the text is not one continuous string: ${shown(text)}`);
     expectLanguage(language, 'the transcript');
-    if (durationMs === undefined) return;
-    const isClose = Math.abs(durationMs - recording.durationMs) <= toleranceMs;
-    expectThat(isClose, `the recording lasts ${recording.durationMs} ms, but durationMs is ${durationMs}`);
+    expectDuration(durationMs, recording);
+  }),
+
+  check('a slice of a file is transcribed like a recording of its own', async (opened) => {
+    const { engine } = await firstAvailable(opened.registry, 'transcription');
+    if (!engine.decodes) return 'the engine has no `decodes`';
+    const timestamps = await timestampsOf(opened);
+    await using words = await opened.record('words');
+    await using slice = await opened.record('slice');
+    const { text } = await transcribe(opened, words, { timestamps });
+    const heard = expectValid(checkTranscript, await transcribe(opened, slice, { timestamps }));
+    expectThat(heard.text === text, `the text is ${shown(heard.text)}, not ${shown(text)}`);
+    expectDuration(heard.durationMs, slice);
+    for (const kind of timestamps) expectTimes(heard, kind, slice.durationMs);
+    return undefined;
   }),
 
   check('silence returns empty text and no language', async (opened) => {
@@ -91,8 +106,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('supported timestamps spell the text, in order and within the recording', async (opened) => {
-    const supported = await featuresOf(opened.registry, 'transcription');
-    const timestamps = timestampKinds.filter((kind) => supported.includes(kind));
+    const timestamps = await timestampsOf(opened);
     if (timestamps.length === 0) return 'the model supports no timestamps';
     await using words = await opened.record('words');
     await using silence = await opened.record('silence');
@@ -151,14 +165,24 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
 /** Calls the first available model, unless the call names another. */
 async function transcribe(
   { registry }: Opened<TranscriptionSubject>,
-  { path, bytes, container, mediaType }: Recording,
+  { path, bytes, container, mediaType, slice }: Recording,
   call: Partial<TranscriptionCall> = {},
   signal = new AbortController().signal,
   callbacks: Omit<TranscriptionOptions, 'signal'> = {},
 ): Promise<Transcript> {
   const { engine, engineId } = await firstAvailable(registry, 'transcription');
-  const recording = { path, bytes, container, mediaType };
+  const recording = { path, bytes, container, mediaType, ...(slice && { slice }) };
   return engine.transcribe({ recording, model: engineId, ...call }, { signal, ...callbacks });
+}
+
+async function timestampsOf({ registry }: Opened<TranscriptionSubject>): Promise<readonly TimestampKind[]> {
+  const supported = await featuresOf(registry, 'transcription');
+  return timestampKinds.filter((kind) => supported.includes(kind));
+}
+
+function expectDuration(durationMs: number | undefined, recording: SubjectRecording): void {
+  const isClose = durationMs === undefined || Math.abs(durationMs - recording.durationMs) <= toleranceMs;
+  expectThat(isClose, `the recording lasts ${recording.durationMs} ms, but durationMs is ${durationMs}`);
 }
 
 function expectTimes(transcript: Transcript, kind: TimestampKind, maxMs: number): void {

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav.ts';
+import { lengthOf } from '../../lib/wav-slice.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { Decoded, EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
 import { currentUsage, currentVia } from '../request-scope.ts';
@@ -118,7 +119,7 @@ export function createEngineContexts({
 /** The timeout of a transcription follows from it. */
 function noteLength(decoded: Decoded): Decoded {
   const usage = currentUsage();
-  if (usage) usage.decodedMs = Math.max(usage.decodedMs ?? 0, decoded.durationMs);
+  if (usage) usage.decodedMs = Math.max(usage.decodedMs ?? 0, lengthOf(decoded));
   return decoded;
 }
 

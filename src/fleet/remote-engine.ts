@@ -49,9 +49,10 @@ export function wrapAsRemote(
     return found.length > 0 ? found : [{ what: 'worker', ok: false, detail: 'none is there for this instance' }];
   }
 
+  const { decodes: _there, ...listed } = engine; // a worker on another machine gets a file
   const guarded = { instance, abortMs: defaultTimeouts.abortMs };
   const moved: TranscriptionEngine = {
-    ...engine,
+    ...listed,
     availability,
     // Answers of workers are validated like those of engines.
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),

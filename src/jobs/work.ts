@@ -1,8 +1,8 @@
 /** The work on a job: decodes its recording and transcribes it part by part, through the line that all recordings share. */
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger, TimedText, TimestampKind } from '../../engines/contract/index.ts';
 import { pause } from '../../lib/abort.ts';
+import { lengthOf, samplesPerMs } from '../../lib/wav-slice.ts';
 import { decodeTo } from '../audio/decode.ts';
 import type { ProblemCode, Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
@@ -14,7 +14,7 @@ import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from
 import { wantedFeatures } from '../transcription/wire.ts';
 import { msOf, type Job } from './job.ts';
 import { madeUpParts } from './made-up.ts';
-import { endOfPart, partBytes, samplesIn, writePart, type Cutting } from './parts.ts';
+import { endOfPart, recordingOf, type Cutting } from './parts.ts';
 import type { Part } from './record.ts';
 
 type Problem = Schemas['Problem'];
@@ -67,9 +67,9 @@ async function transcribeAll(job: Job, options: WorkOptions, signal: AbortSignal
   };
   // A retry would time out again, and decoding runs one recording at a time.
   const passes = (problem: Problem) => isPassing(problem) && problem.code !== 'engine-timeout';
-  const { durationMs } = await retrying(job, options, signal, decode, passes);
+  const { endMs: durationMs } = await retrying(job, options, signal, decode, passes);
   if (job.record.durationMs === null) await job.update({ durationMs });
-  const samples = samplesIn((await stat(wavPath)).size);
+  const samples = durationMs * samplesPerMs;
   const cutting = { wavPath, samples, maxSeconds: options.partSeconds };
   let start = job.parts === 0 ? 0 : (await job.folder.readPart(job.parts - 1)).end;
   while (start < samples) {
@@ -103,17 +103,15 @@ async function transcribePart(
     ? [...new Set([...asked.timestamps, 'segment' as const])]
     : [];
   await using directory = await options.workspace.accountedDirectory('job');
-  const path = join(directory.path, 'part.wav');
-  directory.account.take(partBytes(start, end));
-  const bytes = await writePart(cutting, { start, end, path });
-  const recording = { path, bytes, container: 'wav', mediaType: 'audio/wav' } as const;
+  const sound = { wavPath: cutting.wavPath, startMs: msOf(start), endMs: msOf(end) };
+  const recording = await recordingOf(sound, model.engine, directory, signal);
   const listener = {
     signal,
     onProgress: (ms: number) => job.reached(ms),
     onQueued: (ahead: number | null) => job.waits(ahead ?? 0),
   };
   const language = job.language ?? undefined;
-  const endMs = msOf(end - start);
+  const endMs = lengthOf(sound);
   const transcript = await transcribe(
     model,
     { recording, language, ...asked, timestamps, durationMs: endMs },
@@ -125,7 +123,7 @@ async function transcribePart(
   });
   const { text, segments, words = [] } = transcript;
   const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs, text: text.trim() }];
-  const place = placing(msOf(start), msOf(end));
+  const place = placing(sound.startMs, sound.endMs);
   return {
     start,
     end,

@@ -27,7 +27,7 @@ function decodesAgain(ffmpeg: () => string | undefined, rate = 48_000): void {
     const first = await decode(recording, stay());
     const others = await Promise.all([decode(recording, stay()), decode(recording, stay())]);
     const all = [first, ...others];
-    expect(all.map(({ durationMs }) => durationMs)).toEqual([1250, 1250, 1250]);
+    expect(all.map(({ endMs }) => endMs)).toEqual([1250, 1250, 1250]);
     expect(new Set(all.map(({ wavPath }) => wavPath)).size).toBe(3);
     const [one, ...rest] = await Promise.all(all.map(({ wavPath }) => readFile(wavPath)));
     for (const other of rest) expect(other.equals(one!)).toBe(true);
@@ -38,7 +38,7 @@ function decodesAgain(ffmpeg: () => string | undefined, rate = 48_000): void {
 
   test('decodes all of several joined recordings', async () => {
     const recording = await upload(Buffer.concat([speech, toneWav({ words: ['über'], rate: 44_100 }), speech]));
-    expect((await decoder()(recording, stay())).durationMs).toBe(3750);
+    expect((await decoder()(recording, stay())).endMs).toBe(3750);
   });
 
   test('leaves no file after a failure or an abort, and decodes the next time', async () => {
@@ -52,7 +52,7 @@ function decodesAgain(ffmpeg: () => string | undefined, rate = 48_000): void {
     caller.abort(new Error('gone'));
     await expect(aborted).rejects.toThrow('gone');
     expect(await readdir(directory)).toEqual(['upload']);
-    expect((await decode(recording, stay())).durationMs).toBe(1250);
+    expect((await decode(recording, stay())).endMs).toBe(1250);
   });
 }
 

@@ -26,7 +26,7 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     } finally {
       await goOn();
     }
-    expect((await decoding).durationMs).toBe(1250);
+    expect((await decoding).endMs).toBe(1250);
   });
 
   const speech = ['-i', 'pipe:0'];

@@ -90,7 +90,7 @@ describe('a WAV', () => {
     const file = await readFile(decoded.wavPath);
     expect(file.subarray(0, 44)).toEqual(wavHeader(file.length - 44));
     expect(file.subarray(44).equals(samples.subarray(0, file.length - 44))).toBe(true);
-    expect(decoded.durationMs).toBe(Math.round((file.length - 44) / 32));
+    expect(decoded.endMs).toBe(Math.ceil((file.length - 44) / 32));
   });
 
   test.each(Object.entries(left))('%s is left to a decoder', async (_which, bytes) => {
@@ -103,8 +103,8 @@ describe('a WAV', () => {
 describeWith(['ffmpeg'], 'a WAV', ({ ffmpeg }) => {
   test.each(Object.entries(copied))('%s has the samples that ffmpeg finds in it', async (_which, bytes) => {
     const [{ job }, other] = [await jobOf(bytes), await jobOf(bytes)];
-    const { durationMs } = await decodeTo(job, { ...stay(), ffmpeg: '/nowhere/ffmpeg' });
-    expect((await decodeWithFfmpeg(ffmpeg, other.job, stay())).durationMs).toBe(durationMs);
+    const { endMs } = await decodeTo(job, { ...stay(), ffmpeg: '/nowhere/ffmpeg' });
+    expect((await decodeWithFfmpeg(ffmpeg, other.job, stay())).endMs).toBe(endMs);
     expect((await readFile(job.wavPath)).equals(await readFile(other.job.wavPath))).toBe(true);
   });
 });

@@ -21,7 +21,7 @@ export async function decode(
   { maxSeconds = 3600, signal = new AbortController().signal } = {},
 ): Promise<Decoded> {
   const wavPath = `${path}.decoded.wav`;
-  const { durationMs } = await decodeWithWasm({ path, container, wavPath, maxSeconds }, { signal });
+  const { endMs: durationMs } = await decodeWithWasm({ path, container, wavPath, maxSeconds }, { signal });
   return { ...(await readWav(wavPath)), durationMs };
 }
 

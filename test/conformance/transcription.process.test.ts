@@ -26,15 +26,18 @@ const good = `
       if (model !== 'ears') throw new EngineError('unknown-model', 'There is no such model.');
       if (language !== 'en') throw new EngineError('language-not-supported', 'It knows English only.');
     },
+    decodes: true,
     decode: (context, recording, { signal }) => context.decode(recording, { signal }),
+    read: async ({ wavPath, startMs, endMs }) => (await readFile(wavPath)).subarray(44 + 32 * startMs, 44 + 32 * endMs),
+    readAll: async ({ wavPath }) => (await readFile(wavPath)).subarray(44),
     work: async (context, wavPath, { signal }) => {
       await using directory = await context.temporaryDirectory();
       await writeFile(directory.path + '/notes', 'of the work');
       await sleep(150, undefined, { signal }).catch(() => signal.throwIfAborted());
     },
-    hear: (wav, durationMs) => wav.subarray(44).some((byte) => byte !== 0)
-      ? { text: 'Alpha, bravo.', language: 'en', durationMs }
-      : { text: '', language: null, durationMs },
+    hear: (sound) => sound.some((byte) => byte !== 0)
+      ? { text: 'Alpha, bravo.', language: 'en', durationMs: sound.length / 32 }
+      : { text: '', language: null, durationMs: sound.length / 32 },
     time: ({ text }, timestamps = []) => ({
       ...(timestamps.includes('segment') && { segments: text ? [{ startMs: 0, endMs: 900, text }] : [] }),
       ...(timestamps.includes('word') && {
@@ -48,7 +51,7 @@ const good = `
       }
     },
   };
-  export const engineOf = ({ options, models, availability, refuse, decode, work, hear, time, report, assets }) => ({
+  export const engineOf = ({ options, models, availability, refuse, decodes, decode, read, work, hear, time, report, assets }) => ({
     contract: 1,
     name: 'ears',
     capability: 'transcription',
@@ -57,13 +60,14 @@ const good = `
       models,
       availability,
       ...(assets && { assets }),
+      ...(decodes && { decodes }),
       async transcribe(call, options) {
         options.signal.throwIfAborted();
         refuse(call);
-        const { wavPath, durationMs } = await decode(context, call.recording, options);
-        await work(context, wavPath, options);
-        const heard = hear(await readFile(wavPath), durationMs);
-        const transcript = { ...heard, ...(heard && time(heard, call.timestamps)) };
+        const decoded = await decode(context, call.recording, options);
+        await work(context, decoded.wavPath, options);
+        const heard = hear(await read(decoded));
+        const transcript = { ...heard, ...(heard && time(heard, call.timestamps, decoded)) };
         report(transcript, options);
         return heard && transcript;
       },
@@ -89,7 +93,16 @@ const bad = {
     'omits the language': `hear: () => ({ text: 'alpha' })`,
     'returns empty text': `hear: () => ({ text: '', language: null })`,
     'returns several lines': `hear: (...heard) => ({ ...parts.hear(...heard), text: 'alpha\\nbravo' })`,
-    'returns the duration in seconds': `hear: (wav, durationMs) => ({ ...parts.hear(wav), durationMs: durationMs / 1000 })`,
+    'returns the duration in seconds': `hear: (sound) => ({ ...parts.hear(sound), durationMs: sound.length / 32_000 })`,
+  },
+  'a slice of a file is transcribed like a recording of its own': {
+    'measures the whole file': `read: parts.readAll`,
+    'hears the whole file': `read: parts.readAll, models: async () => [{ id: 'ears', local: true }],
+      hear: (sound) => ({ text: String(sound.length), language: 'en' })`,
+    'counts from the start of the file': `time: (heard, kinds, { startMs }) => {
+      const later = (time) => ({ ...time, startMs: time.startMs + startMs, endMs: time.endMs + startMs });
+      return Object.fromEntries(Object.entries(parts.time(heard, kinds)).map(([kind, times]) => [kind, times.map(later)]));
+    }`,
   },
   'silence returns empty text and no language': {
     'returns words for silence': `hear: () => ({ text: 'Thank you.', language: 'en' })`,
@@ -123,7 +136,7 @@ const bad = {
     'goes beyond the end': `report: (_heard, { onProgress }) => onProgress?.(9e6)`,
   },
   'invalid audio is rejected': {
-    'transcribes it': `decode: async (context, { path }) => ({ wavPath: path, durationMs: 1 })`,
+    'transcribes it': `decode: async (context, { path }) => ({ wavPath: path, startMs: 0, endMs: 1 })`,
     'throws an ordinary error': `decode: (...call) => parts.decode(...call).catch(() => { throw new Error('broken'); })`,
     'rejects with an unknown code': `decode: (...call) => parts.decode(...call).catch((error) => { error.code = 'broken'; throw error; })`,
   },

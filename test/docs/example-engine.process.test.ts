@@ -52,7 +52,7 @@ describeWith(['pocketsphinx_continuous'], 'the example engine', () => {
     expect(await (await upload(service, recording)).json()).toEqual({
       text: 'yes no hello',
       language: 'en',
-      duration_ms: 2099,
+      duration_ms: 2100,
       model: 'sphinx',
     });
   });

@@ -30,7 +30,8 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
   async function startNode(role: 'front' | 'both', env: Readonly<Record<string, string>> = {}): Promise<Node> {
     const address = `http://127.0.0.1:${await freePort()}`;
     const fleet = { FLEET_URL: redis.url, FLEET_SECRET: secret, FLEET_ROLE: role, FLEET_ADDRESS: address };
-    const options = { ...wordEngine, files, env: { TRANSCRIBE_MAX_SECONDS: '4', ...fleet, ...env } };
+    const config = 'engines: { words: { use: ./words.mjs, decodes: true } }';
+    const options = { config, files, env: { TRANSCRIBE_MAX_SECONDS: '4', ...fleet, ...env } };
     return { ...(await startTestService(options)), address };
   }
 

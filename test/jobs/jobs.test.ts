@@ -1,9 +1,10 @@
 /** Long recordings as jobs: in parts, with every word once, and nothing left when they are over. */
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { wavHeader } from '../../lib/wav.ts';
 import { JobFolder } from '../../src/jobs/folder.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
@@ -62,6 +63,26 @@ describe('a job', () => {
     await end(service, (await create(service, Buffer.concat([speechOf(20), silence]).subarray(0, 20 * 16_000))).id);
     expect(languages[0]).toBeUndefined();
     expect(new Set(languages.slice(1))).toEqual(new Set(['de']));
+  });
+
+  test.each([
+    ['reads its parts in the decoded recording', 'words', true, 20, ['decoded.wav']],
+    ['gets a file of each part alone, and no copy of it', 'words', false, 20, ['decoded.wav', 'part.wav']],
+    ['gets a file of each part alone, which it reads by itself', 'plain', false, 20, ['decoded.wav', 'part.wav']],
+    ['gets the decoded recording if that is one part', 'plain', false, 6, ['decoded.wav']],
+  ])('of an engine that %s', async (_what, model, decodes, words, expected) => {
+    const engines = { words: { use: './words.mjs', decodes } };
+    await using own = await start({ config: JSON.stringify({ engines }) });
+    const samples = Buffer.concat([speechOf(words).subarray(44), Buffer.alloc(10)]); // not a whole millisecond
+    const heard: { bytes: number; files: readonly string[] }[] = [];
+    using _hook = hookEngine(async ({ bytes }) => heard.push({ bytes, files: await own.leftovers() }));
+    const { id } = await create(own, Buffer.concat([wavHeader(samples.length), samples]), { model });
+    expect(await end(own, id)).toMatchObject({ duration_ms: words * 500 + 1, result: { text: textOf(words) } });
+    for (const { files } of heard) {
+      const names = files.filter((path) => path.endsWith('.wav')).map((path) => basename(path));
+      expect(names.toSorted()).toEqual(expected);
+    }
+    expect(heard.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(samples.length);
   });
 
   test('keeps no recording after its end, and nothing after its deletion', async () => {

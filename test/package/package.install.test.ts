@@ -444,7 +444,8 @@ describeWith(stoodFor, 'beside the package with the programs for this platform',
       );
       expect((await call).stdout).toContain('alpha');
       const host = spawn(join(whisper, 'bin/whisper-host'), [model], { cwd: inside('hostile'), env, stdio: 'pipe' });
-      host.stdin.end(`${JSON.stringify({ id: 1, wav: inside('recording.wav'), language: 'en', threads: 1 })}\n`);
+      const question = { id: 1, wavPath: inside('recording.wav'), startMs: 0, endMs: 1000, language: 'en', threads: 1 };
+      host.stdin.end(`${JSON.stringify(question)}\n`);
       const [first] = (await once(host.stdout, 'data')) as [Buffer];
       expect(first.toString()).toContain('{"ready":true}');
       host.kill('SIGKILL');

@@ -68,7 +68,7 @@ describe('a start in sandbox mode', () => {
     const api = createApi(service.url);
     const body = new FormData();
     body.set('file', new File([await readFile(spokenWords)], 'memo.wav'));
-    expect((await api.send('POST', '/api/v1/transcribe', { body })).body).toMatchObject({ duration_ms: 2099 });
+    expect((await api.send('POST', '/api/v1/transcribe', { body })).body).toMatchObject({ duration_ms: 2100 });
     expect((await api.post('/api/v1/chat', saying('Hello'))).body).toMatchObject({ content: 'You said: Hello' });
     expect((await api.post('/api/v1/tts', { text: 'Hello' })).status).toBe(200);
     expect((await api.get('/api/v1/models', { prefer: 'code=503' })).status).toBe(503);

@@ -124,7 +124,7 @@ describe('out of file descriptors', () => {
       let count = 0;
       const decode = async () => {
         const wavPath = \`${directory}/\${(count += 1)}.wav\`;
-        return (await decodeWithWasm({ path: '${path}', container: 'wav', wavPath, maxSeconds: 60 }, { signal })).durationMs > 0;
+        return (await decodeWithWasm({ path: '${path}', container: 'wav', wavPath, maxSeconds: 60 }, { signal })).endMs > 0;
       };
       const { encode } = createEncoder({ ffmpeg: undefined, temporaryDirectory: undefined });
       async function* samples() { yield new Int16Array(48_000); }

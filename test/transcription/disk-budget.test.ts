@@ -191,7 +191,7 @@ export default {
       await using directory = await context.temporaryDirectory();
       const path = join(directory.path, 'copy');
       await copyFile(recording.path, path);
-      const { durationMs } = await context.decode({ ...recording, path }, options);
+      const { endMs: durationMs } = await context.decode({ ...recording, path }, options);
       return { text: 'decoded', language: 'en', durationMs };
     },
   }),

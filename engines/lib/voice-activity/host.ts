@@ -2,10 +2,10 @@
  * Finds speech with Silero's model. sherpa-onnx ends its process on bad files, and contains eSpeak NG (GPL-3.0): so this is
  * a program of its own.
  *
- * Question: `HostQuestion`. Answers: `HostAnswer`, in order. Recordings take turns, 2 s of sound each.
+ * Question: `WavSlice`. Answers: `HostAnswer`, in order. Recordings take turns, 2 s of sound each.
  */
-import { createReadStream } from 'node:fs';
-import { readWav, sampleRate } from '../../../lib/wav.ts';
+import { sampleRate } from '../../../lib/wav.ts';
+import { readSlice, type WavSlice } from '../../../lib/wav-slice.ts';
 import { serveQuestions, type Question } from '../host-program/host-program.ts';
 import { loadLibrary, toFloats, type VoiceActivityDetector } from '../sherpa/program.ts';
 
@@ -15,11 +15,6 @@ export interface HostOptions {
   readonly library: string;
   /** Path of silero_vad.onnx. */
   readonly model: string;
-}
-
-export interface HostQuestion {
-  /** Path of a WAV file: 16 kHz mono. */
-  readonly wav: string;
 }
 
 export interface HostAnswer {
@@ -46,9 +41,6 @@ const open = (): VoiceActivityDetector => new Vad(config, 30);
 const idle = [open()];
 
 serveQuestions(async (question, { say, signal }) => {
-  const { wav } = question as Question & HostQuestion;
-  const sound = await readWav(createReadStream(wav));
-  if (sound?.sampleRate !== sampleRate) throw new Error('not a WAV file of 16 kHz');
   const detector = idle.pop() ?? open();
   const report = () => {
     for (; !detector.isEmpty(); detector.pop()) {
@@ -58,7 +50,7 @@ serveQuestions(async (question, { say, signal }) => {
   };
   try {
     let unbroken = 0;
-    for await (const chunk of sound.samples) {
+    for await (const chunk of readSlice(question as Question & WavSlice)) {
       signal.throwIfAborted();
       for (let at = 0; at < chunk.length; at += step) {
         detector.acceptWaveform(toFloats(chunk.subarray(at, at + step)));

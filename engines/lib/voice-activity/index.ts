@@ -1,21 +1,24 @@
 /** Where is speech in these samples? Silero's model by sherpa-onnx, both installed by the operator for this service. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { EngineError, type EngineContext, type Finding, type MadeAsset, type Resident } from '../../contract/index.ts';
+import {
+  EngineError,
+  type Decoded,
+  type EngineContext,
+  type Finding,
+  type MadeAsset,
+  type Resident,
+  type Span,
+} from '../../contract/index.ts';
 import { raceAbort, startTimeout } from '../../../lib/abort.ts';
+import { lengthOf } from '../../../lib/wav-slice.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
 import { namedRuntime, openLibrary, type LibraryOptions } from '../sherpa/library.ts';
 import { explained, rememberFiles, type Judged } from '../model-files.ts';
 import { readOnnxFile } from '../sherpa/onnx-file.ts';
 import { scriptCommand } from '../host-program/script-command.ts';
-import type { HostAnswer, HostOptions, HostQuestion } from './host.ts';
+import type { HostAnswer, HostOptions } from './host.ts';
 import { installWeights, weights, weightsPath } from './weights.ts';
-
-/** A part of a recording, in whole milliseconds. */
-export interface Span {
-  readonly startMs: number;
-  readonly endMs: number;
-}
 
 export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 
@@ -64,26 +67,26 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     return context.resident({ name: 'voice activity', ...command, version: found.stamp, memory, idleUnloadMs });
   }
 
-  async function ask(host: Resident, wav: string, signal: AbortSignal): Promise<readonly Span[]> {
-    const question: HostQuestion = { wav };
+  async function ask(host: Resident, sound: Decoded, signal: AbortSignal): Promise<readonly Span[]> {
     const spans: Span[] = [];
-    await host.call({ ...question }, { signal, onMessage: (message) => void spans.push(readAnswer(message)) });
+    await host.call({ ...sound }, { signal, onMessage: (message) => void spans.push(readAnswer(message)) });
     return spans;
   }
 
   return {
     /**
-     * The speech in a WAV file of 16 kHz mono, with some of what is around it: in order, apart from each other, within the
-     * recording. Undefined where nobody knows: it is not installed, would have to wait for the memory of others, or has
+     * The speech in decoded sound, with some of what is around it: in order, apart from each other, in milliseconds from
+     * the start of the sound. Undefined where nobody knows: it is not installed, would have to wait for the memory of others, or has
      * failed, which the log says. Rejects only with the signal's reason.
      */
-    async find(wav: string, durationMs: number, signal: AbortSignal): Promise<readonly Span[] | undefined> {
+    async find(sound: Decoded, signal: AbortSignal): Promise<readonly Span[] | undefined> {
+      const durationMs = lengthOf(sound);
       try {
         const host = await raceAbort(openHost(), signal);
         if (!host || (host.state === 'unloaded' && !host.isFree)) return undefined;
         const late = () => new EngineError('engine-timeout', 'The detector of speech took too long.');
         using deadline = startTimeout(deadlineMs(durationMs), late, signal);
-        return withMargins(await ask(host, wav, deadline.signal), Math.floor(durationMs));
+        return withMargins(await ask(host, sound, deadline.signal), durationMs);
       } catch (err) {
         signal.throwIfAborted();
         context.log.warn({ err }, 'the detector of speech has failed; the whole recording is transcribed');

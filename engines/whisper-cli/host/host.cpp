@@ -1,6 +1,6 @@
 // Keeps a whisper model loaded and transcribes one recording at a time. JSON lines (engines/contract/resident.ts):
-//   stdin   {"id":1,"wav":PATH,"language":"auto","threads":2,"words":false,"prompt":"",
-//            "carriesPrompt":false,"translate":false,"temperature":0,"audioContext":0}
+//   stdin   {"id":1,"wavPath":PATH,"startMs":0,"endMs":2000,"language":"auto","threads":2,"words":false,
+//            "prompt":"","carriesPrompt":false,"translate":false,"temperature":0,"audioContext":0}
 //           {"cancel":1}
 //   stdout  {"ready":true}, then for each id {"id":1,"segment":{...}} as soon as it is known, and one of
 //           {"id":1,"done":{"language":"en","translated":false}}, {"id":1,"error":"..."}
@@ -9,15 +9,16 @@
 #include "json.hpp"
 #include "whisper.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,19 +90,20 @@ void on_segments(whisper_context * context, whisper_state * state, int count, vo
     }
 }
 
-// The service has written it: 16 kHz, mono, 16 bits, with a header of 44 bytes.
-bool read_samples(const std::string & path, std::vector<float> & samples) {
-    std::ifstream file(path, std::ios::binary);
-    std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    const size_t header = 44;
-    if (bytes.size() < header || std::memcmp(bytes.data(), "RIFF", 4) != 0) return false;
-    samples.resize((bytes.size() - header) / 2);
-    for (size_t at = 0; at < samples.size(); ++at) {
-        int16_t sample;
-        std::memcpy(&sample, bytes.data() + header + 2 * at, 2);
-        samples[at] = static_cast<float>(sample) / 32768.0f;
-    }
-    return true;
+// The service has written the file: 16 kHz, mono, 16 bits, with a header of 44 bytes. It may end less than 1 ms before endMs.
+bool read_samples(const json & question, std::vector<float> & samples) {
+    const auto start_ms = question.at("startMs").get<uint32_t>();
+    const auto end_ms = question.at("endMs").get<uint32_t>();
+    std::ifstream file(question.at("wavPath").get<std::string>(), std::ios::binary);
+    char header[44];
+    if (end_ms <= start_ms || !file.read(header, sizeof(header)) || std::memcmp(header, "RIFF", 4) != 0) return false;
+    if (start_ms > 0) file.seekg(std::streamoff(32) * start_ms, std::ios::cur);
+    std::vector<int16_t> sound(size_t(16) * (end_ms - start_ms));
+    file.read(reinterpret_cast<char *>(sound.data()), 2 * sound.size());
+    sound.resize(file.gcount() / 2);
+    samples.resize(sound.size());
+    std::transform(sound.begin(), sound.end(), samples.begin(), [](int16_t sample) { return sample / 32768.0f; });
+    return !samples.empty();
 }
 
 json transcribe(whisper_context * context, const json & question, Job & job) {
@@ -109,7 +111,7 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     const std::string prompt = question.value("prompt", "");
     if (language != "auto" && whisper_lang_id(language.c_str()) < 0) return {{"error", "unknown language"}};
     std::vector<float> samples;
-    if (!read_samples(question.at("wav").get<std::string>(), samples) || samples.empty()) return {{"error", "cannot read the recording"}};
+    if (!read_samples(question, samples)) return {{"error", "cannot read the recording"}};
     // Beam search draws from random numbers that only a new state seeds. It also keeps nothing of an earlier recording.
     const std::unique_ptr<whisper_state, decltype(&whisper_free_state)> state(whisper_init_state(context), whisper_free_state);
     if (!state) return {{"error", "out of memory"}};

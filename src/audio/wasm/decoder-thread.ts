@@ -1,7 +1,7 @@
 /** Worker thread that decodes one recording, posts the result and exits. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { EngineError, type Container, type Decoded, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { isAtMachineLimit, isDiskFull } from '../../../lib/resource-limits.ts';
 import type { DecodeJob } from '../job.ts';
 import { isSystemError, undecodable } from '../failures.ts';
@@ -9,8 +9,7 @@ import { transcode } from './transcode.ts';
 
 /** Errors lose their class between threads, so a failure is sent as plain data. */
 export type DecodeResult =
-  | { readonly durationMs: number }
-  | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
+  Decoded | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
 
 /** Asks for disk space before writing. The next message grants it; if it is denied, the worker is terminated. */
 export interface SpaceRequest {

@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { EngineError } from '../../../engines/contract/index.ts';
+import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
 import type { DecodeJob, DecodeOptions } from '../job.ts';
 import { undecodable } from '../failures.ts';
@@ -20,15 +20,11 @@ const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 1
 const workerUrl = new URL(`./decoder-thread${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Decodes a recording to a new 16 kHz mono s16 WAV file at `wavPath`, removed on failure. `durationMs` is the duration of
- * the decoded samples, rounded to milliseconds.
+ * Decodes a recording to a new 16 kHz mono s16 WAV file at `wavPath`, removed on failure.
  *
  * Rejects with an `EngineError` or the signal's reason, after the thread has ended.
  */
-export async function decodeWithWasm(
-  job: DecodeJob,
-  { signal, ...options }: DecodeOptions,
-): Promise<{ durationMs: number }> {
+export async function decodeWithWasm(job: DecodeJob, { signal, ...options }: DecodeOptions): Promise<Decoded> {
   signal.throwIfAborted();
   const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: compileCacheEnv() });
   try {
@@ -63,7 +59,7 @@ function awaitResult(worker: Worker, { signal, account, patience = 1 }: DecodeOp
   });
 }
 
-function unwrap(result: DecodeResult): { durationMs: number } {
-  if ('durationMs' in result) return result;
+function unwrap(result: DecodeResult): Decoded {
+  if ('wavPath' in result) return result;
   throw new EngineError(result.code, result.message, { cause: new Error(result.cause) });
 }

@@ -1,5 +1,5 @@
 /** The pipeline inside the worker: decode, mix down, resample, write. */
-import { EngineError } from '../../../engines/contract/index.ts';
+import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
 import { tooLong, type DecodeJob } from '../job.ts';
 import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
@@ -7,6 +7,7 @@ import { decode } from './decode.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
 import { Resampler } from '../resample.ts';
+import { decodedOf } from '../wav-file.ts';
 import { WavWriter } from './wav-writer.ts';
 
 /** Disk space is requested in steps of two seconds of audio, the size of the writer's buffer. */
@@ -15,7 +16,7 @@ const stepBytes = 65_536;
 export async function transcode(
   { path, container, wavPath, maxSeconds }: DecodeJob,
   take: (bytes: number) => Promise<void>,
-): Promise<{ durationMs: number }> {
+): Promise<Decoded> {
   const wav = new WavWriter(wavPath);
   let taken = 0;
   for await (const samples of resampled(untilDamaged(await decode(path, container)))) {
@@ -25,7 +26,7 @@ export async function transcode(
   }
   wav.close();
   if (wav.samples === 0) throw undecodable(`no audio was found in the ${container} file`);
-  return { durationMs: Math.round((wav.samples * 1000) / sampleRate) };
+  return decodedOf(2 * wav.samples, { wavPath, maxSeconds });
 }
 
 /** For truncated or damaged recordings, yields everything before the damage, as ffmpeg does. */

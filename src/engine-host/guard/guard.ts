@@ -48,6 +48,7 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
     ...guarded,
     transcribe: guardTranscribe(raw, call),
     ...(hasFunction(raw, 'warmUp') && { warmUp: guardWarmUp(raw, call) }),
+    ...(raw.decodes && { decodes: true }),
   }),
   chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),
   speech: (raw, guarded, call) => ({ ...guarded, synthesize: guardSynthesize(raw, call) }),

@@ -1,4 +1,6 @@
 /** Only what the detector takes for speech is transcribed: words, times and encodes, with the real library and whisper.cpp. */
+import { readdirSync } from 'node:fs';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { multipart, multipartType } from '../../api/support/forms.ts';
@@ -7,6 +9,7 @@ import { noise } from '../../support/noise.ts';
 import { ticksOf, until } from '../../support/processes.ts';
 import { describeWith } from '../../support/programs.ts';
 import { recognizerModel } from '../../support/recognizer-model.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
 import { tonePcm, type Language, type Word } from '../../support/tone-model.ts';
 import { expectGuarantees, readStream } from '../../transcription/support/stream.ts';
 import { rate, recordingOf, startDetecting } from './support.ts';
@@ -74,6 +77,22 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
     expect(segments.map((segment) => segment.text)).toEqual(['alpha bravo', 'kilo']);
     [8_000, 50_000].forEach((startMs, index) => expectNear(segments[index], startMs));
     expect(events.at(-1)).toMatchObject({ type: 'transcription.completed', result: { text, segments } });
+  });
+
+  it('is read by a loaded model in the file of the recording', async () => {
+    const { service, detectors } = await startDetecting({ program, options: { program, keepLoaded: true } });
+    const { engine, engineId } = (await service.service.registry.models('transcription'))[0]!;
+    const directory = await temporaryDirectory();
+    const path = join(directory, 'memo');
+    await writeFile(path, memo);
+    const recording = { path, bytes: memo.length, container: 'wav', mediaType: 'audio/wav' } as const;
+    const files: string[] = [];
+    const onSegment = () => files.push(...readdirSync(join(service.dir, 'data/tmp'), { recursive: true, encoding: 'utf8' })); // prettier-ignore
+    const { signal } = new AbortController();
+    expect(await engine.transcribe({ recording, model: engineId }, { signal, onSegment })).toMatchObject({ text });
+    expect(files.filter((file) => file.endsWith('.wav'))).toEqual([]);
+    expect(await readdir(directory)).toHaveLength(2); // the recording, and the decoded one
+    expect(detectors()).toHaveLength(1);
   });
 
   it('has the language of its first piece with words, which is detected once', async () => {

@@ -24,7 +24,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'whisper.cpp', ({ 'whisper-cli': p
 });
 
 describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whisper-host': program }) => {
-  const question = { id: 1, language: 'de', threads: 1 };
+  const question = { id: 1, startMs: 0, endMs: 1000, language: 'de', threads: 1 };
 
   /** Sends lines, reads one answer for each of `answers`, and ends the program. */
   async function talk(lines: readonly string[], answers: number, onAnswer = async (_answer: unknown) => {}) {
@@ -46,10 +46,13 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
   test('answers a question that it cannot answer with an error, and goes on', async () => {
     await writeFile(path('empty.wav'), wav(new Int16Array(0), { rate, channels: 1 }));
     const wrong = [
-      { wav: path('none.wav') },
-      { wav: path('empty.wav') },
-      { wav: 7 },
-      { wav: path('alpha.wav'), language: 'xx' },
+      { wavPath: path('none.wav') },
+      { wavPath: path('empty.wav') },
+      { wavPath: path('alpha.wav'), startMs: 60_000, endMs: 61_000 },
+      { wavPath: path('alpha.wav'), startMs: 1_000 },
+      { wavPath: path('alpha.wav'), endMs: undefined },
+      { wavPath: 7 },
+      { wavPath: path('alpha.wav'), language: 'xx' },
     ];
     for (const fields of wrong) {
       const { heard, code } = await talk([JSON.stringify({ ...question, ...fields })], 1);
@@ -60,7 +63,7 @@ describeWith(['whisper-host'], 'the program that keeps a model loaded', ({ 'whis
 
   test('works on one at a time', async () => {
     await run('mkfifo', [path('pipe.wav')]); // nobody writes into it yet: the program is at work
-    const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wav: path('pipe.wav') }));
+    const lines = [1, 2].map((id) => JSON.stringify({ ...question, id, wavPath: path('pipe.wav') }));
     const busy = { id: 2, error: 'busy' };
     const { heard } = await talk(lines, 2, async (answer) => {
       if (isDeepStrictEqual(answer, busy)) await writeFile(path('pipe.wav'), await readFile(path('alpha.wav')));

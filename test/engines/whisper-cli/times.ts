@@ -17,6 +17,7 @@ export interface OpenedModel {
     wavPath: string,
     call?: Partial<TranscriptionCall>,
     options?: Partial<TranscriptionOptions>,
+    sound?: 'words' | 'slice',
   ) => Promise<Transcript>;
 }
 
@@ -54,8 +55,8 @@ export function toneModels(): ToneModels {
       const { entry, engine, engineId } = model!;
       return {
         supports: entry.supports,
-        async transcribe(wavPath, call = {}, options = {}) {
-          await using recording = await (await openRecorder(wavPath))('words');
+        async transcribe(wavPath, call = {}, options = {}, sound = 'words') {
+          await using recording = await (await openRecorder(wavPath))(sound);
           const { signal } = new AbortController();
           return await engine.transcribe({ recording, model: engineId, ...call }, { signal, ...options });
         },
@@ -143,6 +144,16 @@ export function answersWithTimes({ program, models: { path, openModel }, options
       .filter(({ text }) => !text.startsWith('[_'))
       .map(({ text, offsets: { from, to } }) => ({ startMs: from, endMs: to, text: text.trim() }));
   }
+
+  test('hears in a slice of a file what it hears in a file of its own', async () => {
+    const { transcribe } = await openModel(program, { options });
+    const call = { timestamps: ['segment', 'word'] } as const;
+    const [slice, own] = [
+      await transcribe(path('two.wav'), call, {}, 'slice'),
+      await transcribe(path('two.wav'), call),
+    ];
+    expect(slice).toEqual(own);
+  });
 
   test('reports segments and progress while it works', async () => {
     const { transcribe } = await openModel(program, { options });

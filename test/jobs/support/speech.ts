@@ -18,6 +18,8 @@ export function textOf(words: number, from = 0): string {
 const levelOf = (n: number) => 1_000 + 10 * n;
 
 export interface Heard {
+  /** Of the samples. */
+  readonly bytes: number;
   /** Number of the first word; undefined for silence. */
   readonly first: number | undefined;
   readonly language: string | undefined;
@@ -37,7 +39,10 @@ export function hookEngine(hook: Hook): Disposable {
   return { [Symbol.dispose]: () => (place[hookName] = undefined) };
 }
 
-/** Models: `words` reports segments and words, `plain` the text alone, `slow` takes its time (JOBS_TEST_MS). */
+/**
+ * Models: `words` reports segments and words, `plain` reads the recording by itself and reports the text alone, `slow` takes
+ * its time (JOBS_TEST_MS).
+ */
 const source = `
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -52,16 +57,23 @@ export default {
   contract: 1,
   name: 'words',
   capability: 'transcription',
-  options: { type: 'object', properties: { slots: { type: 'integer' } } },
-  create: ({ slots = 1 }, context) => {
+  options: { type: 'object', properties: { slots: { type: 'integer' }, decodes: { type: 'boolean' } } },
+  create: ({ slots = 1, decodes = false }, context) => {
     const queue = context.queue({ slots, waiting: 16 });
+    const soundOf = async ({ model, recording }, options) => {
+      if (model === 'plain') return (await readFile(recording.path)).subarray(44);
+      const { wavPath, startMs, endMs } = await context.decode(recording, options);
+      return (await readFile(wavPath)).subarray(44 + 32 * startMs, 44 + 32 * endMs);
+    };
     return {
+      ...(decodes && { decodes }),
       models: async () => models,
       availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
       transcribe: (call, options) => queue.run(async () => {
-        const heard = wordsIn((await readFile(call.recording.path)).subarray(44));
+        const sound = await soundOf(call, options);
+        const [heard, bytes] = [wordsIn(sound), sound.length];
         const { language, translate } = call;
-        await globalThis['${hookName}']?.({ first: heard[0]?.n, language, translate, signal: options.signal });
+        await globalThis['${hookName}']?.({ bytes, first: heard[0]?.n, language, translate, signal: options.signal });
         if (call.model === 'slow') await wait(Number(context.env.JOBS_TEST_MS ?? 50), undefined, { signal: options.signal });
         const times = heard.map(({ n, startMs }) => ({ startMs, endMs: startMs + 100, text: 'w' + n }));
         return {
