@@ -1,7 +1,6 @@
 /** Parts of WAV files that the service has written: 16 kHz mono s16, with a header of 44 bytes. */
-import { createReadStream, createWriteStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+import { createReadStream } from 'node:fs';
+import { stat, writeFile } from 'node:fs/promises';
 import { createByteReader } from './byte-reader.ts';
 import { sampleFormats } from './samples.ts';
 import { readSamples, sampleRate, wavHeader } from './wav.ts';
@@ -38,19 +37,14 @@ export async function toFile(
 ): Promise<{ readonly path: string; readonly bytes: number }> {
   const { size } = await stat(wavPath);
   if (startMs === 0 && size <= placeOf(endMs)) return { path: wavPath, bytes: size };
-  const [start, end] = [placeOf(startMs), Math.min(size, placeOf(endMs))];
-  const samples = createReadStream(wavPath, { start, end: end - 1 });
-  try {
-    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-    await pipeline(withHeader(samples, end - start), file, { signal });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
+  const [start, end] = [placeOf(startMs), Math.min(size, placeOf(endMs))] as const;
+  async function* contents(): AsyncGenerator<Uint8Array> {
+    yield wavHeader(end - start);
+    for await (const chunk of createReadStream(wavPath, { start, end: end - 1 }) as AsyncIterable<Buffer>) {
+      signal.throwIfAborted();
+      yield chunk;
+    }
   }
+  await writeFile(path, contents(), { flag: 'wx', mode: 0o600 });
   return { path, bytes: headerBytes + end - start };
-}
-
-async function* withHeader(samples: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
-  yield wavHeader(bytes);
-  yield* samples;
 }

@@ -1,50 +1,45 @@
 /** Cuts the decoded sound of a job into parts, where it is quietest. */
-import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Recording, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
-import { sampleRate } from '../../lib/wav.ts';
-import { bytesOf, lengthOf, samplesPerMs, toFile, type WavSlice } from '../../lib/wav-slice.ts';
+import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } from '../../lib/wav-slice.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
-
-const headerBytes = 44;
-const bytesPerSample = 2;
 
 /** 9.6 MB: below the limit of every hosted provider. */
 const longestSeconds = 300;
 const searchSeconds = 30;
 /** What follows a cut is never shorter. */
-const leastSeconds = 1;
+const leastMs = 1_000;
 
 export interface Cutting {
   readonly wavPath: string;
-  /** All samples of the recording, to a whole millisecond. */
-  readonly samples: number;
+  readonly durationMs: number;
   /** TRANSCRIBE_MAX_SECONDS: what engines decode. */
   readonly maxSeconds: number;
 }
 
-/** The sample at which the part that begins at `start` ends, at a whole millisecond like `start`. */
-export async function endOfPart(start: number, { wavPath, samples, maxSeconds }: Cutting): Promise<number> {
-  const longest = Math.min(longestSeconds, maxSeconds) * sampleRate;
-  const left = samples - start;
-  if (left <= longest) return samples;
-  const end = start + Math.min(longest, left - leastSeconds * sampleRate);
-  const search = Math.min(searchSeconds, Math.floor(longest / sampleRate / 2) || 1);
-  const from = Math.max(start + samplesPerMs, end - search * sampleRate);
-  await using wav = await open(wavPath);
-  const bytes = Buffer.alloc((end - from) * bytesPerSample);
-  await readAll(wav, bytes, from);
-  const sound = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.length / bytesPerSample);
-  const quietest = from + quietestPlace(sound, search * 1000);
-  return quietest - (quietest % samplesPerMs);
+/** Where the part that begins at `startMs` ends. */
+export async function endOfPart(startMs: number, { wavPath, durationMs, maxSeconds }: Cutting): Promise<number> {
+  const seconds = Math.min(longestSeconds, maxSeconds);
+  const leftMs = durationMs - startMs;
+  if (leftMs <= 1000 * seconds) return durationMs;
+  const endMs = startMs + Math.min(1000 * seconds, leftMs - leastMs);
+  const searchMs = 1000 * Math.min(searchSeconds, Math.floor(seconds / 2) || 1);
+  const fromMs = Math.max(startMs + 1, endMs - searchMs);
+  const sound = new Int16Array((endMs - fromMs) * samplesPerMs);
+  let read = 0;
+  for await (const samples of readSlice({ wavPath, startMs: fromMs, endMs })) {
+    sound.set(samples, read);
+    read += samples.length;
+  }
+  return fromMs + Math.floor(quietestPlace(sound, searchMs) / samplesPerMs);
 }
 
 /** The part as an engine gets it: in the decoded recording, or in a file of its own for an engine that may read more. */
 export async function recordingOf(
   part: WavSlice,
   { decodes }: Pick<TranscriptionEngine, 'decodes'>,
-  { path, account }: Pick<AccountedDirectory, 'path' | 'account'>,
+  { path, account }: AccountedDirectory,
   signal: AbortSignal,
 ): Promise<Recording> {
   const { wavPath, ...slice } = part;
@@ -53,13 +48,4 @@ export async function recordingOf(
   account.take(bytesOf(part));
   const file = await toFile(part, join(path, 'part.wav'), signal);
   return { ...wav, ...file, slice: { startMs: 0, endMs: lengthOf(part) } };
-}
-
-async function readAll(wav: FileHandle, into: Buffer, firstSample: number): Promise<void> {
-  for (let read = 0; read < into.length;) {
-    const position = headerBytes + firstSample * bytesPerSample + read;
-    const { bytesRead } = await wav.read(into, read, into.length - read, position);
-    if (bytesRead === 0) throw new Error('the decoded recording is shorter than it was');
-    read += bytesRead;
-  }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Logger, TimedText, TimestampKind } from '../../engines/contract/index.ts';
 import { pause } from '../../lib/abort.ts';
-import { lengthOf, samplesPerMs } from '../../lib/wav-slice.ts';
+import { lengthOf, samplesPerMs, type WavSlice } from '../../lib/wav-slice.ts';
 import { decodeTo } from '../audio/decode.ts';
 import type { ProblemCode, Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
@@ -14,7 +14,7 @@ import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from
 import { wantedFeatures } from '../transcription/wire.ts';
 import { msOf, type Job } from './job.ts';
 import { madeUpParts } from './made-up.ts';
-import { endOfPart, recordingOf, type Cutting } from './parts.ts';
+import { endOfPart, recordingOf } from './parts.ts';
 import type { Part } from './record.ts';
 
 type Problem = Schemas['Problem'];
@@ -69,32 +69,18 @@ async function transcribeAll(job: Job, options: WorkOptions, signal: AbortSignal
   const passes = (problem: Problem) => isPassing(problem) && problem.code !== 'engine-timeout';
   const { endMs: durationMs } = await retrying(job, options, signal, decode, passes);
   if (job.record.durationMs === null) await job.update({ durationMs });
-  const samples = durationMs * samplesPerMs;
-  const cutting = { wavPath, samples, maxSeconds: options.partSeconds };
-  let start = job.parts === 0 ? 0 : (await job.folder.readPart(job.parts - 1)).end;
-  while (start < samples) {
-    const end = await endOfPart(start, cutting);
-    const part = await retrying(job, options, signal, () =>
-      transcribePart(job, { start, end, cutting }, options, signal),
-    );
+  const cutting = { wavPath, durationMs, maxSeconds: options.partSeconds };
+  let startMs = job.parts === 0 ? 0 : msOf((await job.folder.readPart(job.parts - 1)).end);
+  while (startMs < durationMs) {
+    const sound = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
+    const part = await retrying(job, options, signal, () => transcribePart(job, sound, options, signal));
     await retrying(job, options, signal, () => job.addPart(part));
-    options.metrics?.jobPartEnded(msOf(end - start));
-    start = end;
+    options.metrics?.jobPartEnded(lengthOf(sound));
+    startMs = sound.endMs;
   }
 }
 
-interface Place {
-  readonly start: number;
-  readonly end: number;
-  readonly cutting: Cutting;
-}
-
-async function transcribePart(
-  job: Job,
-  { start, end, cutting }: Place,
-  options: WorkOptions,
-  signal: AbortSignal,
-): Promise<Part> {
+async function transcribePart(job: Job, sound: WavSlice, options: WorkOptions, signal: AbortSignal): Promise<Part> {
   await options.requireBudget();
   const { record } = job;
   const asked = wantedFeatures(record);
@@ -103,7 +89,6 @@ async function transcribePart(
     ? [...new Set([...asked.timestamps, 'segment' as const])]
     : [];
   await using directory = await options.workspace.accountedDirectory('job');
-  const sound = { wavPath: cutting.wavPath, startMs: msOf(start), endMs: msOf(end) };
   const recording = await recordingOf(sound, model.engine, directory, signal);
   const listener = {
     signal,
@@ -111,22 +96,18 @@ async function transcribePart(
     onQueued: (ahead: number | null) => job.waits(ahead ?? 0),
   };
   const language = job.language ?? undefined;
-  const endMs = lengthOf(sound);
-  const transcript = await transcribe(
-    model,
-    { recording, language, ...asked, timestamps, durationMs: endMs },
-    listener,
-    options,
-  ).finally(() => {
-    job.reached(0);
-    job.waits(0);
-  });
+  const transcript = await transcribe(model, { recording, language, ...asked, timestamps }, listener, options).finally(
+    () => {
+      job.reached(0);
+      job.waits(0);
+    },
+  );
   const { text, segments, words = [] } = transcript;
-  const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs, text: text.trim() }];
+  const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs: lengthOf(sound), text: text.trim() }];
   const place = placing(sound.startMs, sound.endMs);
   return {
-    start,
-    end,
+    start: sound.startMs * samplesPerMs,
+    end: sound.endMs * samplesPerMs,
     text,
     language: text === '' ? null : transcript.language,
     segments: (segments ?? whole).map(place),

@@ -11,6 +11,7 @@ import type { Registry } from '../engine-host/registry/registry.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { chooseModel, requireAvailable, requireSupport } from '../engine-host/registry/model-selection.ts';
 import { startTimeout } from '../../lib/abort.ts';
+import { lengthOf } from '../../lib/wav-slice.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { RunRecord } from './run-record.ts';
@@ -25,8 +26,6 @@ export interface TranscriptionJob {
   readonly keywords?: readonly string[];
   readonly translate?: true | undefined;
   readonly diarize?: true | undefined;
-  /** Length of the recording, if it is known before the engine reports it. */
-  readonly durationMs?: number;
 }
 
 export interface TranscriptionServices {
@@ -76,7 +75,7 @@ export async function transcribe(
   const record = new RunRecord(model.id, options.signal, metrics);
   try {
     const transcript = await callEngine(model, job, record.watch(options), transcribeTimeout);
-    record.see({ durationMs: job.durationMs, ...transcript });
+    record.see({ durationMs: knownMs(job), ...transcript });
     const asked = withTimes(transcript, job);
     record.complete();
     return asked;
@@ -91,22 +90,19 @@ export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void
   void engine.warmUp?.(engineId); // never rejects
 }
 
+/** Length of the recording, if it is known before the engine reports it. */
+function knownMs({ recording: { slice } }: TranscriptionJob): number | undefined {
+  return slice && lengthOf(slice);
+}
+
 async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
-  {
-    recording,
-    language,
-    prompt,
-    temperature,
-    timestamps = [],
-    keywords = [],
-    durationMs = 0,
-    ...job
-  }: TranscriptionJob,
+  job: TranscriptionJob,
   { signal, ...callbacks }: TranscriptionOptions,
   setting: number | 'auto',
 ): Promise<Transcript> {
-  let soundMs = durationMs;
+  const { recording, language, prompt, temperature, timestamps = [], keywords = [] } = job;
+  let soundMs = knownMs(job) ?? 0;
   const ms = () => timeoutMs(setting, Math.max(soundMs, usage?.decodedMs ?? 0));
   const usage = currentUsage();
   const late = () =>
