@@ -1,10 +1,10 @@
 /** `@parlance/server`: embeds the service in another program. */
 import { createLog } from './log.ts';
-import { openApp, startService, type App, type Service, type ServiceOptions } from './service.ts';
+import { openApp, startService as start, type App, type Service, type ServiceOptions } from './service.ts';
 import { loadSettings, SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 import { RegistryError } from './engine-host/registry/registry-error.ts';
 
-export { createLog, loadSettings, RegistryError, SettingsError, startService };
+export { createLog, loadSettings, RegistryError, SettingsError };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };
 
 /**
@@ -20,4 +20,9 @@ export type { App, Environment, LoadedSettings, Service, ServiceOptions };
 export async function createApp({ env = process.env, ...given }: Partial<ServiceOptions> = {}): Promise<App> {
   const settings = given.settings ?? loadSettings(env);
   return openApp({ log: createLog(settings.logLevel), ...given, settings, env });
+}
+
+/** The service with servers of its own, which listen when it resolves. Throws a `SettingsError` or a `RegistryError`. */
+export function startService(options: ServiceOptions): Promise<Service> {
+  return start(options);
 }

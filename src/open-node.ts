@@ -17,12 +17,12 @@ export interface NodeOptions {
   readonly settings: LoadedSettings;
   readonly env: Environment;
   readonly log: ParentLogger;
-  readonly limits?: Partial<EngineTimeouts> | undefined;
+  readonly timeouts?: Partial<EngineTimeouts> | undefined;
   readonly metrics?: Metrics | undefined;
 }
 
 /** Throws a `RegistryError` or a `SettingsError`. */
-export async function openNode({ settings, env, log, limits, metrics }: NodeOptions): Promise<OpenNode> {
+export async function openNode({ settings, env, log, timeouts, metrics }: NodeOptions): Promise<OpenNode> {
   // A worker's recording is not decoded here: assume the maximum length.
   const transcribeTimeout = timeoutMs(settings.transcribeTimeout, settings.transcribeMaxSeconds * 1000) / 1000;
   const fleetSettings = readFleet(settings);
@@ -34,7 +34,7 @@ export async function openNode({ settings, env, log, limits, metrics }: NodeOpti
   }
   try {
     const { wrapAsRemote, noteQueue } = fleet ?? {};
-    const engines = await openEngines(settings, env, log, { limits, metrics, wrapAsRemote, noteQueue });
+    const engines = await openEngines(settings, env, log, { timeouts, metrics, wrapAsRemote, noteQueue });
     fleet?.start(engines);
     engines.registry.warmUp();
     return {

@@ -1,6 +1,5 @@
 /** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
 import { getHeapStatistics } from 'node:v8';
-import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import type { Registry } from './engine-host/registry/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
 import type { ApiFormat } from './http/api-format.ts';
@@ -20,10 +19,10 @@ import { openNode, type OpenNode } from './open-node.ts';
 import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/access/auth.ts';
 import { createFailedLogins } from './http/access/failed-logins.ts';
-import { createRateWatch, type MinRate } from './http/body/min-rate.ts';
+import { createRateWatch } from './http/body/min-rate.ts';
 import { ByteBudget, type BudgetSize } from './http/body/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
-import { listen, type ConnectionLimits, type ListeningServer } from './http/connection/listener.ts';
+import { listen, type ListeningServer } from './http/connection/listener.ts';
 import { loadPage } from './http/page.ts';
 import { listenForMetrics } from './http/connection/metrics-listener.ts';
 import { alive, createReadyProbe, type ReadyProbe } from './http/probes.ts';
@@ -49,35 +48,12 @@ import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
+import { defaultTuning, type Tuning } from './tuning.ts';
 
 export interface ServiceOptions {
   readonly settings: LoadedSettings;
   readonly env: Environment;
   readonly log: ParentLogger;
-  /** Milliseconds that a body may take to arrive; when absent five minutes for JSON, an hour for a recording. */
-  readonly bodyTimeoutMs?: number;
-  /** The least of a body that must arrive; 16 KB in every 30 s after the first 10 s when absent. */
-  readonly bodyPace?: MinRate;
-  /** Bytes of request bodies that may be in memory at once; a share of the heap when absent. */
-  readonly bodyBudget?: BudgetSize;
-  /** Milliseconds that a stream waits for its provider before it begins without it; five seconds when absent. */
-  readonly streamHoldMs?: number;
-  /** Milliseconds of silence before a stream says that it lives; fifteen seconds when absent. */
-  readonly heartbeatMs?: number;
-  /** Milliseconds without a reader that end the synthesis of a clip; fifteen seconds when absent. */
-  readonly clipUnreadMs?: number;
-  /** Milliseconds to keep a complete clip after its last read; ten minutes when absent. */
-  readonly clipKeepMs?: number;
-  /** Milliseconds between interim responses; two minutes when absent. */
-  readonly interimMs?: number;
-  /** Milliseconds before a part of a job that has failed is tried again, one after the other. */
-  readonly jobRetryMs?: readonly number[];
-  /** Milliseconds between two attempts to take over the jobs of another service; ten seconds when absent. */
-  readonly jobOwnerMs?: number;
-  /** How long engines may take, where it is not the usual. */
-  readonly engineLimits?: Partial<EngineTimeouts> | undefined;
-  /** Limits of `startService`'s own server. */
-  readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 /** Temporary files on the disk, in bytes. */
@@ -112,7 +88,7 @@ export interface Service {
   readonly disk: DiskUse;
   /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
   reloadKeys(): Promise<void>;
-  /** What no request has to wait for, once; without it, first requests do. */
+  /** Warms caches so that the first request is not slow. */
   finishStart(): Promise<void>;
   /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
   drain(): void;
@@ -131,10 +107,11 @@ function formatFor(target: string): ApiFormat {
 }
 
 /** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
-export async function startService(options: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions, overrides: Partial<Tuning> = {}): Promise<Service> {
+  const tuning: Tuning = { ...defaultTuning, ...overrides };
   const metrics = await openMetrics(options.settings.metricsPort);
-  const app = await openProbedApp(options, metrics);
-  const { server, metricsServer } = await openServers(app, options, metrics).catch(async (error: unknown) => {
+  const app = await openProbedApp(options, tuning, metrics);
+  const { server, metricsServer } = await openServers(app, options, tuning, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });
@@ -181,7 +158,8 @@ interface Servers {
 
 async function openServers(
   { listener, probes }: ProbedApp,
-  { settings, log, connectionLimits: limits }: ServiceOptions,
+  { settings, log }: ServiceOptions,
+  { connectionLimits: limits }: Tuning,
   metrics: PrometheusMetrics | undefined,
 ): Promise<Servers> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
@@ -201,41 +179,34 @@ async function openServers(
  * listener of their own.
  */
 export async function openApp(options: ServiceOptions): Promise<App> {
-  return openProbedApp(options, undefined);
+  return openProbedApp(options, defaultTuning, undefined);
 }
 
 interface ProbedApp extends App {
   readonly probes: { readonly alive: () => object; readonly readyProbe: ReadyProbe };
 }
 
-async function openProbedApp(options: ServiceOptions, metrics: Metrics | undefined): Promise<ProbedApp> {
-  const { settings, env, log, engineLimits: limits } = options;
-  if (settings.fleetRole === 'worker') throw new SettingsError('FLEET_ROLE: a worker has no public listener');
-  const node = await openNode({ settings, env, log, limits, metrics });
+async function openProbedApp(
+  options: ServiceOptions,
+  tuning: Tuning,
+  metrics: Metrics | undefined,
+): Promise<ProbedApp> {
+  if (options.settings.fleetRole === 'worker') throw new SettingsError('FLEET_ROLE: a worker has no public listener');
+  const node = await openNode({ ...options, timeouts: tuning.engineTimeouts, metrics });
   try {
-    return await buildApp(options, node, metrics);
+    return await buildApp(options, tuning, node, metrics);
   } catch (error) {
     await node[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Metrics | undefined): Promise<ProbedApp> {
-  const {
-    settings,
-    env,
-    log,
-    bodyTimeoutMs,
-    bodyPace,
-    bodyBudget,
-    streamHoldMs = 5_000,
-    heartbeatMs = 15_000,
-    interimMs = 120_000,
-    clipUnreadMs: unreadMs,
-    clipKeepMs: keepMs,
-    jobRetryMs: retryMs,
-    jobOwnerMs: ownerMs,
-  } = options;
+async function buildApp(
+  { settings, env, log }: ServiceOptions,
+  tuning: Tuning,
+  engines: OpenNode,
+  metrics: Metrics | undefined,
+): Promise<ProbedApp> {
   const { registry, workspace } = engines;
   const speakers = await createSpeechModelSelector({
     ...{ registry, defaultVoice: settings.ttsVoice, encode: engines.encoder.encode, metrics },
@@ -243,11 +214,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const ownClips = createClipStore({
     directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
     log,
-    limits: {
-      ...clipLimits(workspace.disk.bytes),
-      ...(unreadMs !== undefined && { unreadMs }),
-      ...(keepMs !== undefined && { keepMs }),
-    },
+    limits: { ...clipLimits(workspace.disk.bytes), keepMs: tuning.clipKeepMs, unreadMs: tuning.clipUnreadMs },
     idPrefix: engines.fleet?.idPrefix,
   });
   const clips = engines.fleet?.shareClips(ownClips) ?? ownClips;
@@ -264,7 +231,9 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const limits = own && createLimits({ ...(engines.fleet?.shareLimits(own) ?? own), onRefused });
   const working = { settings, env, registry, workspace, keys, limits, metrics, log };
   const items = settings.compatItems ? createItemStore() : undefined;
-  const ownJobs = createJobs({ ...working, retryMs, ownerMs, idPrefix: engines.fleet?.idPrefix });
+  const ownJobs = createJobs({
+    ...{ ...working, retryMs: tuning.jobRetryMs, ownerMs: tuning.jobOwnerMs, idPrefix: engines.fleet?.idPrefix },
+  });
   const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
   const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
   const services: Services = {
@@ -274,7 +243,7 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
     clips,
     speechSpool,
     linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
-    streamHoldMs,
+    streamHoldMs: tuning.streamHoldMs,
     transcribeEnabled: settings.transcribeEnabled,
     transcribeTimeout: settings.transcribeTimeout,
     jobs,
@@ -298,12 +267,12 @@ async function buildApp(options: ServiceOptions, engines: OpenNode, metrics: Met
   const listener = createApp({
     apiFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,
-    budget: new ByteBudget(bodyBudget ?? memoryForBodies()),
-    arrivals: createRateWatch(bodyPace),
-    bodyTimeoutMs: bodyTimeoutMs ?? 300_000,
-    uploadTimeoutMs: bodyTimeoutMs ?? 3_600_000,
-    heartbeatMs,
-    interimMs: settings.interimResponses === 'off' ? undefined : interimMs,
+    budget: new ByteBudget(tuning.bodyBudget ?? memoryForBodies()),
+    arrivals: createRateWatch(tuning.minRate),
+    bodyTimeoutMs: tuning.bodyTimeoutMs,
+    uploadTimeoutMs: tuning.uploadTimeoutMs,
+    heartbeatMs: tuning.heartbeatMs,
+    interimMs: settings.interimResponses === 'off' ? undefined : tuning.interimMs,
     readyProbe,
     page: settings.page ? loadPage() : new Map(),
     publicUrl: settings.publicUrl,

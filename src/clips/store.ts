@@ -16,10 +16,9 @@ import { createPump } from './pump.ts';
 import { ClipQuota } from './clip-quota.ts';
 
 /** Derived from the disk budget: clips take at most half of it, and a single clip half of that. */
-export function clipLimits(diskBytes: number): ClipLimits {
+export function clipLimits(diskBytes: number): Omit<ClipLimits, 'keepMs' | 'unreadMs'> {
   const clipBytes = largestSpeech(diskBytes);
-  const times = { keepMs: 10 * 60_000, stallMs: 10_000, holdMs: 60_000, unreadMs: 15_000 };
-  return { ...times, clipBytes, totalBytes: 2 * clipBytes };
+  return { stallMs: 10_000, holdMs: 60_000, clipBytes, totalBytes: 2 * clipBytes };
 }
 
 export interface ClipOwner {

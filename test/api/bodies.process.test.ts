@@ -227,7 +227,7 @@ describe.each(Object.entries(doors))('a stalled body at the %s door', (_name, { 
   let service: TestService;
 
   beforeAll(async () => {
-    service = await startTestService({ bodyPace: { graceMs: 50, windowMs: 200, bytes: 1000 } });
+    service = await startTestService({ minRate: { graceMs: 50, windowMs: 200, bytes: 1000 } });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

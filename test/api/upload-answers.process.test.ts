@@ -129,7 +129,7 @@ async function sendSlowly(service: TestService): Promise<unknown> {
 describe('a body that does not arrive in time', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startTestService({ ...echo, bodyTimeoutMs: 300 });
+    service = await startTestService({ ...echo, bodyTimeoutMs: 300, uploadTimeoutMs: 300 });
   });
   afterAll(() => service[Symbol.asyncDispose]());
 

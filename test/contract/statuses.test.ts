@@ -68,7 +68,7 @@ const ways: Readonly<Record<number, Way>> = {
   404: (operation) => ask(service, operation),
   405: (operation) => ask(service, operation, { method: 'PUT' }),
   408: async (operation) => {
-    await using impatient = await start({ bodyTimeoutMs: 100 });
+    await using impatient = await start({ bodyTimeoutMs: 100, uploadTimeoutMs: 100 });
     return await sendHalf(impatient, operation);
   },
   409: (operation) => (isOfPreparation(operation) ? startTwo(operation) : askTooEarly(operation)),

@@ -70,7 +70,7 @@ const ways: Readonly<Record<number, Way>> = {
   403: (operation) => ask(service, operation, { headers: { host: 'evil.example' } }),
   405: (operation) => ask(service, operation, { method: 'PUT' }),
   408: async (operation) => {
-    await using impatient = await start({ bodyTimeoutMs: 50 });
+    await using impatient = await start({ bodyTimeoutMs: 50, uploadTimeoutMs: 50 });
     return await announce(impatient, operation, 10);
   },
   413: (operation) => announce(service, operation, 50_000_000),

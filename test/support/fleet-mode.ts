@@ -7,15 +7,16 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLog } from '../../src/log.ts';
-import { startService, type Service, type ServiceOptions } from '../../src/service.ts';
+import { startService, type Service } from '../../src/service.ts';
 import { loadSettings, type Environment } from '../../src/settings/load.ts';
 import { startWorker, type RunningWorker } from '../../src/start-worker.ts';
+import type { Tuning } from '../../src/tuning.ts';
 import { freePort } from './free-port.ts';
 
 /** The address of the Redis, for the tests. */
 export const redisVariable = 'TEST_FLEET_REDIS';
 
-export interface StartOptions extends Omit<ServiceOptions, 'settings' | 'env' | 'log'> {
+interface StartOptions {
   readonly env: Environment;
   /** Where parlance.config.yaml is. */
   readonly dir: string;
@@ -24,21 +25,19 @@ export interface StartOptions extends Omit<ServiceOptions, 'settings' | 'env' | 
 }
 
 /** One process, unless TEST_FLEET asks for two nodes and the test does not make nodes itself. */
-export function startAsAsked(options: StartOptions): Promise<Service> {
+export function startAsAsked(options: StartOptions, tuning: Partial<Tuning>): Promise<Service> {
   const redis = process.env[redisVariable];
-  return redis === undefined || options.env.FLEET_URL !== undefined ? startNode(options) : startFleet(options, redis);
-}
-
-function startNode(options: StartOptions): Promise<Service> {
-  return startService({ ...options, ...nodeOptions(options) });
+  return redis === undefined || options.env.FLEET_URL !== undefined
+    ? startService(nodeOptions(options), tuning)
+    : startFleet(options, tuning, redis);
 }
 
 function nodeOptions({ env, dir, sink }: StartOptions) {
   return { settings: loadSettings(env, dir), env, log: createLog('debug', sink) };
 }
 
-async function startFleet(options: StartOptions, redis: string): Promise<Service> {
-  const { env, dir, engineLimits: limits } = options;
+async function startFleet(options: StartOptions, tuning: Partial<Tuning>, redis: string): Promise<Service> {
+  const { env, dir } = options;
   const address = `http://127.0.0.1:${await freePort()}`;
   const fleet = { ...env, FLEET_URL: redis, FLEET_SECRET: 's'.repeat(32), FLEET_PREFIX: `test-${randomUUID()}` };
   const ofWorker = { ...fleet, FLEET_ROLE: 'worker', DATA_DIR: join(dir, 'worker'), METRICS_PORT: undefined };
@@ -51,11 +50,14 @@ async function startFleet(options: StartOptions, redis: string): Promise<Service
       options.sink.write(line);
     },
   };
-  const worker = await startWorker({ ...nodeOptions({ ...options, env: ofWorker, sink }), limits });
+  const worker = await startWorker({
+    ...nodeOptions({ dir, env: ofWorker, sink }),
+    timeouts: tuning.engineTimeouts,
+  });
   try {
     const instances = await instancesOf(worker);
     while (!instances.every((instance) => begun.has(instance))) await pause(5);
-    const front = await startNode({ ...options, env: ofFront });
+    const front = await startService(nodeOptions({ ...options, env: ofFront }), tuning);
     await knows(front, instances);
     return {
       ...front,

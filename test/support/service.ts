@@ -3,44 +3,19 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { MinRate } from '../../src/http/body/min-rate.ts';
-import type { BudgetSize } from '../../src/http/body/body-budget.ts';
-import type { ConnectionLimits } from '../../src/http/connection/listener.ts';
-import type { Service, ServiceOptions } from '../../src/service.ts';
+import type { Service } from '../../src/service.ts';
+import type { Tuning } from '../../src/tuning.ts';
 import { recordAnswers, stopRecording } from '../contract/coverage/recorder.ts';
 import { startAsAsked } from './fleet-mode.ts';
 import './shared-compile-cache.ts';
 
-export interface TestServiceOptions {
+export interface TestServiceOptions extends Partial<Tuning> {
   /** Beside HOST, PORT and DATA_DIR, which the test service sets itself. */
   readonly env?: Readonly<Record<string, string>>;
   /** Text of parlance.config.yaml. */
   readonly config?: string;
   /** More files beside parlance.config.yaml, by name: engines of the test's own. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Milliseconds that a body may take to arrive. */
-  readonly bodyTimeoutMs?: number;
-  /** The least of a body that must arrive. */
-  readonly bodyPace?: MinRate;
-  /** Bytes of request bodies that may be in memory at once. */
-  readonly bodyBudget?: BudgetSize;
-  /** Milliseconds that a stream waits for its provider before it begins without it. */
-  readonly streamHoldMs?: number;
-  /** Milliseconds of silence before a stream says that it lives. */
-  readonly heartbeatMs?: number;
-  /** Milliseconds without a reader that end the synthesis of a clip. */
-  readonly clipUnreadMs?: number;
-  /** Milliseconds to keep a complete clip after its last read. */
-  readonly clipKeepMs?: number;
-  /** Milliseconds between interim responses. */
-  readonly interimMs?: number;
-  /** Milliseconds before a part of a job that has failed is tried again. */
-  readonly jobRetryMs?: readonly number[];
-  /** Milliseconds between two attempts to take over the jobs of another service. */
-  readonly jobOwnerMs?: number;
-  /** How long engines may take. */
-  readonly engineLimits?: NonNullable<ServiceOptions['engineLimits']>;
-  readonly connectionLimits?: Partial<ConnectionLimits>;
 }
 
 export interface LogLine {
@@ -68,7 +43,7 @@ export async function startTestService({
   env = {},
   config,
   files = {},
-  ...intervals
+  ...tuning
 }: TestServiceOptions = {}): Promise<TestService> {
   const dir = await mkdtemp(join(tmpdir(), 'parlance-test-'));
   if (config !== undefined) await writeFile(join(dir, 'parlance.config.yaml'), config);
@@ -85,7 +60,7 @@ export async function startTestService({
   };
   const log: LogLine[] = [];
   const sink = { write: (line: string) => void log.push(JSON.parse(line) as LogLine) };
-  const service = await startAsAsked({ ...intervals, env: environment, dir, sink }).catch(async (error: unknown) => {
+  const service = await startAsAsked({ env: environment, dir, sink }, tuning).catch(async (error: unknown) => {
     await rm(dir, { recursive: true, force: true });
     throw error;
   });

@@ -147,7 +147,7 @@ describe('the bytes of an upload are released', () => {
   });
 
   test('when it does not arrive in time', async () => {
-    const service = await start({ ...echo, bodyTimeoutMs: 300 });
+    const service = await start({ ...echo, uploadTimeoutMs: 300 });
     const connection = await holdUpload(service, 1000, '127.0.0.1');
     expect((await connection.answer('POST', path)).status).toBe(408);
     await nothingIsLeft(service);

@@ -36,7 +36,7 @@ export interface GuardFacts<C extends Capability = Capability> {
   /** The instance's name in the settings. */
   readonly instance: string;
   readonly capability: C;
-  readonly limits: EngineTimeouts;
+  readonly timeouts: EngineTimeouts;
   readonly log: Logger;
   /** Absent in the conformance kit. */
   readonly assets?: Pick<Assets, 'availabilityOf'> | undefined;
@@ -55,7 +55,7 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
 };
 
 export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardFacts<C>): Guarded<C> {
-  const { instance, capability, limits, log } = facts;
+  const { instance, capability, timeouts, log } = facts;
   const failures = createFailureLog(facts);
   const models = createModels(raw, facts, failures);
   const lacking = async (id: string) => {
@@ -63,7 +63,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
     return entry?.needs && facts.assets?.availabilityOf(entry);
   };
   const availability = createAvailability(raw, facts, failures, lacking);
-  const call = { instance, abortMs: limits.abortMs, chatIdle: new SharedDeadline(limits.chatIdleMs), log };
+  const call = { instance, abortMs: timeouts.abortMs, chatIdle: new SharedDeadline(timeouts.chatIdleMs), log };
   const engine: Engine = {
     async models() {
       const last = models.value;
@@ -74,7 +74,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
     },
     availability: availability.of,
     inspect: () => inspect(raw, facts),
-    [Symbol.asyncDispose]: () => dispose(raw, limits.endMs, log),
+    [Symbol.asyncDispose]: () => dispose(raw, timeouts.endMs, log),
   };
   const groups = readAssets(raw, failures);
   if (groups.length > 0) Object.assign(engine, { assets: groups });
@@ -132,13 +132,13 @@ const nothing: readonly ModelEntry[] = [];
 type FailureLog = ReturnType<typeof createFailureLog>;
 
 /** Tracks failures of an engine, so that each change is logged once. */
-function createFailureLog({ log, limits }: GuardFacts) {
+function createFailureLog({ log, timeouts }: GuardFacts) {
   const current = new Map<string, Error>();
   return {
     begin(what: string, error: unknown): void {
       const err = asError(error);
       current.set(what, err);
-      log.error({ err }, `the engine fails at ${what}; retrying every ${limits.retryMs / 1000} s`);
+      log.error({ err }, `the engine fails at ${what}; retrying every ${timeouts.retryMs / 1000} s`);
     },
     end(what: string): void {
       current.delete(what);
@@ -149,13 +149,13 @@ function createFailureLog({ log, limits }: GuardFacts) {
   };
 }
 
-function createModels(raw: Engine, { limits }: GuardFacts, failures: FailureLog): CachedPoll<readonly ModelEntry[]> {
+function createModels(raw: Engine, { timeouts }: GuardFacts, failures: FailureLog): CachedPoll<readonly ModelEntry[]> {
   const what = 'models()';
   return new CachedPoll({
     poll: () => raw.models(),
     check: checkModels,
-    deadlines: { first: new SharedDeadline(limits.firstModelsMs), usual: new SharedDeadline(limits.modelsMs) },
-    retryMs: limits.retryMs,
+    deadlines: { first: new SharedDeadline(timeouts.firstModelsMs), usual: new SharedDeadline(timeouts.modelsMs) },
+    retryMs: timeouts.retryMs,
     late: () => new EngineError('engine-timeout', 'no answer in time'),
     onChange: (failure) => (failure ? failures.begin(what, failure.error) : failures.end(what)),
   });
@@ -163,13 +163,13 @@ function createModels(raw: Engine, { limits }: GuardFacts, failures: FailureLog)
 
 function createAvailability(
   raw: Engine,
-  { instance, limits }: GuardFacts,
+  { instance, timeouts }: GuardFacts,
   failures: FailureLog,
   lacking: (id: string) => Promise<Availability | undefined>,
 ) {
   const polls = new Map<string, CachedPoll<Availability>>();
   const failing = new Set<string>();
-  const deadline = new SharedDeadline(limits.availabilityMs);
+  const deadline = new SharedDeadline(timeouts.availabilityMs);
   const deadlines = { first: deadline, usual: deadline };
   const what = 'availability()';
 
@@ -195,14 +195,14 @@ function createAvailability(
       },
       check: checkAvailability,
       deadlines,
-      retryMs: limits.retryMs,
-      late: () => new EngineError('engine-timeout', `no answer within ${limits.availabilityMs / 1000} s`),
+      retryMs: timeouts.retryMs,
+      late: () => new EngineError('engine-timeout', `no answer within ${timeouts.availabilityMs / 1000} s`),
       onChange: (failure) => record(id, failure),
     });
 
   /** The last answer still stands a while after the engine has begun to fail. */
   const lastValid = ({ value, failure }: CachedPoll<Availability>) =>
-    !failure || performance.now() - failure.since < limits.standsMs ? value : undefined;
+    !failure || performance.now() - failure.since < timeouts.standsMs ? value : undefined;
 
   return {
     last: (id: string): boolean | undefined => {
@@ -247,10 +247,10 @@ function readAssets(raw: Engine, failures: FailureLog): readonly AssetGroup[] {
   }
 }
 
-async function inspect(raw: Engine, { limits }: GuardFacts): Promise<readonly Finding[]> {
+async function inspect(raw: Engine, { timeouts }: GuardFacts): Promise<readonly Finding[]> {
   if (!hasFunction(raw, 'inspect')) return [];
   try {
-    return checkFindings(await within(limits.inspectMs, () => raw.inspect?.()));
+    return checkFindings(await within(timeouts.inspectMs, () => raw.inspect?.()));
   } catch (error) {
     return [{ what: 'inspect()', ok: false, detail: asError(error).message }];
   }

@@ -28,7 +28,7 @@ export interface OpenEngines extends AsyncDisposable {
   readonly encoder: SpeechEncoder;
 }
 
-export type EngineOptions = Pick<RegistryOptions, 'limits' | 'guard' | 'wrapAsRemote'> &
+export type EngineOptions = Pick<RegistryOptions, 'timeouts' | 'guard' | 'wrapAsRemote'> &
   Pick<ContextOptions, 'metrics' | 'noteQueue'>;
 
 /** Throws a `SettingsError` that names the setting to change. */

@@ -23,7 +23,7 @@ export interface InstanceOptions extends ModuleOptions {
   readonly contextFor: (instance: string) => EngineContext;
   readonly assets: Assets;
   /** Overrides of the default timeouts. */
-  readonly limits?: Partial<EngineTimeouts> | undefined;
+  readonly timeouts?: Partial<EngineTimeouts> | undefined;
   /** Replaces a transcription engine by one whose work is done on other machines (src/fleet). */
   readonly wrapAsRemote?: ((instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>) | undefined;
   /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
@@ -101,18 +101,18 @@ async function load({ place, settings }: Listed, options: InstanceOptions): Prom
   const loading = () => loadDefinitions(place, settings.use, options);
   if (options.guard === false) return loading();
   try {
-    return await within(limitsOf(options).importMs, loading);
+    return await within(timeoutsOf(options).importMs, loading);
   } catch (error) {
     if (error instanceof RegistryError) throw error;
     return undefined;
   }
 }
 
-const limitsOf = ({ limits }: InstanceOptions): EngineTimeouts => ({ ...defaultTimeouts, ...limits });
+const timeoutsOf = ({ timeouts }: InstanceOptions): EngineTimeouts => ({ ...defaultTimeouts, ...timeouts });
 
 /** Its capability is unknown: it stands for one of each, so that no hosted model becomes the default in its place. */
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
-  const cause = new Error(`its module was not loaded within ${limitsOf(options).importMs / 1000} s`);
+  const cause = new Error(`its module was not loaded within ${timeoutsOf(options).importMs / 1000} s`);
   const error = refusal(`${place}.use`, `${use} could not be loaded: ${cause.message}`, cause);
   const { log } = options.contextFor(name);
   const failed = <C extends Capability>(capability: C): Instance<C> => {
@@ -156,13 +156,13 @@ async function openEngine<C extends Capability>(
     const guarded = failedEngine<C>(name, 'create()', engine);
     return { instance: { name, capability, guarded, log }, failure: engine };
   }
-  const limits = limitsOf(options);
+  const timeouts = timeoutsOf(options);
   const missing = ['models', 'availability', verbs[capability]].find((method) => !hasFunction(engine, method));
   if (missing !== undefined) {
-    await dispose(engine, limits.endMs, log);
+    await dispose(engine, timeouts.endMs, log);
     throw refusal(place, `the engine ${definition.name} has no function \`${missing}\``);
   }
-  const facts = { instance: name, capability, limits, log, assets: options.assets };
+  const facts = { instance: name, capability, timeouts, log, assets: options.assets };
   const guarded = options.guard === false ? unguarded(engine) : guardEngine(engine, facts);
   return { instance: { name, capability, guarded, log, context } };
 }
@@ -189,7 +189,7 @@ async function create<C extends Capability>(
   options: InstanceOptions,
 ): Promise<Engines[C] | RegistryError> {
   await checkOptions(place, definition, settings);
-  const { createMs, endMs } = limitsOf(options);
+  const { createMs, endMs } = timeoutsOf(options);
   const isLate = { now: false };
   const creating = async () => {
     const engine = await definition.create(settings, context);

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../../contract/problems.ts';
 
-const defaultMinRate = {
+export const defaultMinRate = {
   /** Milliseconds before the first window. */
   graceMs: 10_000,
   windowMs: 30_000,
@@ -30,7 +30,7 @@ interface Arrival {
   before: number;
 }
 
-export function createRateWatch(pace: MinRate = defaultMinRate): RateWatch {
+export function createRateWatch(minRate: MinRate = defaultMinRate): RateWatch {
   const arriving = new Set<Arrival>();
   let timer: NodeJS.Timeout | undefined;
   let tickMs = 0;
@@ -40,7 +40,7 @@ export function createRateWatch(pace: MinRate = defaultMinRate): RateWatch {
     if (arriving.size === 0) stop();
     for (const arrival of arriving) {
       arrival.age += tickMs;
-      const problem = lateness(arrival, pace);
+      const problem = lateness(arrival, minRate);
       if (!problem) continue;
       arriving.delete(arrival);
       arrival.late(problem);
@@ -54,7 +54,7 @@ export function createRateWatch(pace: MinRate = defaultMinRate): RateWatch {
 
   /** The tick is a tenth of the shortest time to measure. */
   function start({ timeoutMs }: Arrival): void {
-    const wanted = Math.max(5, Math.min(1000, timeoutMs / 10, pace.graceMs / 10, pace.windowMs / 10));
+    const wanted = Math.max(5, Math.min(1000, timeoutMs / 10, minRate.graceMs / 10, minRate.windowMs / 10));
     if (timer && tickMs <= wanted) return;
     stop();
     tickMs = wanted;
@@ -68,7 +68,7 @@ export function createRateWatch(pace: MinRate = defaultMinRate): RateWatch {
         timeoutMs,
         late,
         age: 0,
-        windowEnd: pace.graceMs + pace.windowMs,
+        windowEnd: minRate.graceMs + minRate.windowMs,
         before: req.socket.bytesRead,
       };
       arriving.add(arrival);

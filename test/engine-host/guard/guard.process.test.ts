@@ -30,7 +30,7 @@ const engine = (capability: Capability, members = '', create = '') => `
     create: ${create === '' ? '(_options, context) => Object.assign(Object.create(good), {' + members + '})' : create},
   };`;
 
-const engineLimits = {
+const engineTimeouts = {
   ...{ createMs: 200, firstModelsMs: 200, modelsMs: 50, availabilityMs: 50, standsMs: 0, retryMs: 0 },
   ...{ chatIdleMs: 200, abortMs: 20, endMs: 50, inspectMs: 100 },
 };
@@ -39,7 +39,7 @@ async function start(source: string, options: TestServiceOptions = {}): Promise<
   const service = await startTestService({
     config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
     files: { 'bad.mjs': source },
-    engineLimits,
+    engineTimeouts,
     ...options,
   });
   onTestFinished(() => service[Symbol.asyncDispose]());
@@ -187,7 +187,7 @@ describe('availability()', () => {
       'chat',
       `availability: async () => { if (globalThis.fails) throw new Error('lost'); return ready; }`,
     );
-    const service = await start(source, { engineLimits: { ...engineLimits, standsMs: 600_000, retryMs: 600_000 } });
+    const service = await start(source, { engineTimeouts: { ...engineTimeouts, standsMs: 600_000, retryMs: 600_000 } });
     const codeOf = async () =>
       ((await (await service.api('/models')).json()) as { data: { code: string }[] }).data[0]?.code;
     expect(await codeOf()).toBe('ready');
@@ -353,7 +353,7 @@ describe('a callback that an engine uses wrongly in a timer', () => {
       ${body};
       await never();
     }`;
-    const service = await start(engine('chat', members), { engineLimits: { ...engineLimits, chatIdleMs: 60_000 } });
+    const service = await start(engine('chat', members), { engineTimeouts: { ...engineTimeouts, chatIdleMs: 60_000 } });
     expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
   });
 });
@@ -453,11 +453,11 @@ describe('speech', () => {
 
 describe('a module whose import never settles', () => {
   const source = 'await new Promise(() => {}); export default {};';
-  const limits = { engineLimits: { ...engineLimits, importMs: 500 } };
+  const timeouts = { engineTimeouts: { ...engineTimeouts, importMs: 500 } };
 
   it('leaves its instance without entries, and the others serve', async () => {
     await start(engine('chat')); // from now on, the other engine is loaded at once
-    const service = await start(source, limits);
+    const service = await start(source, timeouts);
     await expectOthersWork(service, 'chat');
     const line = service.log.find(({ msg }) => msg.startsWith('the engine could not be created'));
     expect(line).toMatchObject({
@@ -468,7 +468,7 @@ describe('a module whose import never settles', () => {
   });
 
   it('stops the start when it is the only one', async () => {
-    await expect(start(source, { ...limits, config: 'engines: { bad: { use: ./bad.mjs } }' })).rejects.toThrow(
+    await expect(start(source, { ...timeouts, config: 'engines: { bad: { use: ./bad.mjs } }' })).rejects.toThrow(
       'engines.bad.use: ./bad.mjs could not be loaded: its module was not loaded within 0.5 s',
     );
   });
