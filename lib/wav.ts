@@ -77,9 +77,8 @@ export async function readWav(source: AsyncIterable<Uint8Array>): Promise<WavSou
   return { sampleRate: layout.sampleRate, samples: readSamples(bytes, layout) };
 }
 
-/** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) are WAV with lengths of 64 bits. */
 export function isWav(head: Buffer): boolean {
-  return /^(RIFF|RF64|BW64)....WAVE/s.test(head.toString('latin1', 0, 12));
+  return audioSignatures.wav.test(head.toString('latin1', 0, 12));
 }
 
 /** Rejects what is not mono or stereo at 8 to 48 kHz. */

@@ -1,5 +1,6 @@
 /** Reads samples from raw PCM and from streamed WAV. */
 import type { Pcm } from '../contract/index.ts';
+import { audioSignatures } from '../../lib/audio-signatures.ts';
 import type { ByteReader } from '../../lib/byte-reader.ts';
 import { sampleFormats } from '../../lib/samples.ts';
 import { isWav, readSamples, readSpeechHeader, WavError, type WavLayout } from '../../lib/wav.ts';
@@ -27,7 +28,8 @@ async function headerOf(bytes: ByteReader): Promise<WavLayout> {
 /** Some providers ignore the requested format; encoded audio played as samples would be noise at full volume. */
 async function expectSamples(bytes: ByteReader, head: Buffer): Promise<void> {
   if (looksLikeText(head)) throw notAudio('text');
-  if (/^(OggS|fLaC)/.test(head.toString('latin1')) || (await isSurelyMp3(bytes))) {
+  const start = head.toString('latin1');
+  if (audioSignatures.ogg.test(start) || audioSignatures.flac.test(start) || (await isSurelyMp3(bytes))) {
     throw notAudio('encoded audio instead of samples; fix the setting `formats`');
   }
 }

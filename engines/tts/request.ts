@@ -3,6 +3,7 @@ import { EngineError, type SpeechCall } from '../contract/index.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { notAudio, readAudio } from './answer.ts';
 import type { Api, RemoteFormat } from './apis.ts';
+import { audioSignatures } from '../../lib/audio-signatures.ts';
 import { createByteReader, type ByteReader } from '../../lib/byte-reader.ts';
 import type { LinkedSignal } from '../../lib/abort.ts';
 import type { Model } from './models.ts';
@@ -82,10 +83,7 @@ async function checkSignature(bytes: ByteReader, format: RemoteFormat): Promise<
 
 /** The first page of an Ogg stream has a header of 28 bytes and the first packet, which names the codec (RFC 3533). */
 const isOgg = (codec: string) => (head: Buffer) =>
-  head.toString('latin1', 0, 4) === 'OggS' && head.toString('latin1', 28).startsWith(codec);
-
-/** The sync word of ADTS, and layer 0 (ISO/IEC 13818-7, 6.2). */
-const isAdts = (head: Buffer) => head.length >= 7 && (head.readUInt16BE(0) & 0xfff6) === 0xfff0;
+  audioSignatures.ogg.test(head.toString('latin1')) && head.toString('latin1', 28).startsWith(codec);
 
 const signatures: Readonly<Record<RemoteFormat, (head: Buffer) => boolean>> = {
   pcm: () => true,
@@ -93,6 +91,6 @@ const signatures: Readonly<Record<RemoteFormat, (head: Buffer) => boolean>> = {
   mp3: isMp3,
   opus: isOgg('OpusHead'),
   ogg: isOgg('\x01vorbis'),
-  flac: (head) => head.toString('latin1', 0, 4) === 'fLaC',
-  aac: isAdts,
+  flac: (head) => audioSignatures.flac.test(head.toString('latin1')),
+  aac: (head) => head.length >= 7 && audioSignatures.aac.test(head.toString('latin1')),
 };

@@ -1,6 +1,7 @@
 /** Detects the container of a recording from its first bytes; file name and media type are ignored. */
 import type { FileHandle } from 'node:fs/promises';
 import type { Container } from '../../engines/contract/index.ts';
+import { audioSignatures } from '../../lib/audio-signatures.ts';
 import { haveSameFormat, readMp3Frame } from '../../lib/mp3-frame.ts';
 
 export const mediaTypes: Readonly<Record<Container, string>> = {
@@ -17,42 +18,30 @@ export type Sniffed =
   /** Not supported; `detected` is shown to the client. */
   | { readonly container: undefined; readonly detected: string };
 
-interface Signature {
-  readonly at?: number;
-  readonly bytes: string;
-}
-
-/** Latin-1 strings at byte offsets; all of a row must match. */
-const accepted: readonly { readonly container: Container; readonly signature: readonly Signature[] }[] = [
-  { container: 'webm', signature: [{ bytes: '\x1a\x45\xdf\xa3' }] },
-  // A segment of a stream begins with its own type.
-  ...['ftyp', 'styp'].map((bytes) => ({ container: 'mp4', signature: [{ at: 4, bytes }] }) as const),
-  { container: 'ogg', signature: [{ bytes: 'OggS' }] },
-  ...['RIFF', 'RF64', 'BW64'].map(
-    (bytes) => ({ container: 'wav', signature: [{ bytes }, { at: 8, bytes: 'WAVE' }] }) as const,
-  ),
-  { container: 'flac', signature: [{ bytes: 'fLaC' }] },
-];
+/** An MP3 file has no signature. */
+const signed = ['webm', 'mp4', 'ogg', 'wav', 'flac'] as const;
 
 /** Common mistakes, so that the problem can name them. */
-const known: readonly { readonly detected: string; readonly signature: readonly Signature[] }[] = [
-  { detected: 'a PDF document', signature: [{ bytes: '%PDF' }] },
-  { detected: 'a PNG image', signature: [{ bytes: '\x89PNG' }] },
-  { detected: 'a JPEG image', signature: [{ bytes: '\xff\xd8\xff' }] },
-  { detected: 'a GIF image', signature: [{ bytes: 'GIF8' }] },
-  { detected: 'a ZIP archive', signature: [{ bytes: 'PK\x03\x04' }] },
-  { detected: 'gzip data', signature: [{ bytes: '\x1f\x8b' }] },
-  { detected: 'AIFF audio', signature: [{ bytes: 'FORM' }, { at: 8, bytes: 'AIF' }] },
-  { detected: 'CAF audio', signature: [{ bytes: 'caff' }] },
-  { detected: 'AMR audio', signature: [{ bytes: '#!AMR' }] },
-  { detected: 'Sun audio (.au)', signature: [{ bytes: '.snd' }] },
-  { detected: 'Windows media (ASF)', signature: [{ bytes: '\x30\x26\xb2\x75' }] },
-  { detected: 'an AVI video', signature: [{ bytes: 'RIFF' }, { at: 8, bytes: 'AVI ' }] },
-  { detected: 'a MIDI file', signature: [{ bytes: 'MThd' }] },
-  { detected: 'QuickTime without its type box', signature: [{ at: 4, bytes: 'moov' }] },
-  { detected: 'an HLS playlist', signature: [{ bytes: '#EXTM3U' }] },
-  { detected: 'an ffconcat script', signature: [{ bytes: 'ffconcat' }] },
-  { detected: 'a session description (SDP)', signature: [{ bytes: 'v=0' }] },
+const known: readonly (readonly [detected: string, signature: RegExp])[] = [
+  ['a PDF document', /^%PDF/],
+  ['a PNG image', /^\x89PNG/],
+  ['a JPEG image', /^\xff\xd8\xff/],
+  ['a GIF image', /^GIF8/],
+  // eslint-disable-next-line no-control-regex -- they are bytes
+  ['a ZIP archive', /^PK\x03\x04/],
+  // eslint-disable-next-line no-control-regex -- they are bytes
+  ['gzip data', /^\x1f\x8b/],
+  ['AIFF audio', /^FORM.{4}AIF/s],
+  ['CAF audio', /^caff/],
+  ['AMR audio', /^#!AMR/],
+  ['Sun audio (.au)', /^\.snd/],
+  ['Windows media (ASF)', /^\x30\x26\xb2\x75/],
+  ['an AVI video', /^RIFF.{4}AVI /s],
+  ['a MIDI file', /^MThd/],
+  ['QuickTime without its type box', /^.{4}moov/s],
+  ['an HLS playlist', /^#EXTM3U/],
+  ['an ffconcat script', /^ffconcat/],
+  ['a session description (SDP)', /^v=0/],
 ];
 
 const headBytes = 64;
@@ -81,11 +70,10 @@ function id3Length(head: string): number {
 
 /** Undefined for unknown bytes. */
 function classify(head: string): Sniffed | undefined {
-  const match = ({ signature }: { readonly signature: readonly Signature[] }) =>
-    signature.every(({ at = 0, bytes }) => head.startsWith(bytes, at));
-  const container = accepted.find(match)?.container;
+  const container = signed.find((name) => audioSignatures[name].test(head));
   if (container !== undefined) return { container };
-  const detected = known.find(match)?.detected ?? describeUtf16(head); // its byte order mark begins like a frame
+  // Before frames: the byte order mark of UTF-16 begins like one.
+  const [detected = describeUtf16(head)] = known.find(([, signature]) => signature.test(head)) ?? [];
   if (detected !== undefined) return { container, detected };
   return classifyFrame(head);
 }
@@ -103,7 +91,7 @@ function classifyFrame(head: string): Sniffed | undefined {
   const layer = mpegLayer(head);
   if (layer === 3) return { container: 'mp3' };
   if (layer !== undefined) return { container: undefined, detected: `MPEG audio layer ${'I'.repeat(layer)}` };
-  if (!/^\xff[\xf0\xf1\xf8\xf9]/.test(head)) return undefined;
+  if (!audioSignatures.aac.test(head)) return undefined;
   return { container: undefined, detected: 'AAC audio without a container (ADTS)' };
 }
 

@@ -8,6 +8,7 @@ import {
   type SpeechCall,
   type SpeechFormat,
 } from '../../engines/contract/index.ts';
+import { audioSignatures } from '../../lib/audio-signatures.ts';
 import { isWav } from '../../lib/wav.ts';
 import {
   engineErrorOf,
@@ -24,14 +25,11 @@ import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, 
 const text = 'Yes, no, hello.';
 const longCall = { text: text.repeat(20) };
 
-/** The first bytes of each format: an MPEG frame (or ID3 before it), RIFF, Ogg, fLaC, an ADTS frame; samples have none. */
+/** MP3 begins with a frame, or with ID3 before it; samples have no signature. */
 const beginnings: Readonly<Record<SpeechFormat, RegExp>> = {
+  ...audioSignatures,
   mp3: /^(ID3|\xff[\xe0-\xff])/,
-  wav: /^RIFF....WAVE/s,
-  ogg: /^OggS/,
-  opus: /^OggS/,
-  flac: /^fLaC/,
-  aac: /^\xff[\xf0\xf1\xf8\xf9]/,
+  opus: audioSignatures.ogg,
   pcm: /^(?!RIFF|OggS|fLaC|ID3)/,
 };
 
