@@ -109,7 +109,7 @@ declare const operation: unique symbol;
 export type AnsweredOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations> = AnswerOf<
   Operations,
   Op
-> & { readonly [operation]: Op };
+> & { readonly [operation]: readonly [Operations, Op] };
 
 export type Answered<Op extends OperationId> = AnsweredOf<operations, Op>;
 
@@ -117,8 +117,10 @@ export type Answered<Op extends OperationId> = AnsweredOf<operations, Op>;
  * Every handler returns its answer through this function: TypeScript rejects excess properties in arguments, but not in
  * the return value of an async function.
  */
-export function answer<Op extends OperationId>(declared: Answer<Op>): Answered<Op> {
-  return declared as Answered<Op>; // the mark is only a type
+export function answer<Operations extends AnyOperations<Operations>, Op extends keyof Operations>(
+  declared: AnswerOf<Operations, Op>,
+): AnsweredOf<Operations, Op> {
+  return declared as AnsweredOf<Operations, Op>; // the mark is only a type
 }
 
 /** An answer of any operation, as the app sends it. */

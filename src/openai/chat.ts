@@ -1,11 +1,12 @@
 /** Chat completions: the runs of the native API in OpenAI's shape. */
+import { answer } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import { createAnswer } from './chat-answer.ts';
 import { createChunks, isFromProvider } from './chat-chunks.ts';
 import { toCall } from './chat-request.ts';
-import { answer, type Handler } from './operations.ts';
+import type { Handler } from './operations.ts';
 import { ownTools, runStreamed, runWhole } from './run.ts';
 
 export const createChatCompletion: Handler<'createChatCompletion', Services> = async (request, services) => {

@@ -2,11 +2,11 @@
 import type { Capability } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import type { OperationId } from '../contract/operations.ts';
+import { answer, type OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, mayCall } from '../keys/permissions.ts';
 import { capabilities, findModel, resolveModel } from './aliases.ts';
-import { answer, type Handler, type Schemas } from './operations.ts';
+import type { Handler, Schemas } from './operations.ts';
 
 type Model = Schemas['Model'];
 

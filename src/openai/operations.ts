@@ -1,6 +1,6 @@
 /** The contract of this API as types; see src/contract/operations.ts. */
 import type { components, operations } from '../../generated/openai-api.d.ts';
-import type { AnswerOf, AnsweredOf, HandlerOf, OperationTableOf, RequestOf } from '../contract/operations.ts';
+import type { AnswerOf, HandlerOf, OperationTableOf, RequestOf } from '../contract/operations.ts';
 
 export type Operations = operations;
 export type OperationId = keyof operations;
@@ -10,8 +10,3 @@ export type OperationRequest<Op extends OperationId> = RequestOf<operations[Op]>
 export type Answer<Op extends OperationId> = AnswerOf<operations, Op>;
 export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op, Services>;
 export type OperationTable<Services> = OperationTableOf<operations, Services>;
-
-/** Every handler returns its answer through this function, for the reason given in src/contract/operations.ts. */
-export function answer<Op extends OperationId>(declared: Answer<Op>): AnsweredOf<operations, Op> {
-  return declared as AnsweredOf<operations, Op>;
-}

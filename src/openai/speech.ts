@@ -1,10 +1,11 @@
 /** POST /v1/audio/speech. */
+import { answer } from '../contract/operations.ts';
 import { EngineError } from '../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, leavesModel, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
-import { answer, type Handler, type Schemas } from './operations.ts';
+import type { Handler, Schemas } from './operations.ts';
 import { toSpeechEvents } from './speech-events.ts';
 
 type SpeechRequest = Schemas['SpeechRequest'];

@@ -1,11 +1,11 @@
 /** POST /v1/audio/transcriptions: the form as apps send it, the formats, the stream. */
-import type { FormFields } from '../contract/operations.ts';
+import { answer, type FormFields } from '../contract/operations.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { transcribe } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { requireOperation } from '../keys/permissions.ts';
-import { answer, type Handler } from './operations.ts';
+import type { Handler } from './operations.ts';
 import { toCues } from '../transcription/cues.ts';
 import { toDeltas } from './transcript-deltas.ts';
 import { toFormat } from './transcript-formats.ts';

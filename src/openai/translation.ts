@@ -1,8 +1,8 @@
 /** POST /v1/audio/translations: a recording in any language, its transcript in English. */
-import type { FormFields } from '../contract/operations.ts';
+import { answer, type FormFields } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { transcribe } from '../transcription/run.ts';
-import { answer, type Handler } from './operations.ts';
+import type { Handler } from './operations.ts';
 import { toPlainFormat } from './transcript-formats.ts';
 import { readTranslationFields } from './transcription-fields.ts';
 import { expectRecording, openJob } from './transcription-job.ts';

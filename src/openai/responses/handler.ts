@@ -1,10 +1,11 @@
 /** Responses: the runs of the native API as items. Nothing is stored but the texts that later requests refer to. */
+import { answer } from '../../contract/operations.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { requireOperation } from '../../keys/permissions.ts';
 import type { RunFormat } from '../../chat/run.ts';
 import { ignoredHeader, modelHeader, resolveModel } from '../aliases.ts';
 import { toErrorResponse } from '../errors.ts';
-import { answer, type Handler } from '../operations.ts';
+import type { Handler } from '../operations.ts';
 import { ownTools, runStreamed, runWhole } from '../run.ts';
 import type { ResponseObject } from './answer.ts';
 import { createResponseEvents, type ResponseEvent } from './events.ts';
