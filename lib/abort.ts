@@ -4,6 +4,8 @@
  * AbortSignal.any and AbortSignal.timeout are not used for requests: they keep every finished request in memory as long
  * as the signals that they come from.
  */
+import { ignore } from './ignore.ts';
+
 /** Aborted at once when a parent is. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
   return new LinkedSignal(parents);
@@ -259,16 +261,12 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#isOver = true;
     this.#parent.removeEventListener('abort', this.#follow);
     if (this.#isLinked) this.#controller.abort(reason);
-    this.#source?.return?.().then(ignore, ignore);
+    this.#source?.return?.().then(ignore, ignore); // the reader has the reason already
   }
 }
 
 const done = { done: true, value: undefined } as const;
 const readerLeft = new Error('the reader has left');
-
-function ignore(): void {
-  // The reader has got the reason already.
-}
 
 /** Node.js calls at once, with a warning, for a delay that its timers cannot count: 24.8 days. */
 const longestMs = 2 ** 31 - 1;

@@ -3,6 +3,7 @@
  * that the commands and the log write while something is in progress goes through here.
  */
 import { styleText } from 'node:util';
+import { ignore } from '../../lib/ignore.ts';
 
 type Style = 'dim' | 'bold' | 'green' | 'yellow' | 'red';
 
@@ -55,10 +56,6 @@ export function createTerminal(stream: NodeJS.WriteStream = process.stderr, env 
 
 export function paintFor(stream: NodeJS.WriteStream): Paint {
   return (style, text) => (text === '' ? '' : styleText(style, text, { stream }));
-}
-
-function ignore(): void {
-  // The next write fails as well.
 }
 
 /**

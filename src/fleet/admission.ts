@@ -2,6 +2,7 @@
  * Fairness and the bound of the queue, over all fronts. Each open call is held in Redis under its caller, and leaves by
  * itself when its front dies. The n-th open call of a caller waits behind everybody's first n-1: that is its priority.
  */
+import { ignore } from '../../lib/ignore.ts';
 import { EngineError } from '../../engines/contract/index.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
@@ -46,7 +47,7 @@ export function createAdmissions({ redis, nodes, consumers, secret, limits }: Ad
 
   /** Holds the open calls of this front again, for what Redis has forgotten. It logs its own outages. */
   function keep(): void {
-    for (const call of open) keepAndCount(call).catch(ignore);
+    for (const call of open) keepAndCount(call).catch(ignore); // shares are kept in the background
   }
   const timer = setInterval(keep, limits.announceMs);
 
@@ -97,8 +98,4 @@ export function createAdmissions({ redis, nodes, consumers, secret, limits }: Ad
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
-}
-
-function ignore(): void {
-  // Shares are kept and given back in the background.
 }

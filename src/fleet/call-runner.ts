@@ -15,6 +15,7 @@ import { errnoOf } from '../../lib/errors.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { toJsonLine } from '../../lib/json-lines.ts';
 import { isDiskFull } from '../../lib/resource-limits.ts';
+import { ignore } from '../../lib/ignore.ts';
 import { runInScope } from '../request-scope.ts';
 import type { Workspace } from '../system/workspace.ts';
 import type { CallEnd } from './back-off.ts';
@@ -124,7 +125,7 @@ async function connectToFront(
   const { body } = await accepted(link.within(limits.silenceMs, () => connectionClosed, request));
   const pulse = startPulse(limits, () => send({ type: 'alive' }), close);
   onAbort(signal, pulse[Symbol.dispose]);
-  body.on('error', ignore).on('close', close);
+  body.on('error', ignore).on('close', close); // the signal of the connection reports it
   return {
     call: callOf(messagesOf<FrontMessage>(body, pulse.received)),
     send,
@@ -247,8 +248,4 @@ async function accepted(request: Promise<HttpResponse>): Promise<HttpResponse> {
   const frontMs = Date.parse(String(response.headers.date));
   if (response.statusCode === 401 && Math.abs(frontMs - Date.now()) > skewMs / 2) throw new ClocksDiffer(frontMs);
   throw new Error(`the front answered ${response.statusCode}`);
-}
-
-function ignore(): void {
-  // Streams report what the signal of the connection has reported.
 }

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
+import { ignore } from '../../lib/ignore.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { SignedRequest } from './signature.ts';
 
@@ -83,8 +84,4 @@ export function unreachable(what: Owned, cause: unknown): ProblemError {
 
 export function late(): Error {
   return new Error('the owner does not answer');
-}
-
-function ignore(): void {
-  // Nothing depends on it.
 }

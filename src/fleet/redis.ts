@@ -10,6 +10,7 @@ import type * as BullMQ from 'bullmq';
 import type * as IORedisPackage from 'ioredis';
 import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
+import { ignore } from '../../lib/ignore.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import { createKeyCounters } from './redis-counters.ts';
@@ -273,10 +274,6 @@ function loggable(error: unknown): Error {
 /** Whether Redis has answered with the error: it is there. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
-}
-
-function ignore(): void {
-  // An emitter without a listener for `error` would end the process.
 }
 
 /** From src/fleet/packages/ of a clone or an image; from the package's own neighbours where it was installed by npm. */

@@ -4,6 +4,7 @@
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
+import { ignore } from '../../lib/ignore.ts';
 import type { CallDocument, WorkerConnection } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';
@@ -202,8 +203,4 @@ function reasonOf(error: unknown, { isRefused }: WaitingCall): unknown {
 
 function noWorker(message: string): EngineError {
   return new EngineError('model-unavailable', message, { retryAfter: 30 });
-}
-
-function ignore(): void {
-  // Nothing depends on it.
 }

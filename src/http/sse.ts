@@ -1,6 +1,7 @@
 /** Sends contract events as server-sent events, in the format of their API. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { ignore } from '../../lib/ignore.ts';
 import type { ProblemAnswer } from '../contract/problems.ts';
 
 export interface FailedStream {
@@ -56,6 +57,7 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
     for await (const event of events) {
       last = event;
       heartbeat.refresh();
+      // After an abort, the events throw the reason.
       if (!res.write(format.encode(event))) await once(res, 'drain', { signal }).catch(ignore);
     }
     const end = format.end(last);
@@ -66,8 +68,4 @@ export async function sendEvents(res: ServerResponse, stream: EventStream): Prom
     clearInterval(heartbeat);
     res.end();
   }
-}
-
-function ignore(): void {
-  // After an abort, the events throw the reason.
 }

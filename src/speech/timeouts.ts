@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
+import { ignore } from '../../lib/ignore.ts';
 
 /** Timeouts in milliseconds. */
 export interface SpeechTimeouts {
@@ -47,7 +48,7 @@ export async function withTimeouts<S extends Speech>(
     const speech = await synthesize(work.signal);
     const source = speech.audio[Symbol.asyncIterator]();
     // Runs immediately if already aborted: the engine may hold files by now.
-    onAbort(work.signal, () => void source.return?.().catch(ignore));
+    onAbort(work.signal, () => void source.return?.().catch(ignore)); // its result is unused
     let first = await source.next();
     while (!first.done && first.value.length === 0) first = await source.next();
     return { speech, source, first };
@@ -102,10 +103,6 @@ export async function withTimeouts<S extends Speech>(
       },
     };
   }
-}
-
-function ignore(): void {
-  // The work is already aborted; the result of its iterator is unused.
 }
 
 /** On timeout, prefer the engine's own `overloaded` if it arrives within this tick. */

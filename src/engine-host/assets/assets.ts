@@ -6,6 +6,7 @@ import type { Asset, AssetGroup, Availability, Capability, ModelEntry } from '..
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { nameSetup, setupCommand } from '../../../lib/setup-command.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import { within } from '../guard/within.ts';
 import {
   bytesLeftOf,
@@ -244,7 +245,7 @@ export class Assets {
         }
       })(),
     };
-    work.done.catch(ignore); // told to those who wait
+    work.done.catch(ignore); // the callers that wait receive the error
     this.#outcomes.delete(asset.id);
     this.#work.set(asset.id, work);
     return work;
@@ -382,7 +383,3 @@ const assetsOf = (group: AssetGroup | undefined, { isAsked = false }: Pick<Wante
   group ? [...group.assets, ...(isAsked ? (group.extras ?? []) : [])] : [];
 
 const unique = (assets: readonly Asset[]): Asset[] => [...new Map(assets.toReversed().map((asset) => [asset.id, asset])).values()].toReversed(); // prettier-ignore
-
-function ignore(): void {
-  // Told to those who wait.
-}

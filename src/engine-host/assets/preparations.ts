@@ -2,6 +2,7 @@
 import type { Logger } from '../../../engines/contract/index.ts';
 import { shorten } from '../../../lib/text.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import { requireSpace } from '../../system/disk-space.ts';
@@ -94,6 +95,7 @@ export class Preparations implements AsyncDisposable {
   async #installAll(id: string, onBegun: () => void): Promise<void> {
     this.#log.info({ preparation: id }, 'a preparation has started');
     const onFailure = (asset: string, err: Error) => this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed'); // prettier-ignore
+    // A rejection has been logged, or the service is shutting down.
     await this.#assets.install({ id, isAsked: true }, { signal: this.#ended.signal, onBegun, onFailure }).catch(ignore);
     this.#log.info({ preparation: id }, 'a preparation is over');
   }
@@ -106,8 +108,4 @@ function toEntry({ id, title, capability, configured, bytes, licence, state, rea
 
 function inProgress(id: string): ProblemError {
   return new ProblemError('preparation-in-progress', `"${id}" is being prepared; one preparation at a time.`);
-}
-
-function ignore(): void {
-  // The service is shutting down.
 }

@@ -3,6 +3,7 @@
  * exception: in a timer or in a listener it would end the process. A failure ends the call instead.
  */
 import { linkedSignal, type LinkedSignal } from '../../../lib/abort.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import { callFailure } from './failures.ts';
 
 /** Returns a function that calls `work`, and passes what it throws to `fail`. */
@@ -21,12 +22,8 @@ export function safely<Args extends readonly unknown[]>(
 
 /** Returns the promise. An engine that does not await it must not cause an unhandled rejection. */
 export function markHandled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(ignore);
+  promise.catch(ignore); // the engine gets the error from the promise, if it looks
   return promise;
-}
-
-function ignore(): void {
-  // The engine gets it from the promise, if it looks.
 }
 
 /** The callbacks of one call: the first failure aborts its signal. After a failure or the end they do nothing. */

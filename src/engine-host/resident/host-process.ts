@@ -6,6 +6,7 @@ import { parseObject, wellFormed } from '../../../lib/json.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
 import { lastLine } from '../../../lib/text.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import { endAfterExit, killGroup, notStarted, spawnProgram, tail } from '../../system/child-process/child.ts';
 
 const readyMs = 120_000;
@@ -51,6 +52,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
   // It has ended, and its exit says more, or has closed them, and answers nobody any more.
   stdin?.on('error', kill);
   stdout.once('end', kill);
+  // The exit is reported instead of an error of a pipe.
   stdout.on('error', ignore).on('data', (chunk: Buffer) => {
     try {
       for (const line of lines.push(chunk)) receive(line);
@@ -179,8 +181,4 @@ function peakBytesOf(pid: number | undefined): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function ignore(): void {
-  // Reported by the exit instead.
 }

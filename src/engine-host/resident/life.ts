@@ -2,6 +2,7 @@
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort, startTimer } from '../../../lib/abort.ts';
 import { isLocked, lockOf, tryLock } from '../../../lib/file-lock.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import { startHost, type Crash, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, Tenant } from './memory-plan.ts';
 
@@ -183,7 +184,3 @@ export class Life implements Tenant {
 
 /** Where nothing can be written, or the file system has no locks, nobody can remove the model either. */
 const unlockable: Disposable = { [Symbol.dispose]: () => undefined };
-
-function ignore(): void {
-  // Told to those who call.
-}

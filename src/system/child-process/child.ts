@@ -7,6 +7,7 @@ import { onAbort } from '../../../lib/abort.ts';
 import { errnoOf } from '../../../lib/errors.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import { isAtMachineLimit } from '../../../lib/resource-limits.ts';
 import { beginSpan, endSpan } from '../../trace.ts';
 
@@ -54,10 +55,6 @@ export function notStarted(program: string, cause: Error): Error {
   if (!isAtMachineLimit(cause)) return error;
   const message = 'The service cannot start another program now; try again later.';
   return new EngineError('overloaded', message, { cause: error, retryAfter: 1 });
-}
-
-function ignore(): void {
-  // Reported by the exit or by the output instead.
 }
 
 export interface NamedCall extends ProgramCall {

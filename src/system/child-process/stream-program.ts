@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RunningProgram, StreamingCall } from '../../../engines/contract/index.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
+import { ignore } from '../../../lib/ignore.ts';
 import { type Child, exitOf, killGroup, spawnProgram } from './child.ts';
 
 /** The `start` of an engine's context. Throws as `startProgram` does. */
@@ -14,7 +15,7 @@ export function streamProgram(program: string, args: readonly string[], options:
     killGroup(child);
   };
   // Without this listener, Node discards the output of a program that exits before it is read.
-  child.stdout.on('error', ignore).on('readable', ignore);
+  child.stdout.on('error', ignore).on('readable', ignore); // the exit is reported
   child.once('exit', (_code, killedBy) => {
     if (killedBy !== null) child.stdout.destroy(signal.aborted ? reasonOf(signal) : endedBy(killedBy));
   });
@@ -33,7 +34,7 @@ export function streamProgram(program: string, args: readonly string[], options:
 /** Ignores EPIPE from a program that exits before reading all its input: the exit says more. */
 function feed(stdin: Writable, input: StreamingCall['input'], fail: (error: Error) => void): void {
   const source = typeof input === 'string' ? [input] : reported(input, fail);
-  pipeline(source, stdin).catch(ignore);
+  pipeline(source, stdin).catch(ignore); // the exit is reported
 }
 
 async function* reported(input: AsyncIterable<Uint8Array>, fail: (error: Error) => void): AsyncGenerator<Uint8Array> {
@@ -60,8 +61,4 @@ async function* readOutput(child: Child, exit: RunningProgram['exit']): AsyncGen
 
 function endedBy(signal: string): Error {
   return new Error(`the program was killed by ${signal}`);
-}
-
-function ignore(): void {
-  // Reported by the exit or by the output instead.
 }
