@@ -1,6 +1,7 @@
 /** Reads WAV from its beginning, also while it is written or received: integers, floats, A-law and mu-law. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { audioSignatures } from './audio-signatures.ts';
 import { type ByteReader, createByteReader } from './byte-reader.ts';
 import { deinterleave, mixDown, type SampleFormat, sampleFormats, toSamples16, viewSamples16 } from './samples.ts';
 

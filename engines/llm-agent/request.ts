@@ -4,13 +4,12 @@ import type { Delta } from '../lib/agent/delta.ts';
 import type { Conversation, RoundEnd } from '../lib/agent/loop.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { readEvents, type StreamEvent } from '../lib/agent/event-stream.ts';
-import { parseObject } from '../../lib/json.ts';
+import { isObject, parseObject, type JsonObject } from '../../lib/json.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
 import { notSupported } from './caller-tools.ts';
 import { badResponse } from '../lib/provider/failures.ts';
-import { errorInside, throwIfError } from './failures.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 
@@ -137,4 +136,19 @@ async function send(
       }
     }
   }
+}
+
+/**
+ * For errors inside a response with status 200. Throws for `{error}`, with or without other fields, and for the error
+ * event types of /responses.
+ */
+function throwIfError(event: JsonObject, outline: (text: string) => string): void {
+  const { error, type } = event;
+  const isError = isObject(error) || (typeof error === 'string' && error !== '');
+  if (isError || type === 'error' || type === 'response.failed') throw errorInside(event, outline);
+}
+
+function errorInside(event: JsonObject, outline: (text: string) => string): EngineError {
+  const cause = new Error(`error inside the response: ${outline(JSON.stringify(event))}`);
+  return new EngineError('provider-error', 'The provider failed during its response.', { cause });
 }

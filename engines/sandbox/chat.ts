@@ -4,9 +4,10 @@ import { complete } from '../lib/agent/complete.ts';
 import type { Delta } from '../lib/agent/delta.ts';
 import type { Conversation, Round, RoundStream } from '../lib/agent/loop.ts';
 import { pause } from '../../lib/abort.ts';
+import { isObject, type JsonObject } from '../../lib/json.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
+import { sampleOf } from './schema-sample.ts';
 import { callsFor, readScript } from './script.ts';
-import { shapeAnswer } from './shape-answer.ts';
 
 const maxSteps = 8;
 /** Delay per word: words are streamed one by one, as by a real model. */
@@ -124,4 +125,19 @@ function outputLine(name: string, output: string): string {
 /** The tokens of this model: words with their leading white space. */
 function wordsOf(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
+}
+
+/** The answer in the form that the caller asks for: as JSON (`response_format`), or up to a `stop` sequence. */
+function shapeAnswer(text: string, { provider = {} }: ChatCall): string {
+  const { response_format: format, stop } = provider;
+  const answer = isObject(format) ? formatted(text, format) : text;
+  const stops = [stop].flat().filter((one) => typeof one === 'string' && one !== '') as string[];
+  const ends = stops.map((one) => answer.indexOf(one)).filter((at) => at >= 0);
+  return answer.slice(0, Math.min(answer.length, ...ends));
+}
+
+function formatted(text: string, { type, json_schema: given }: JsonObject): string {
+  if (type === 'json_object') return JSON.stringify({ answer: text });
+  if (type !== 'json_schema') return text;
+  return sampleOf(isObject(given) && isObject(given.schema) ? given.schema : {}, text);
 }

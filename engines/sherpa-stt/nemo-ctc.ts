@@ -1,10 +1,9 @@
 /** CTC models of NVIDIA NeMo, as the scripts of sherpa-onnx export them. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Unusable, explained, rememberFiles } from '../lib/model-files.ts';
+import { Unusable, explained, readText, rememberFiles } from '../lib/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import type { ModelFacts, ModelFiles } from './model-facts.ts';
-import { readTokens } from './tokens.ts';
 
 const modelTypes = ['EncDecCTCModel', 'EncDecCTCModelBPE', 'EncDecHybridRNNTCTCBPEModel'];
 
@@ -46,4 +45,31 @@ function countOf(metadata: ReadonlyMap<string, string>, key: string): number {
   const value = metadata.get(key) ?? '';
   if (!/^[1-9]\d{0,6}$/.test(value)) throw new Unusable(`its ${key} is not 1 or more`);
   return Number(value);
+}
+
+/** The tables of NeMo's models have less than 0.1 MB. */
+const longestTable = 4_194_304;
+
+const blanks = ['<blk>', '<blank>', '<eps>'];
+
+/**
+ * tokens.txt: a symbol and its id a line. Throws `Unusable` for what ends the process of sherpa-onnx, such as an id
+ * below `size` without a symbol.
+ */
+function readTokens(file: string, size: number): { readonly marksWords: boolean } {
+  const lines = readText(file, longestTable).split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
+  const tokens = new Map(lines.map(readLine));
+  const symbols = [...tokens.values()];
+  if (!symbols.some((symbol) => blanks.includes(symbol))) throw new Unusable('it has no <blk>');
+  for (let id = 0; id < size; id += 1)
+    if (!tokens.has(id)) throw new Unusable(`it has no token ${id}, but vocab_size is ${size}`);
+  return { marksWords: symbols.some((symbol) => /^[▁ ]/.test(symbol)) };
+}
+
+/** A line with an id alone is that of the space. */
+function readLine(line: string): [id: number, symbol: string] {
+  const columns = line.split(/[ \t\r]+/).filter((column) => column !== '');
+  const [id = '', symbol = ' ', ...more] = columns.reverse();
+  if (!/^\d{1,7}$/.test(id) || more.length > 0) throw new Unusable('a line is not a symbol and its id');
+  return [Number(id), symbol];
 }

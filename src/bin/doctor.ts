@@ -16,11 +16,12 @@ import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
 import { runProgram } from '../system/child-process/run-program.ts';
+import type { FleetInspection } from '../fleet/inspect.ts';
 import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
-import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
+import { readFleet } from '../settings/fleet.ts';
+import { describeDoubts, loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
 import { readCommandLine } from './command-line.ts';
 import { explainStartFailure } from './startup-error.ts';
-import { checkFleet } from './check-fleet.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
@@ -215,4 +216,19 @@ function isAskedFor(capability: Capability, { enginesAreListed, engines, ...name
   if (enginesAreListed || capability === 'transcription') return true;
   if (capability === 'speech') return named.ttsModel !== undefined;
   return named.chatModel !== undefined || 'openai' in engines;
+}
+
+/** Not usable: this node cannot start, or cannot work. */
+async function checkFleet(settings: LoadedSettings): Promise<FleetInspection & { readonly isUsable: boolean }> {
+  try {
+    const fleet = readFleet(settings);
+    if (fleet === undefined) return { findings: [], isUsable: true };
+    const { inspectFleet } = await import('../fleet/inspect.ts'); // its packages are there only with FLEET_URL
+    const inspection = await inspectFleet(fleet);
+    return { ...inspection, isUsable: inspection.findings.every(({ ok, isOptional }) => ok || isOptional) };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    const findings = error.message.split('\n').map((detail) => ({ what: 'settings', ok: false, detail }));
+    return { findings, isUsable: false };
+  }
 }

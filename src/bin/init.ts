@@ -3,7 +3,33 @@ import { writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readCommandLine } from './command-line.ts';
-import { exampleFile } from '../settings/example-file.ts';
+import { settingsTable } from '../settings/table.ts';
+
+const engines = `\
+# The engines by name. They replace the defaults, which are:
+# whisper on this machine (local), voices on this machine (voice, espeak), and an Ollama or llama.cpp server if one is running.
+#engines:
+#  local: { use: whisper-cli, models: [{ id: local, file: models/ggml-base.bin }] }
+#  voice: { use: sherpa-voice }
+#  espeak: { use: espeak }
+#  ollama: { use: llm-agent, baseUrl: http://127.0.0.1:11434/v1 }
+#  openai:
+#    - { use: llm-agent, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", modelFilter: [gpt-*] }
+#    - { use: hosted-stt, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [whisper-1] }
+#    - { use: tts, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [tts-1] }
+`;
+
+const mcpServers = `\
+# MCP servers, whose tools the chat models may call.
+#mcpServers:
+#  files: { command: mcp-server-filesystem, args: [/srv/notes], tools: [read_text_file, list_directory] }
+#  search: { url: https://tools.example.com/mcp }
+`;
+
+const compatAliases = `\
+# Entries by the model ids that apps under /v1 hard-code.
+#compatAliases: { whisper-1: local }
+`;
 
 const args = readCommandLine({
   command: 'init',
@@ -28,4 +54,15 @@ function writeExample(): void {
     );
     process.exitCode = 1;
   }
+}
+
+/** All settings, commented out: prose after `# `, settings after `#`. `schema` is the path or URL of the JSON Schema. */
+function exampleFile(schema: string): string {
+  const head = `# yaml-language-server: $schema=${schema}\n# Environment variables override this file. \${NAME} is the value of a variable.\n`;
+  const settings = Object.entries(settingsTable)
+    .filter(([, { inFile }]) => inFile !== false)
+    .map(([name, { env, description, default: value, example = value }]) => {
+      return `# ${description} (${env})\n#${name}: ${JSON.stringify(example)}\n`;
+    });
+  return [head, ...settings, engines, mcpServers, compatAliases].join('\n');
 }

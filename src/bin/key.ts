@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { SettingsError, loadSettings } from '../settings/load.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
-import { createToken } from '../keys/new-token.ts';
+import { createToken } from '../keys/key.ts';
 import { revokeKey } from '../keys/revoke.ts';
 import { keyName } from '../keys/schema.ts';
 import { readCommandLine, usage } from './command-line.ts';

@@ -1,4 +1,5 @@
-/** The rules of an API key: what it may do, and how much. */
+/** An API key: its token, and its rules: what it may do, and how much. */
+import { hash, randomBytes } from 'node:crypto';
 import { createNameFilter } from '../../lib/name-filter.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Key, KeyLimits } from '../request-scope.ts';
@@ -37,4 +38,10 @@ export function createKey(name: string, { operations, models, tools, weight = 1,
     mayUseModel: models ? createNameFilter(models) : anything,
     mayUseTool: tools ? (tools.length === 0 ? nothing : createNameFilter(tools)) : anything,
   };
+}
+
+/** `pl_NAME_` and 43 base64url characters (256 random bits), and its hash for the keys file. */
+export function createToken(name: string) {
+  const token = `pl_${name}_${randomBytes(32).toString('base64url')}`;
+  return { token, sha256: hash('sha256', token) };
 }

@@ -6,8 +6,12 @@ import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel }
 import type { OperationTable } from './operations.ts';
 import { createResponse } from './responses/handler.ts';
 import { createSpeech } from './speech.ts';
-import { checkRecordingFields, createTranscription } from './transcription.ts';
-import { checkTranslationFields, createTranslation } from './translation.ts';
+import {
+  checkRecordingFields,
+  checkTranslationFields,
+  createTranscription,
+  createTranslation,
+} from './transcription.ts';
 
 /** Where an operation has several permissions, the body of the request decides which one it needs. */
 export const openaiOperations: OperationTable<Services> = {

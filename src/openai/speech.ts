@@ -6,7 +6,6 @@ import { requireSupport, supports } from '../engine-host/registry/model-selectio
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, leavesModel, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
 import type { Handler, Schemas } from './operations.ts';
-import { toSpeechEvents } from './speech-events.ts';
 
 type SpeechRequest = Schemas['SpeechRequest'];
 
@@ -48,4 +47,15 @@ function placed(error: unknown): unknown {
 /** Home Assistant sends "None" (Python's null) without instructions. */
 function readInstructions(text: SpeechRequest['instructions']): string | undefined {
   return text == null || text === '' || text === 'None' ? undefined : text;
+}
+
+/** Engines do not count tokens. */
+const noUsage = { input_tokens: 0, output_tokens: 0, total_tokens: 0 } as const;
+
+/** The audio in base64, piece by piece. */
+async function* toSpeechEvents(audio: AsyncIterable<Uint8Array>): AsyncGenerator<Schemas['SpeechEvent']> {
+  for await (const { buffer, byteOffset, length } of audio) {
+    yield { type: 'speech.audio.delta', audio: Buffer.from(buffer, byteOffset, length).toString('base64') };
+  }
+  yield { type: 'speech.audio.done', usage: noUsage };
 }

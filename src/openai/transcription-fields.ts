@@ -13,7 +13,7 @@ export type PlainFormat = (typeof plainFormats)[number];
 export type Format = (typeof formats)[number];
 export type Task = 'transcribe' | 'translate';
 
-export interface TranscriptionWish {
+export interface RequestedTranscription {
   readonly task: Task;
   readonly model: string | undefined;
   /** ISO 639-1. */
@@ -41,7 +41,10 @@ const refusedNames = ['include', 'known_speaker_names', 'known_speaker_reference
  * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields hold only when
  * the form is `complete`: the other field may follow.
  */
-export function readTranscriptionFields(fields: FormFields, { complete }: { complete: boolean }): TranscriptionWish {
+export function readTranscriptionFields(
+  fields: FormFields,
+  { complete }: { complete: boolean },
+): RequestedTranscription {
   for (const name of refusedNames)
     if (given(fields, name).some((value) => !isFalse(value))) throw unsupportedParameter(`/${name}`);
   const format = readFormat(formats, text(fields, 'response_format'));
@@ -77,10 +80,10 @@ export function readTranscriptionFields(fields: FormFields, { complete }: { comp
 /** Words of a translation have no times: they are not the words that were said. */
 const notForTranslations = ['language', 'stream', 'timestamp_granularities', 'max_line_width', 'max_line_count'];
 
-export type TranslationWish = TranscriptionWish & { readonly format: PlainFormat };
+export type RequestedTranslation = RequestedTranscription & { readonly format: PlainFormat };
 
 /** As `readTranscriptionFields`. */
-export function readTranslationFields(fields: FormFields, { complete }: { complete: boolean }): TranslationWish {
+export function readTranslationFields(fields: FormFields, { complete }: { complete: boolean }): RequestedTranslation {
   for (const name of notForTranslations) if (given(fields, name).length > 0) throw unsupportedParameter(`/${name}`);
   const format = readFormat(plainFormats, text(fields, 'response_format'));
   return { ...readTranscriptionFields(fields, { complete }), format, task: 'translate' };

@@ -5,13 +5,13 @@ import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { warmUp, type TranscriptionJob } from '../transcription/run.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
-import type { TranscriptionWish } from './transcription-fields.ts';
+import type { RequestedTranscription } from './transcription-fields.ts';
 
 /** Throws for a named model that lacks a feature, and lets the model that is to hear the recording get ready. */
-export async function expectRecording(wish: TranscriptionWish, services: Services): Promise<void> {
-  const model = await expectedModel(services, wish.model);
+export async function expectRecording(requested: RequestedTranscription, services: Services): Promise<void> {
+  const model = await expectedModel(services, requested.model);
   if (model === undefined) return;
-  if (wish.model !== undefined) toJob(model, wish);
+  if (requested.model !== undefined) toJob(model, requested);
   warmUp(model);
 }
 
@@ -22,9 +22,9 @@ function expectedModel(services: Services, named: string | undefined) {
 }
 
 /** The model that a form means, what it is asked, and the headers that name what it does. */
-export async function openJob(wish: TranscriptionWish, services: Services) {
-  const model = await resolveModel(services, 'transcription', wish.model);
-  const { ignored, ...options } = toJob(model, wish);
+export async function openJob(requested: RequestedTranscription, services: Services) {
+  const model = await resolveModel(services, 'transcription', requested.model);
+  const { ignored, ...options } = toJob(model, requested);
   await requireAvailable(model);
   return { model, options, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } };
 }
@@ -35,13 +35,13 @@ type JobOptions = Omit<TranscriptionJob, 'recording'> & {
 };
 
 /** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
-function toJob(model: ServedModel<'transcription'>, wish: TranscriptionWish): JobOptions {
-  requireFeatures(model, wish);
-  const { task, format, granularities, language, temperature } = wish;
+function toJob(model: ServedModel<'transcription'>, requested: RequestedTranscription): JobOptions {
+  requireFeatures(model, requested);
+  const { task, format, granularities, language, temperature } = requested;
   const hasSegments = supports(model, 'segment');
   // 0 is the default, and the AI SDK always sends it.
   const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
-  const { ignored, ...hints } = hintsFor(model, wish);
+  const { ignored, ...hints } = hintsFor(model, requested);
   return {
     language,
     timestamps: granularities.filter((kind) => kind === 'word' || hasSegments),
@@ -49,13 +49,13 @@ function toJob(model: ServedModel<'transcription'>, wish: TranscriptionWish): Jo
     ...(supports(model, 'temperature') && { temperature }),
     ...(task === 'translate' && { translate: true }),
     ...(format === 'diarized_json' && { diarize: true }),
-    ignored: [...ignored, ...(takesTemperature ? [] : ['temperature']), ...wish.hints],
+    ignored: [...ignored, ...(takesTemperature ? [] : ['temperature']), ...requested.hints],
   };
 }
 
 function requireFeatures(
   model: ServedModel<'transcription'>,
-  { task, format, granularities, shape }: TranscriptionWish,
+  { task, format, granularities, shape }: RequestedTranscription,
 ) {
   if (task === 'translate') requireSupport(model, 'translate', '/model');
   if (format === 'srt' || format === 'vtt') requireSupport(model, 'segment', '/response_format');
@@ -65,7 +65,7 @@ function requireFeatures(
 }
 
 /** A model that has a prompt only gets the keywords in it. */
-function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: TranscriptionWish) {
+function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: RequestedTranscription) {
   const takesPrompt = supports(model, 'prompt');
   const own = takesPrompt ? prompt : undefined;
   const ignored = prompt === own ? [] : ['prompt'];

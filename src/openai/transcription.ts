@@ -1,4 +1,4 @@
-/** POST /v1/audio/transcriptions: the form as apps send it, the formats, the stream. */
+/** POST /v1/audio/transcriptions and /v1/audio/translations: the form as apps send it, the formats, the stream. */
 import { answer, type FormFields } from '../contract/operations.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import type { Services } from '../handlers/dependencies.ts';
@@ -8,8 +8,8 @@ import { requireOperation } from '../keys/permissions.ts';
 import type { Handler } from './operations.ts';
 import { toCues } from '../transcription/cues.ts';
 import { toDeltas } from './transcript-deltas.ts';
-import { toFormat } from './transcript-formats.ts';
-import { readTranscriptionFields, type TranscriptionWish } from './transcription-fields.ts';
+import { toFormat, toPlainFormat } from './transcript-formats.ts';
+import { readTranscriptionFields, readTranslationFields, type RequestedTranscription } from './transcription-fields.ts';
 import { expectRecording, openJob } from './transcription-job.ts';
 
 /**
@@ -17,20 +17,20 @@ import { expectRecording, openJob } from './transcription-job.ts';
  * lacks a feature. Other fields may follow the recording.
  */
 export async function checkRecordingFields(fields: FormFields, services: Services): Promise<void> {
-  const wish = readTranscriptionFields(fields, { complete: false });
-  if (fields.stream !== undefined) requireOperation(operationOf(wish));
-  await expectRecording(wish, services);
+  const requested = readTranscriptionFields(fields, { complete: false });
+  if (fields.stream !== undefined) requireOperation(operationOf(requested));
+  await expectRecording(requested, services);
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (
   { id, body: { file: recording, ...fields }, signal },
   services,
 ) => {
-  const wish = readTranscriptionFields(fields, { complete: true });
-  requireOperation(operationOf(wish));
-  const { model, options, headers } = await openJob(wish, services);
+  const requested = readTranscriptionFields(fields, { complete: true });
+  requireOperation(operationOf(requested));
+  const { model, options, headers } = await openJob(requested, services);
   const job = { ...options, recording };
-  if (wish.stream) {
+  if (requested.stream) {
     const events = await delayStart(
       streamTranscript(model, job, { id, signal }, services),
       services.streamHoldMs,
@@ -39,10 +39,26 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
     return answer({ status: 200, mediaType: 'text/event-stream', headers, body: toDeltas(events) });
   }
   const transcript = await transcribe(model, job, { signal }, services);
-  const shaped = wish.shape ? { ...transcript, segments: toCues(transcript, wish.shape) } : transcript;
-  return answer({ status: 200, headers, ...toFormat(wish.format, shaped) });
+  const shaped = requested.shape ? { ...transcript, segments: toCues(transcript, requested.shape) } : transcript;
+  return answer({ status: 200, headers, ...toFormat(requested.format, shaped) });
 };
 
-function operationOf({ stream }: TranscriptionWish) {
+function operationOf({ stream }: RequestedTranscription) {
   return stream ? 'streamTranscription' : 'createTranscription';
 }
+
+/** As for a transcription. */
+export async function checkTranslationFields(fields: FormFields, services: Services): Promise<void> {
+  await expectRecording(readTranslationFields(fields, { complete: false }), services);
+}
+
+/** A recording in any language, its transcript in English. */
+export const createTranslation: Handler<'createTranslation', Services> = async (
+  { body: { file: recording, ...fields }, signal },
+  services,
+) => {
+  const requested = readTranslationFields(fields, { complete: true });
+  const { model, options, headers } = await openJob(requested, services);
+  const transcript = await transcribe(model, { ...options, recording }, { signal }, services);
+  return answer({ status: 200, headers, ...toPlainFormat(requested.format, transcript, requested.task) });
+};

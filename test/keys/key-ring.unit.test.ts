@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openKeyRing } from '../../src/keys/key-ring.ts';
-import { createToken } from '../../src/keys/new-token.ts';
+import { createToken } from '../../src/keys/key.ts';
 import { keyName } from '../../src/keys/schema.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { keysFile, sha256, tokenOf, type TestEntry } from './support/keys.ts';

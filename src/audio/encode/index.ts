@@ -1,6 +1,7 @@
 /** The `encode` of an engine's context: streams PCM into the requested format. */
 import {
   EngineError,
+  pcmFormat,
   speechFormats,
   speechMediaTypes,
   type EngineContext,
@@ -10,9 +11,9 @@ import {
 } from '../../../engines/contract/index.ts';
 import { abortable } from '../../../lib/abort.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
+import { blocksOf } from './blocks.ts';
 import { encodeInThread } from './encode-in-thread.ts';
 import { encodeWithFfmpeg, ffmpegFormats, type FfmpegFormat } from './encode-with-ffmpeg.ts';
-import { encodePcm } from './pcm.ts';
 import { encodeWav } from './wav.ts';
 
 export interface EncoderOptions {
@@ -50,4 +51,16 @@ export function createEncoder({
 
 function needsFfmpeg(format: SpeechFormat): format is FfmpegFormat {
   return (ffmpegFormats as readonly SpeechFormat[]).includes(format);
+}
+
+/** A tenth of a second, or what has arrived by then: voice apps play pcm as it comes. */
+const pcmBlock = { least: 2_400, most: 98_304 };
+
+/** Bare samples at the rate of the format, as they come. */
+function encodePcm(pcm: Pcm, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  return pcm.sampleRate === pcmFormat.sampleRate ? bytesOf(pcm.samples) : encodeInThread(pcm, 'pcm', signal, pcmBlock);
+}
+
+async function* bytesOf(samples: Pcm['samples']): AsyncGenerator<Uint8Array> {
+  for await (const { buffer } of blocksOf(samples, pcmBlock)) yield new Uint8Array(buffer);
 }

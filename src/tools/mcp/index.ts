@@ -1,9 +1,9 @@
 /** The tools of the MCP servers in the settings, one client per server, shared by all chats. */
+import { createHash } from 'node:crypto';
 import type { Finding, Tool } from '../../../engines/contract/index.ts';
 import type { ParentLogger } from '../../engine-host/context.ts';
 import type { Environment, LoadedSettings } from '../../settings/load.ts';
 import type { ToolSource } from '../toolbox.ts';
-import { nameTool } from './names.ts';
 import { createMcpServer } from './server.ts';
 
 export interface McpOptions {
@@ -65,4 +65,21 @@ export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): M
       await Promise.all(servers.map(async (server) => server[Symbol.asyncDispose]()));
     },
   };
+}
+
+/** Names that every provider accepts. */
+const longestName = 64;
+const validName = new RegExp(`^[a-zA-Z0-9_-]{1,${longestName}}$`);
+const digestLength = 8;
+
+/**
+ * `server__tool`; if that is not valid or already taken, its end is replaced by a digest of both. A tool thus keeps its
+ * name whatever else the servers offer.
+ */
+function nameTool(server: string, tool: string, taken: Pick<ReadonlySet<string>, 'has'>): string {
+  const plain = `${server}__${tool}`;
+  if (validName.test(plain) && !taken.has(plain)) return plain;
+  const digest = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, digestLength);
+  const start = plain.slice(0, longestName - digestLength - 1).replace(/[^a-zA-Z0-9_-]/g, '_');
+  return `${start}_${digest}`;
 }
