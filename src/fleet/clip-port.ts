@@ -23,25 +23,31 @@ const pathPattern = /^\/fleet\/v1\/clips\/([\w.-]{1,128})(?:\/(settled)|\/audio\
 export async function serveClip(req: IncomingMessage, res: ServerResponse, own: Clips | undefined): Promise<void> {
   const { method, url = '' } = req;
   const [, id = '', settled, first, last = ''] = pathPattern.exec(url) ?? [];
-  const left = new AbortController();
-  res.once('close', () => left.abort(new Error('the other front has closed the connection')));
+  const signal = closeSignal(res);
   if (method === 'DELETE') return end(res, (await own?.remove(id)) === true ? 204 : 404);
-  const clip = await own?.find(id, left.signal);
+  const clip = await own?.find(id, signal);
   if (clip === undefined) return end(res, 404);
   if (method === 'GET' && settled !== undefined) {
-    await clip.settled(left.signal);
+    await clip.settled(signal);
     return end(res, 204);
   }
   if (method === 'GET' && first !== undefined) {
     const part = { first: Number(first), ...(last !== '' && { last: Number(last) }) };
     res.writeHead(200, { 'Content-Type': 'application/octet-stream' }).flushHeaders();
-    return pipeline(Readable.from(clip.read(part, left.signal), { objectMode: false }), res);
+    return pipeline(Readable.from(clip.read(part, signal), { objectMode: false }), res);
   }
   if (method !== 'GET') return end(res, 405);
   const document: ClipDocument = { mediaType: clip.mediaType, ...(clip.whole && { whole: clip.whole }) };
   res.setHeader('Content-Type', 'application/json').end(JSON.stringify(document));
 }
 
-function end(res: ServerResponse, status: number): void {
+/** Aborts when the other front has closed the connection. */
+export function closeSignal(res: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  res.once('close', () => left.abort(new Error('the other front has closed the connection')));
+  return left.signal;
+}
+
+export function end(res: ServerResponse, status: number): void {
   res.writeHead(status).end();
 }

@@ -9,7 +9,7 @@ import type { Clips } from '../clips/store.ts';
 import { audioTypes } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { clipsPath, type ClipDocument } from './clip-port.ts';
-import { ask, late, textOf, unreachable, type Answer, type OtherFronts } from './owner.ts';
+import { ask, late, neverAborted, otherTagOf, textOf, unreachable, type Answer, type OtherFronts } from './owner.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface RemoteClips extends OtherFronts {
@@ -28,8 +28,8 @@ const longestDocument = 1_000;
 /** `own` with the clips of the other fronts. */
 export function shareClips(own: Clips, fleet: RemoteClips): Clips {
   const urlOf = async (id: string): Promise<string | undefined> => {
-    const [, tag] = /^([\da-f]{8})\.[\w-]{22}$/.exec(id) ?? [];
-    if (tag === undefined || tag === fleet.tag) return undefined;
+    const tag = otherTagOf(id, fleet);
+    if (tag === undefined) return undefined;
     const address = await fleet.addressOf(tag).catch(rejectUnreachable);
     return address && `${address}${clipsPath}${id}`;
   };
@@ -47,9 +47,6 @@ export function shareClips(own: Clips, fleet: RemoteClips): Clips {
     },
   };
 }
-
-/** A deletion is finished when its caller has disconnected, too. */
-const neverAborted = new AbortController().signal;
 
 async function findRemote(
   { id, url }: { readonly id: string; readonly url: string },

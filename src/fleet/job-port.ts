@@ -6,6 +6,7 @@ import { toJsonLine } from '../../lib/json-lines.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { TranscriptionEvent } from '../jobs/events.ts';
 import type { Jobs } from '../jobs/store.ts';
+import { closeSignal, end } from './clip-port.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export const jobsPath = '/fleet/v1/jobs/';
@@ -23,9 +24,7 @@ export async function serveJob(
 ): Promise<void> {
   const { pathname, searchParams } = new URL(req.url ?? '', 'http://fleet');
   const [, id = '', events] = /^\/fleet\/v1\/jobs\/([\w.-]{1,128})(\/events)?$/.exec(pathname) ?? [];
-  const left = new AbortController();
-  res.once('close', () => left.abort(new Error('the other front has closed the connection')));
-  const [reader, { signal }] = [searchParams.get('key'), left];
+  const [reader, signal] = [searchParams.get('key'), closeSignal(res)];
   const numberOf = (name: string) => Number(searchParams.get(name) ?? 0);
   if (!own) return end(res, 503);
   try {
@@ -56,8 +55,4 @@ async function send(res: ServerResponse, events: AsyncIterable<TranscriptionEven
     for await (const event of events) yield toJsonLine(event);
   };
   await pipeline(Readable.from(lines()), res).finally(() => clearInterval(signs));
-}
-
-function end(res: ServerResponse, status: number): void {
-  res.writeHead(status).end();
 }

@@ -8,7 +8,7 @@ import type { JobView } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/store.ts';
 import { messagesOf, startPulse } from './call-protocol.ts';
 import { jobsPath } from './job-port.ts';
-import { ask, late, textOf, unreachable, type OtherFronts } from './owner.ts';
+import { ask, late, neverAborted, otherTagOf, textOf, unreachable, type OtherFronts } from './owner.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface RemoteJobs extends OtherFronts {
@@ -28,8 +28,8 @@ export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
 
   /** Undefined: it is for this front to answer. */
   async function urlOf(id: string, part: string, query: Readonly<Record<string, string | number | null>>) {
-    const [, tag] = /^([\da-f]{8})\.[\w-]{22}$/.exec(id) ?? [];
-    if (tag === undefined || tag === fleet.tag || fleet.isOwn(tag)) return undefined;
+    const tag = otherTagOf(id, fleet);
+    if (tag === undefined || fleet.isOwn(tag)) return undefined;
     // The owner comes back with its jobs: without an address, nobody can say that there is none.
     const address = await fleet.addressOf(tag).catch((error: unknown) => rejectUnreachable(error));
     if (address === undefined) return rejectUnreachable(new Error('no front has the tag'));
@@ -75,9 +75,6 @@ export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
     },
   };
 }
-
-/** A deletion is finished when its caller has disconnected, too. */
-const neverAborted = new AbortController().signal;
 
 /** Ends without a last event when the owner is gone: the reader resumes it. */
 async function* follow(

@@ -17,6 +17,15 @@ export interface OtherFronts {
 
 export type Owned = 'clip' | 'transcription';
 
+/** The tag of the front that has a thing with this id; undefined when it is this one, or the id has no tag. */
+export function otherTagOf(id: string, { tag: own }: Pick<OtherFronts, 'tag'>): string | undefined {
+  const [, tag] = /^([\da-f]{8})\.[\w-]{22}$/.exec(id) ?? [];
+  return tag === own ? undefined : tag;
+}
+
+/** A deletion is finished when its caller has disconnected, too. */
+export const neverAborted = new AbortController().signal;
+
 export interface OwnerRequest extends SignedRequest {
   readonly method: 'GET' | 'DELETE';
   readonly what: Owned;
@@ -63,7 +72,7 @@ export async function ask(
 const notNeeded = new Error('the rest is not needed');
 const longestRefusal = 1_000;
 
-/** Of so many characters at most. */
+/** Throws when the answer has more than `longest` characters. */
 export async function textOf({ body, link }: Answer, ms: number, longest: number): Promise<string> {
   const read = async () => {
     let text = '';
