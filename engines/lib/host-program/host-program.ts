@@ -1,5 +1,6 @@
 /** What the programs that keep a model loaded have in common: the other side of engines/contract/resident.ts. */
 import { writeSync } from 'node:fs';
+import { messageOf } from '../../../lib/errors.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
@@ -65,10 +66,6 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
 
 export function print(message: object): void {
   process.stdout.write(toJsonLine(message));
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Its name, its code and its place in the source: the message may repeat the question. */

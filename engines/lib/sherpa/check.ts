@@ -1,5 +1,6 @@
 /** Prints whether sherpa-onnx can be loaded (`LibraryCheck`). Its argument: the directory of the package. */
-import { messageOf, print } from '../host-program/host-program.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { print } from '../host-program/host-program.ts';
 import { loadLibrary } from './program.ts';
 
 export type LibraryCheck = { readonly version: string } | { readonly error: string };
