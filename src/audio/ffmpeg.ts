@@ -100,7 +100,14 @@ async function decodeInto(
   wav: FileHandle,
   ffmpeg: string,
   job: DecodeJob,
-  { signal, account, patience = 1, timeoutMs = 180_000 * patience, cpuSeconds = 120 * patience, track }: TrackOptions,
+  {
+    signal,
+    account,
+    deadlineFactor = 1,
+    timeoutMs = 180_000 * deadlineFactor,
+    cpuSeconds = 120 * deadlineFactor,
+    track,
+  }: TrackOptions,
 ): Promise<DecodedTrack> {
   const { container, wavPath, maxSeconds } = job;
   const args = ffmpegArguments(job, track);

@@ -15,8 +15,8 @@ export interface DecodeOptions {
   readonly signal: AbortSignal;
   /** The disk account for written bytes; absent: not accounted. */
   readonly account?: DiskAccount | undefined;
-  /** How many times the usual limits of time apply; 1 when absent. */
-  readonly patience?: number;
+  /** Multiplies the default time limits; 1 when absent. */
+  readonly deadlineFactor?: number;
 }
 
 /** No recorder of speech writes more, and each second of it takes long to decode. */

@@ -3,9 +3,9 @@ import type { Transcription, TranscriptionEvent, TranscriptionJob } from './cont
 import { ParlanceError } from './errors.ts';
 import { readEvents, transcriptionEvents } from './events.ts';
 
-/** Without an answer for so long, it gives up. */
-const patienceMs = 300_000;
-const usualPauseMs = 1_000;
+/** Time without an answer. */
+const giveUpAfterMs = 300_000;
+const defaultPauseMs = 1_000;
 const longestPauseMs = 10_000;
 
 /** `get` waits for the end, for as long as the service lets it. Rejects with the problem of a transcription that failed. */
@@ -13,13 +13,13 @@ export async function waitForJob(
   get: () => Promise<TranscriptionJob>,
   signal: AbortSignal | undefined,
 ): Promise<Transcription> {
-  const patience = createPatience(signal);
+  const retries = createRetries(signal);
   for (;;) {
-    const job = await get().catch(patience.pauseAfter);
+    const job = await get().catch(retries.pauseAfter);
     if (!job) continue;
     if (job.result) return job.result;
     if (job.problem) throw ParlanceError.fromProblem(job.problem);
-    patience.renew();
+    retries.renew();
   }
 }
 
@@ -29,32 +29,32 @@ export async function* followJob(
   after: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<TranscriptionEvent, void, undefined> {
-  const patience = createPatience(signal);
+  const retries = createRetries(signal);
   for (let last = after; ;) {
     try {
       const events = readEvents<TranscriptionEvent>(await open(last), transcriptionEvents, signal, last + 1);
       for await (const event of events) {
         last = event.seq;
-        patience.renew();
+        retries.renew();
         yield event;
       }
       return;
     } catch (error) {
-      await patience.pauseAfter(error);
+      await retries.pauseAfter(error);
     }
   }
 }
 
-function createPatience(signal: AbortSignal | undefined) {
+function createRetries(signal: AbortSignal | undefined) {
   let since = Date.now();
   return {
     renew: () => void (since = Date.now()),
     /** Throws the error if it does not pass, or has not for too long. */
     pauseAfter: async (error: unknown): Promise<undefined> => {
       signal?.throwIfAborted();
-      if (!isPassing(error) || Date.now() - since > patienceMs) throw error;
+      if (!isPassing(error) || Date.now() - since > giveUpAfterMs) throw error;
       const { retryAfter } = error as ParlanceError;
-      await pause(Math.min(longestPauseMs, (retryAfter ?? 0) * 1000 || usualPauseMs), signal);
+      await pause(Math.min(longestPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
       return undefined;
     },
   };

@@ -60,10 +60,10 @@ async function transcribeAll(job: Job, options: WorkOptions, signal: AbortSignal
       throw new ProblemError('recording-undecodable', `The recording on the disk ${what}.`);
     }
     const { ffmpeg, maxSeconds } = options;
-    const patience = Math.max(1, maxSeconds / 3600);
+    const deadlineFactor = Math.max(1, maxSeconds / 3600);
     const to = { path: job.folder.recording, container, wavPath, maxSeconds };
     const account = directory.account;
-    return options.decoding.run(() => decodeTo(to, { signal, account, patience, ffmpeg }), { signal });
+    return options.decoding.run(() => decodeTo(to, { signal, account, deadlineFactor, ffmpeg }), { signal });
   };
   // A retry would time out again, and decoding runs one recording at a time.
   const passes = (problem: Problem) => isPassing(problem) && problem.code !== 'engine-timeout';

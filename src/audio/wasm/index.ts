@@ -35,13 +35,13 @@ export async function decodeWithWasm(job: DecodeJob, { signal, ...options }: Dec
   }
 }
 
-function awaitResult(worker: Worker, { signal, account, patience = 1 }: DecodeOptions): Promise<DecodeResult> {
+function awaitResult(worker: Worker, { signal, account, deadlineFactor = 1 }: DecodeOptions): Promise<DecodeResult> {
   const { promise, resolve, reject } = Promise.withResolvers<DecodeResult>();
   const fail = (cause?: unknown): void => reject(undecodable('the decoder crashed', cause));
   const abort = (): void => reject(signal.reason);
   const deadline = setTimeout(() => {
     reject(new EngineError('engine-timeout', 'Decoding the recording timed out.'));
-  }, deadlineMs * patience);
+  }, deadlineMs * deadlineFactor);
   const onMessage = (message: DecodeResult | SpaceRequest): void => {
     if (!('needs' in message)) return resolve(message);
     try {
