@@ -41,16 +41,11 @@ for (let kill = 1; kill <= kills; kill += 1) {
   }
   await using service = await start();
   const job = await end(service, id);
-  const parts = readdirSync(join(dataDir, 'jobs', id)).filter((name) => name.startsWith('part-')).length;
   const isWhole = job.result?.text === textOf(words) && job.segments.length === words;
   await remove(service, id);
-  const left = [...readdirSync(join(dataDir, 'jobs')), ...(await service.leftovers())].filter(
-    (name) => name !== 'owner.sqlite',
-  );
+  const left = [...readdirSync(join(dataDir, 'jobs/recordings')), ...(await service.leftovers())];
   whole += isWhole && left.length === 0 ? 1 : 0;
-  console.log(
-    `${kill}: killed after ${moment} ms, ${parts} parts, ${isWhole ? 'whole' : 'NOT WHOLE'} ${left.join(' ')}`,
-  );
+  console.log(`${kill}: killed after ${moment} ms, ${isWhole ? 'whole' : 'NOT WHOLE'} ${left.join(' ')}`);
 }
 console.log(`${whole} of ${kills} in ${Math.round((performance.now() - began) / 1000)} s`);
 if (whole < kills) process.exitCode = 1;

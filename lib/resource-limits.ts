@@ -1,5 +1,6 @@
 /** Recognizes failures caused by a resource limit of the process or the machine. */
 import { errnoOf } from './errors.ts';
+import { sqliteCodeOf, sqliteCodes } from './sqlite.ts';
 
 /** Out of file descriptors: the process (EMFILE) or the machine (ENFILE). */
 const descriptorCodes = ['EMFILE', 'ENFILE'];
@@ -21,5 +22,5 @@ export function isAtMachineLimit(error: unknown): boolean {
 /** Whether a file could not be written because the disk, or the quota of this user, is full. */
 export function isDiskFull(error: unknown): boolean {
   const code = errnoOf(error);
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  return code === 'ENOSPC' || code === 'EDQUOT' || sqliteCodeOf(error) === sqliteCodes.full;
 }

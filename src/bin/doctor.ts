@@ -11,7 +11,7 @@ import type { Offer } from '../engine-host/assets/assets.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
-import { measureJobs } from '../jobs/store.ts';
+import { measureJobs } from '../jobs/directory.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-plan.ts';

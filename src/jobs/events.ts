@@ -1,8 +1,8 @@
-/** The events of a job. All follow from what is on the disk, so that each keeps its number across restarts. */
+/** The events of a job. All follow from its rows in the database, so that each keeps its number across restarts. */
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { toTimedText } from '../transcription/wire.ts';
-import { msOf, resultOf, type Job } from './job.ts';
+import { resultOf, type Job } from './job.ts';
 
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 /** Without `seq`. */
@@ -29,17 +29,19 @@ async function* eventsOf(job: Job, { signal, requestId }: Omit<Following, 'after
   const { id, model } = job.record;
   try {
     yield { type: 'transcription.started', id, model };
-    for (let part = 0; ; part += 1) {
-      while (part >= job.parts && !job.isOver) await job.change(signal);
-      if (job.isRemoved) throw notFound(id);
-      if (part >= job.parts) break;
-      const { segments, end } = await job.folder.readPart(part);
-      for (const segment of segments) yield { type: 'segment.created', segment: toTimedText(segment) };
-      yield { type: 'transcription.progress', processed_ms: msOf(end), ...durationOf(job) };
+    for (let from = 0; ;) {
+      const [part] = job.parts({ from, limit: 1 });
+      if (part) {
+        from += 1;
+        for (const segment of part.segments) yield { type: 'segment.created', segment: toTimedText(segment) };
+        yield { type: 'transcription.progress', processed_ms: part.endMs, ...durationOf(job) };
+      } else if (job.isOver) break;
+      else await job.change(signal);
     }
+    if (job.isRemoved) throw notFound(id);
     const { problem } = job.record;
     if (problem) yield { type: 'transcription.failed', problem };
-    else yield { type: 'transcription.completed', result: resultOf(job.record, await job.read()) };
+    else yield { type: 'transcription.completed', result: resultOf(job.record, job.parts()) };
   } catch (error) {
     if (signal.aborted) return;
     const reason = job.isRemoved ? notFound(id) : error;

@@ -30,7 +30,7 @@ export interface JobOptions {
   readonly log: Logger;
 }
 
-const usualRetryMs = [5_000, 60_000, 300_000];
+const defaultRetryMs = [5_000, 60_000, 300_000];
 
 /** `open()` goes on with the jobs of before a restart. */
 export function createJobs(options: JobOptions): JobStore {
@@ -41,7 +41,7 @@ export function createJobs(options: JobOptions): JobStore {
     ffmpeg: findFfmpeg(settings, env),
     maxSeconds: settings.transcribeJobMaxSeconds,
     partSeconds: settings.transcribeMaxSeconds,
-    retryMs: options.retryMs ?? usualRetryMs,
+    retryMs: options.retryMs ?? defaultRetryMs,
   };
   const work = (job: Job, signal: AbortSignal) => {
     const { requestId, caller, key: name } = job.record;
@@ -52,7 +52,7 @@ export function createJobs(options: JobOptions): JobStore {
     };
     const charge = key && limits?.chargeFor(key, 'audio');
     const scope = { id: requestId, caller, usage: {}, via: [], ...(key && { key }), charge };
-    return runInScope(scope, () => workOn(job, { ...shared, requireBudget }, signal));
+    return runInScope(scope, () => workOn({ ...shared, job, signal, requireBudget }));
   };
   return new JobStore({
     directory: join(settings.dataDir, 'jobs'),

@@ -1,51 +1,34 @@
 /** One job: what is known of it now, and what callers see. */
 import { raceAbort } from '../../lib/abort.ts';
-import { sampleRate } from '../../lib/wav.ts';
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
+import type { DiskAccount } from '../system/disk-budget.ts';
 import { timestampKindsOf, toTimedText, toTranscription } from '../transcription/wire.ts';
-import type { JobFolder } from './folder.ts';
+import type { JobDatabase } from './database.ts';
 import type { JobRecord, Part } from './record.ts';
 
 export type JobView = Schemas['TranscriptionJob'];
 
 export class Job {
-  readonly folder: JobFolder;
+  /** Path of the recording, which exists until the job is over. */
+  readonly recording: string;
+  /** How many jobs and calls precede this one. */
+  ahead = 0;
+  /** Progress within the part at work. */
+  partMs = 0;
+  readonly #database: JobDatabase;
+  /** Bytes of the parts. */
+  readonly #account: Pick<DiskAccount, 'take'>;
   #record: JobRecord;
-  #parts: number;
-  #doneMs: number;
-  #language: string | null;
-  /** The part at work; not kept. */
-  #reachedMs = 0;
-  #ahead = 0;
   #isRemoved = false;
   #change = Promise.withResolvers<undefined>();
 
-  private constructor(
-    folder: JobFolder,
-    record: JobRecord,
-    done: { parts: number; ms: number; language: string | null },
-  ) {
-    this.folder = folder;
+  /** A job that has a row. */
+  constructor(record: JobRecord, recording: string, database: JobDatabase, account: Pick<DiskAccount, 'take'>) {
+    this.recording = recording;
+    this.#database = database;
+    this.#account = account;
     this.#record = record;
-    this.#parts = done.parts;
-    this.#doneMs = done.ms;
-    this.#language = done.language;
-  }
-
-  static create(folder: JobFolder, record: JobRecord): Job {
-    return new Job(folder, record, { parts: 0, ms: 0, language: null });
-  }
-
-  /** A job of before a restart. Throws a `RecordError`. */
-  static async restore(folder: JobFolder, record: JobRecord): Promise<Job> {
-    const parts = await folder.countParts();
-    let done: { parts: number; ms: number; language: string | null } = { parts, ms: 0, language: null };
-    for (let index = 0; index < parts; index += 1) {
-      const { end, language } = await folder.readPart(index);
-      done = { parts, ms: msOf(end), language: done.language ?? language };
-    }
-    return new Job(folder, record, done);
   }
 
   get id(): string {
@@ -56,19 +39,9 @@ export class Job {
     return this.#record;
   }
 
-  /** Number of parts that are transcribed. */
-  get parts(): number {
-    return this.#parts;
-  }
-
-  /** Whole minutes that are transcribed. */
-  get doneMinutes(): number {
-    return Math.floor(this.#doneMs / 60_000);
-  }
-
   /** The requested language, else the one detected in the first part with speech. */
   get language(): string | null {
-    return this.#record.language ?? this.#language;
+    return this.#record.language ?? languageOf(this.parts());
   }
 
   get isOver(): boolean {
@@ -79,35 +52,31 @@ export class Job {
     return this.#isRemoved;
   }
 
-  /** The record on the disk first. */
-  async update(changes: Partial<JobRecord>): Promise<void> {
+  update(changes: Partial<JobRecord>): void {
     const record = { ...this.#record, ...changes };
-    await this.folder.write(record);
+    this.#database.update(record);
     this.#record = record;
-    this.#tell();
+    this.#notify();
   }
 
-  async addPart(part: Part): Promise<void> {
-    await this.folder.writePart(this.#parts, part);
-    this.#parts += 1;
-    this.#doneMs = msOf(part.end);
-    this.#language ??= part.language;
-    this.#reachedMs = 0;
-    this.#tell();
+  /** Throws `storage-full`. */
+  addPart(part: Part): void {
+    const text = JSON.stringify(part);
+    this.#account.take(text.length);
+    this.#database.addPart(this.id, text);
+    this.partMs = 0;
+    this.#notify();
   }
 
-  /** How far the part at work is, from its start. */
-  reached(ms: number): void {
-    this.#reachedMs = ms;
+  /** The parts so far, in order; at most `limit` from the one with the number `from`. */
+  parts(range?: { readonly from: number; readonly limit: number }): Part[] {
+    return this.#database.parts(this.id, range);
   }
 
-  waits(ahead: number): void {
-    this.#ahead = ahead;
-  }
-
-  removed(): void {
+  /** Its row is gone. */
+  markRemoved(): void {
     this.#isRemoved = true;
-    this.#tell();
+    this.#notify();
   }
 
   /** Resolves with the next part, the end or the removal. */
@@ -115,31 +84,25 @@ export class Job {
     return raceAbort(this.#change.promise, signal);
   }
 
-  /** All parts so far. */
-  async read(): Promise<Part[]> {
-    return Promise.all(Array.from({ length: this.#parts }, (_, index) => this.folder.readPart(index)));
-  }
-
-  async view(keepMs: number): Promise<JobView> {
-    const { record } = this;
-    const parts = await this.read();
-    const { id, status, model, createdAt, endedAt, durationMs, problem } = record;
+  view(keepMs: number): JobView {
+    const { id, status, model, createdAt, endedAt, durationMs, problem } = this.#record;
+    const parts = this.parts();
     return {
       id,
       status,
       model,
       created_at: new Date(createdAt).toISOString(),
       expires_at: endedAt === null ? null : new Date(endedAt + keepMs).toISOString(),
-      ahead: this.isOver ? 0 : this.#ahead,
-      processed_ms: Math.min(this.#doneMs + Math.round(this.#reachedMs), durationMs ?? Infinity),
+      ahead: this.isOver ? 0 : this.ahead,
+      processed_ms: Math.min(doneMs(parts) + Math.round(this.partMs), durationMs ?? Infinity),
       duration_ms: durationMs,
       segments: parts.flatMap(({ segments }) => segments.map(toTimedText)),
-      result: status === 'completed' ? resultOf(record, parts) : null,
+      result: status === 'completed' ? resultOf(this.#record, parts) : null,
       problem,
     };
   }
 
-  #tell(): void {
+  #notify(): void {
     const { resolve } = this.#change;
     this.#change = Promise.withResolvers();
     resolve(undefined);
@@ -155,7 +118,7 @@ export function resultOf(
   const texts = parts.map(({ text }) => text.trim()).filter((text) => text !== '');
   const transcript: Transcript = {
     text: texts.join(' '),
-    language: parts.find(({ language }) => language !== null)?.language ?? null,
+    language: languageOf(parts),
     ...(durationMs !== null && { durationMs }),
     ...(kinds.includes('segment') && { segments: parts.flatMap(({ segments }) => segments) }),
     ...(kinds.includes('word') && { words: parts.flatMap(({ words }) => words) }),
@@ -163,6 +126,11 @@ export function resultOf(
   return toTranscription(transcript, model);
 }
 
-export function msOf(samples: number): number {
-  return Math.round((samples * 1000) / sampleRate);
+function languageOf(parts: readonly Part[]): string | null {
+  return parts.find(({ language }) => language !== null)?.language ?? null;
+}
+
+/** The length of the recording that is transcribed. */
+export function doneMs(parts: readonly Part[]): number {
+  return parts.at(-1)?.endMs ?? 0;
 }

@@ -1,21 +1,20 @@
-/** The jobs of this service: their limits, their places on the disk, and who is at work. */
+/** The jobs of this service: their limits, their bytes in the disk budget, and which of them are at work. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
 import { linkedSignal, type LinkedSignal, onAbort, pause, startTimeout, startTimer } from '../../lib/abort.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
-import { tryLock, type FileLock } from '../../lib/file-lock.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
 import type { Upload } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { currentCaller, currentKey } from '../request-scope.ts';
-import type { DiskBudget } from '../system/disk-budget.ts';
-import { Accounts } from './accounts.ts';
+import type { DiskBudget, SharedAccount } from '../system/disk-budget.ts';
+import { openJobDatabase, type JobDatabase } from './database.ts';
+import { flushRecording, recordingIn, recordingsName } from './directory.ts';
 import { followJob, notFound, type Following, type TranscriptionEvent } from './events.ts';
-import { JobFolder } from './folder.ts';
 import { Job, type JobView } from './job.ts';
-import { recordVersion, type JobRecord, type JobStatus, type Task, type Timestamps } from './record.ts';
+import type { JobRecord, JobStatus, NewJob } from './record.ts';
 
 export interface JobStoreOptions {
   /** DATA_DIR/jobs. */
@@ -53,157 +52,127 @@ export interface ViewOptions {
  * `transcription-not-found`, also for the jobs of other keys, and `transcription-disabled`, `not-ready` or `overloaded`
  * where no job can be looked at.
  */
-export interface Jobs extends Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept'> {
-  /** As it is when it is over, or after so many milliseconds. */
-  view(id: string, options: ViewOptions): Promise<JobView>;
-  events(id: string, following: Following & { readonly reader: JobReader }): Promise<AsyncIterable<TranscriptionEvent>>;
-  /** Ends the work, and resolves when nothing is left. */
-  remove(id: string, reader: JobReader): Promise<void>;
-}
-
-export interface NewJob {
-  readonly requestId: string;
-  readonly model: string;
-  readonly language: string | null;
-  readonly timestamps: Timestamps;
-  readonly task: Task;
-  readonly pace: number | null;
-}
-
-export interface JobCounts {
-  readonly states: Readonly<Record<JobStatus, number>>;
-  readonly bytes: number;
-}
+export type Jobs = Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept' | 'view' | 'events' | 'remove'>;
 
 const mostUnfinished = { ofCaller: 8, ofService: 100 } as const;
 /** With those that are over and kept. */
 const mostInAll = { ofCaller: 100, ofService: 1_000 } as const;
 
-const setAsideName = 'set-aside';
-const lockName = 'owner.sqlite';
-const ownerMs = 10_000;
+const defaultOwnerMs = 10_000;
 const againMs = 60_000;
 /** Allowance for the record. */
 const recordBytes = 4096;
+/** The jobs of all callers hold their part of the disk budget together. */
+const holder = Symbol('jobs');
 
 interface Entry {
   readonly job: Job;
-  readonly accounts: Accounts;
+  readonly account: SharedAccount;
   /** Absent while it waits. */
   working?: { readonly link: LinkedSignal; readonly done: Promise<void> };
   expiry?: NodeJS.Timeout;
 }
 
-interface PendingUpload {
-  readonly caller: string;
-  readonly folder: JobFolder;
-  readonly accounts: Accounts;
-}
-
-type State = { readonly is: 'idle' | 'owner' } | { readonly is: 'off' | 'waiting'; readonly reason: string };
-
-export class JobStore implements Jobs, AsyncDisposable {
+export class JobStore implements AsyncDisposable {
   readonly #options: JobStoreOptions;
+  /** By id, in the order of their creation. */
   readonly #entries = new Map<string, Entry>();
   /** Uploads that are not accepted yet, by the path of their folder. */
-  readonly #uploads = new Map<string, PendingUpload>();
+  readonly #uploads = new Map<string, { readonly caller: string; readonly account: SharedAccount }>();
   readonly #pending = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #state: State;
-  #lock: FileLock | undefined;
-  #becoming: Promise<void> | undefined;
+  /** Undefined unless this service owns the jobs. */
+  #database: JobDatabase | undefined;
+  #opening: Promise<void> | undefined;
+  /** Why the database could not be opened; the next attempt has a timer. */
+  #obstacle: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: JobStoreOptions) {
     this.#options = options;
-    this.#state = options.off === undefined ? { is: 'idle' } : { is: 'off', reason: options.off };
   }
 
-  /** Goes on with the jobs of before, if there are any. Never rejects. */
+  /** Continues the jobs of before a restart, if there are any. Never rejects. */
   async open(): Promise<void> {
-    if (this.#state.is === 'off') return;
-    const hasJobs = await readdir(this.#options.directory).then(
-      (names) => names.length > 0,
-      () => false,
-    );
-    if (hasJobs) await this.#becomeOwner();
+    if (this.isOn && existsSync(this.#options.directory)) await this.#open();
   }
 
   get isOn(): boolean {
-    return this.#state.is !== 'off';
-  }
-
-  get maxBytes(): number {
-    return this.#options.maxBytes;
+    return this.#options.off === undefined;
   }
 
   /** Throws `transcription-disabled` or `not-ready`. */
-  async #requireOwner(): Promise<void> {
-    await this.#giveUpLostLock();
-    if (this.#state.is === 'idle') await this.#becomeOwner();
-    const state = this.#state;
-    if (state.is === 'off') throw new ProblemError('transcription-disabled', state.reason);
-    if (state.is === 'waiting') throw new ProblemError('not-ready', state.reason, { headers: { 'Retry-After': '30' } });
+  async #requireDatabase(): Promise<JobDatabase> {
+    const { off } = this.#options;
+    if (off !== undefined) throw new ProblemError('transcription-disabled', off);
+    this.#giveUpIfLost();
+    if (this.#obstacle === undefined && !this.#database) await this.#open();
+    if (this.#database) return this.#database;
+    throw new ProblemError('not-ready', this.#obstacle ?? '', { headers: { 'Retry-After': '30' } });
   }
 
   /** Before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`. */
   async requirePlace(): Promise<void> {
-    await this.#requireOwner();
+    await this.#requireDatabase();
     this.#requireRoom(currentCaller());
   }
 
   /** Throws `concurrency-limited` and `overloaded`. */
   #requireRoom(caller: string): void {
-    const all = [...this.#entries.values()].map(({ job }) => job.record.caller);
-    const unfinished = [...this.#entries.values()].filter(({ job }) => !job.isOver).map(({ job }) => job.record.caller);
-    const uploads = [...this.#uploads.values()].map((upload) => upload.caller);
-    const own = (callers: readonly string[]) => callers.filter((other) => other === caller).length;
-    const begun = [...unfinished, ...uploads];
-    if (own(begun) >= mostUnfinished.ofCaller || own(all) >= mostInAll.ofCaller) {
-      const detail = `You have ${own(begun)} transcriptions that are not over and ${own(all)} in all; wait for one or delete one.`;
-      throw new ProblemError('concurrency-limited', detail, { headers: { 'Retry-After': '60' } });
+    const [own, all] = [this.#holdings(caller), this.#holdings()];
+    const headers = { 'Retry-After': '60' };
+    if (own.unfinished >= mostUnfinished.ofCaller || own.count >= mostInAll.ofCaller) {
+      const detail = `You have ${own.unfinished} transcriptions that are not over and ${own.count} in all; wait for one or delete one.`;
+      throw new ProblemError('concurrency-limited', detail, { headers });
     }
-    if (begun.length >= mostUnfinished.ofService || all.length >= mostInAll.ofService) {
+    if (all.unfinished >= mostUnfinished.ofService || all.count >= mostInAll.ofService) {
       const detail = 'The service has as many transcriptions as it takes; try again later.';
-      throw new ProblemError('overloaded', detail, { headers: { 'Retry-After': '60' } });
+      throw new ProblemError('overloaded', detail, { headers });
     }
+  }
+
+  /** Jobs and uploads, of one caller or of all. */
+  #holdings(caller?: string): { readonly count: number; readonly unfinished: number; readonly bytes: number } {
+    const jobs = [...this.#entries.values()].map(({ job, account }) => ({
+      ...job.record,
+      isOver: job.isOver,
+      account,
+    }));
+    const uploads = [...this.#uploads.values()].map((upload) => ({ ...upload, isOver: false }));
+    const found = [...jobs, ...uploads].filter((one) => caller === undefined || one.caller === caller);
+    const bytes = found.reduce((sum, { account }) => sum + account.bytes, 0);
+    return { count: found.length, unfinished: found.filter(({ isOver }) => !isOver).length, bytes };
   }
 
   /** Where a recording is uploaded to; `declared` bytes are reserved. Throws as `requirePlace`, and `storage-full`. */
   async openUpload(declared: number | undefined): Promise<Upload> {
-    const { disk, directory, maxBytes } = this.#options;
+    const { disk, maxBytes, idPrefix = '' } = this.#options;
     const caller = currentCaller();
     this.#requireRoom(caller); // others may have begun since `requirePlace`; from here on this upload counts
-    const accounts = new Accounts(disk);
-    const folder = new JobFolder(
-      directory,
-      `${this.#options.idPrefix ?? ''}${randomBytes(16).toString('base64url')}`,
-      (bytes) => accounts.takeRest(bytes),
-    );
+    const folder = this.#folderOf(`${idPrefix}${randomBytes(16).toString('base64url')}`);
+    const account = disk.open({ holder });
     const take = (bytes: number) => {
-      if (this.#bytesOf(caller) + bytes > disk.bytes / 4) {
+      if (this.#holdings(caller).bytes + bytes > disk.bytes / 4) {
         throw new ProblemError('storage-full', 'Your transcriptions hold their share of the disk; delete one or wait.');
       }
-      accounts.takeRecording(bytes);
+      account.take(bytes);
     };
-    this.#uploads.set(folder.path, { caller, folder, accounts });
+    this.#uploads.set(folder, { caller, account });
     const discard = async () => {
-      if (!this.#uploads.delete(folder.path)) return; // accepted
-      await this.#clear(folder, accounts);
+      if (this.#uploads.delete(folder)) await this.#clear(folder, account); // else it was accepted
     };
     try {
       let reserved = Math.min(declared ?? 0, maxBytes);
-      accounts.takeRest(recordBytes);
-      take(reserved);
-      await folder.create();
+      take(recordBytes + reserved);
+      await mkdir(folder, { mode: 0o700 });
       return {
-        path: folder.path,
+        path: folder,
         maxBytes,
         account: {
           take: (bytes) => {
-            const more = Math.max(0, bytes - reserved);
-            reserved = Math.max(0, reserved - bytes);
-            if (more > 0) take(more);
+            reserved -= bytes;
+            if (reserved < 0) take(-reserved);
+            reserved = Math.max(0, reserved);
           },
         },
         [Symbol.asyncDispose]: discard,
@@ -215,48 +184,51 @@ export class JobStore implements Jobs, AsyncDisposable {
   }
 
   /**
-   * Resolves when the job is on the disk; then its work begins. An abort of the signal removes it: its caller has
-   * disconnected before the answer was sent.
+   * Resolves when the recording and the row are on the disk; then the work begins. An abort of the signal removes the job:
+   * its caller has disconnected before the answer was sent.
    */
   async accept({ path, bytes, container }: Recording, request: NewJob, signal: AbortSignal): Promise<Job> {
-    const place = dirname(path);
-    const upload = this.#uploads.get(place);
+    const folder = dirname(path);
+    await flushRecording(folder);
+    const database = await this.#requireDatabase();
+    signal.throwIfAborted(); // the recording is removed with the request
+    const upload = this.#uploads.get(folder);
     if (!upload) throw new Error('the recording is not an upload of a job');
-    const { folder, caller, accounts } = upload;
+    const { caller, account } = upload;
     const record: JobRecord = {
-      ...{ version: recordVersion, id: folder.id, caller, key: currentReader(), ...request },
-      ...{ container, bytes, createdAt: Date.now() },
+      ...{ id: basename(folder), caller, key: currentReader(), ...request, container, bytes, createdAt: Date.now() },
       ...{ status: 'queued', durationMs: null, endedAt: null, problem: null },
     };
-    signal.throwIfAborted();
-    await folder.accept(record);
-    signal.throwIfAborted(); // its folder is removed with the request
-    this.#uploads.delete(place);
-    const job = Job.create(folder, record);
-    this.#entries.set(job.id, { job, accounts });
-    onAbort(signal, () => this.#track(this.#remove(job.id)));
+    database.insert(record);
+    this.#uploads.delete(folder);
+    const entry = this.#add(record, database, account);
+    onAbort(signal, () => this.#removeAfter(0, entry));
     this.#startNext(caller);
-    return job;
+    return entry.job;
   }
 
   async #find(id: string, reader: JobReader): Promise<Job> {
-    await this.#requireOwner();
+    await this.#requireDatabase();
     const job = this.#entries.get(id)?.job;
     if (job?.record.key !== reader) throw notFound(id);
-    if (await this.#forgetGone(job)) throw notFound(id);
     return job;
   }
 
+  /** As it is when it is over, or after so many milliseconds. */
   async view(id: string, { reader, waitMs, signal }: ViewOptions): Promise<JobView> {
     const job = await this.#find(id, reader);
     if (waitMs > 0) await waitForEnd(job, waitMs, signal);
     return (await this.#find(id, reader)).view(this.#options.keepMs);
   }
 
-  async events(id: string, { reader, ...following }: Following & { readonly reader: JobReader }) {
+  async events(
+    id: string,
+    { reader, ...following }: Following & { readonly reader: JobReader },
+  ): Promise<AsyncIterable<TranscriptionEvent>> {
     return followJob(await this.#find(id, reader), following);
   }
 
+  /** Ends the work, and resolves when nothing is left. Throws `storage-full` if the disk has no room to remove the row. */
   async remove(id: string, reader: JobReader): Promise<void> {
     await this.#find(id, reader);
     await this.#remove(id);
@@ -267,243 +239,181 @@ export class JobStore implements Jobs, AsyncDisposable {
     return new Set([...this.#entries.keys()].flatMap((id) => /^(.+)\./.exec(id)?.[1] ?? []));
   }
 
-  counts(): JobCounts {
+  counts(): { readonly states: Readonly<Record<JobStatus, number>>; readonly bytes: number } {
     const states = { queued: 0, running: 0, completed: 0, failed: 0 };
-    let bytes = 0;
-    for (const { job, accounts } of this.#entries.values()) {
-      states[job.record.status] += 1;
-      bytes += accounts.bytes;
-    }
-    return { states, bytes };
+    for (const { job } of this.#entries.values()) states[job.record.status] += 1;
+    return { states, bytes: this.#holdings().bytes };
   }
 
-  /** The parts at work are given up; the next start does them again. */
+  /** Aborts the parts at work; the next start does them again. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     this.#closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
-    await this.#becoming;
+    await this.#opening;
     for (const { expiry } of this.#entries.values()) clearTimeout(expiry);
     await Promise.allSettled(this.#pending);
-    this.#lock?.[Symbol.dispose]();
+    this.#database?.close();
   }
 
   // ------------------------------------------------------------------------------------------------------- owner
 
   /** Never rejects. */
-  #becomeOwner(): Promise<void> {
-    return (this.#becoming ??= this.#tryToOwn().finally(() => (this.#becoming = undefined)));
+  #open(): Promise<void> {
+    return (this.#opening ??= this.#tryToOpen().finally(() => (this.#opening = undefined)));
   }
 
-  /** The directory was removed at run time, or its lock: the next request makes them again. */
-  async #giveUpLostLock(): Promise<void> {
-    const lock = this.#lock;
-    if (!(await lock?.isLost()) || this.#lock !== lock) return;
-    this.#options.log.error({ directory: this.#options.directory }, 'the directory of the transcriptions was removed');
-    lock?.[Symbol.dispose]();
-    this.#lock = undefined;
-    this.#state = { is: 'idle' };
-  }
-
-  async #tryToOwn(): Promise<void> {
-    const { directory, log } = this.#options;
+  async #tryToOpen(): Promise<void> {
+    const { directory, log, ownerMs = defaultOwnerMs } = this.#options;
+    const before = this.#obstacle;
     try {
-      await makeDirectory(dirname(directory));
-      await mkdir(directory, { mode: 0o700 }).catch(orExists);
-      await readdir(directory); // it may be a file
-      this.#lock ??= await tryLock(join(directory, lockName), 'exclusive');
-      if (this.#lock) {
-        await this.#load();
-        this.#state = { is: 'owner' };
-        return;
-      }
-      // The other service has these jobs now.
-      const left = await Promise.all([...this.#entries.keys()].map((id) => this.#forget(id)));
-      for (const entry of left) entry?.accounts[Symbol.dispose]();
-      this.#wait('Another service works on the transcriptions of this DATA_DIR; this one takes over when it ends.');
+      const database = await openJobDatabase(directory, log);
+      if (database) return await this.#load(database);
+      this.#obstacle =
+        'Another service works on the transcriptions of this DATA_DIR; this one takes over when it ends.';
     } catch (error) {
-      if (this.#state.is !== 'waiting') log.error({ err: error, directory }, 'transcription jobs cannot be used');
-      this.#wait(`The directory of the transcriptions cannot be used: ${errnoOf(error) ?? messageOf(error)}.`);
+      if (before === undefined) log.error({ err: error, directory }, 'transcription jobs cannot be used');
+      this.#obstacle = `The directory of the transcriptions cannot be used: ${errnoOf(error) ?? messageOf(error)}.`;
+    }
+    if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => void this.#open(), ownerMs).unref();
+  }
+
+  async #load(database: JobDatabase): Promise<void> {
+    const { disk, log } = this.#options;
+    for (const { record, bytes } of database.jobs()) {
+      const ofRecording = record.endedAt === null ? record.bytes : 0;
+      const account = disk.open({ holder, existing: recordBytes + bytes + ofRecording });
+      const entry = this.#add(record, database, account);
+      if (entry.job.isOver) this.#expireLater(entry);
+    }
+    await this.#removeRemains().catch((err: unknown) => log.error({ err }, 'old recordings could not be removed'));
+    this.#obstacle = undefined;
+    this.#database = database;
+    if (this.#entries.size > 0) log.info({ jobs: this.#entries.size }, 'goes on with transcription jobs');
+    for (const caller of new Set([...this.#entries.values()].map(({ job }) => job.record.caller))) {
+      this.#startNext(caller);
     }
   }
 
-  #wait(reason: string): void {
-    this.#state = { is: 'waiting', reason };
-    if (this.#closing.signal.aborted) return;
-    this.#timer = setTimeout(() => void this.#becomeOwner(), this.#options.ownerMs ?? ownerMs).unref();
-  }
-
-  async #load(): Promise<void> {
-    const { directory, log } = this.#options;
-    for (const { job } of [...this.#entries.values()]) await this.#forgetGone(job);
-    for (const found of await readdir(directory, { withFileTypes: true })) {
-      const { name } = found;
-      if (name === setAsideName || name.startsWith(lockName) || this.#entries.has(name)) continue;
-      const folder = new JobFolder(directory, name);
-      if (this.#uploads.has(folder.path)) continue; // the directory was lost at run time
-      if (!found.isDirectory()) this.#leave(folder);
-      else await this.#restore(folder).catch((error: unknown) => this.#setAside(folder, error));
-    }
-    const jobs = [...this.#entries.values()].sort(
-      (one, other) => one.job.record.createdAt - other.job.record.createdAt,
-    );
-    if (jobs.length > 0) log.info({ jobs: jobs.length }, 'goes on with transcription jobs');
-    for (const caller of new Set(jobs.map(({ job }) => job.record.caller))) this.#startNext(caller);
-  }
-
-  /** Never rejects: one folder that cannot be moved must not stop the other jobs. */
-  async #setAside({ path, id }: JobFolder, cause: unknown): Promise<void> {
-    const { directory, log } = this.#options;
-    const keptAs = join(directory, setAsideName, `${id}-${Date.now()}`);
-    try {
-      await mkdir(dirname(keptAs), { mode: 0o700 }).catch(orExists);
-      await rename(path, keptAs);
-      log.error({ err: cause, keptAs }, 'a transcription job cannot be read and is set aside');
-    } catch (error) {
-      log.error(
-        { err: cause, path, reason: messageOf(error) },
-        'a transcription job can be neither read nor set aside',
-      );
+  /** What a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
+  async #removeRemains(): Promise<void> {
+    for (const id of await readdir(join(this.#options.directory, recordingsName))) {
+      const job = this.#entries.get(id)?.job;
+      const folder = this.#folderOf(id);
+      if (job?.isOver) await remove(job.recording);
+      else if (!job && !this.#uploads.has(folder)) await remove(folder);
     }
   }
 
-  #leave({ path }: JobFolder): void {
-    this.#options.log.warn({ path }, 'this is no transcription job, and stays where it is');
-  }
-
-  async #restore(folder: JobFolder): Promise<void> {
-    const { disk, keepMs } = this.#options;
-    const record = folder.hasJobId ? await folder.read() : undefined;
-    if (!record) {
-      const isGone = folder.hasJobId && (await folder.removeRemains());
-      if (!isGone) this.#leave(folder);
-      return;
-    }
-    if (record.endedAt !== null && record.endedAt + keepMs <= Date.now()) return folder.remove();
-    const job = await Job.restore(folder, record);
-    if (job.isOver) await folder.removeRecording();
-    const { recording, rest } = await folder.sizes();
-    const accounts = new Accounts(disk, { recording, rest });
-    folder.take = (bytes) => accounts.takeRest(bytes);
-    const entry: Entry = { job, accounts };
-    this.#entries.set(job.id, entry);
-    if (job.isOver) this.#expireLater(entry);
+  /** When the database was removed at run time, its jobs do not exist any more; the next request makes a new one. */
+  #giveUpIfLost(): boolean {
+    const database = this.#database;
+    if (!database?.isLost) return false;
+    this.#options.log.error({ directory: this.#options.directory }, 'the database of the transcriptions was removed');
+    this.#database = undefined;
+    for (const id of this.#entries.keys()) this.#track(this.#forget(id));
+    database.close();
+    return true;
   }
 
   // -------------------------------------------------------------------------------------------------------- work
 
+  #folderOf(id: string): string {
+    return join(this.#options.directory, recordingsName, id);
+  }
+
+  #add(record: JobRecord, database: JobDatabase, account: SharedAccount): Entry {
+    const job = new Job(record, recordingIn(this.#folderOf(record.id)), database, account);
+    const entry = { job, account };
+    this.#entries.set(job.id, entry);
+    return entry;
+  }
+
   /** One job of a caller is at work at a time: the parts of the others would only wait behind its own. */
   #startNext(caller: string): void {
     if (this.#closing.signal.aborted) return;
-    const own = [...this.#entries.values()]
-      .filter(({ job }) => job.record.caller === caller && !job.isOver)
-      .sort((one, other) => rankOf(one) - rankOf(other));
+    const own = [...this.#entries.values()].filter(({ job }) => job.record.caller === caller && !job.isOver);
     own.forEach(({ job, working }, place) => {
-      if (!working) job.waits(place);
+      if (!working) job.ahead = place;
     });
-    const [next] = own;
-    if (!next || own.some(({ working }) => working)) return;
-    next.job.waits(0);
+    const [next] = own; // it is the only one that may be at work
+    if (!next || next.working) return;
     const link = linkedSignal(this.#closing.signal);
     const done = this.#run(next, link);
     next.working = { link, done };
     this.#track(done);
   }
 
-  /** A record that cannot be written, such as on a full disk, is tried again: the job goes on until it is over. */
+  /** An end that cannot be written, such as on a full disk, is tried again. */
   async #run(entry: Entry, link: LinkedSignal): Promise<void> {
     const { job } = entry;
     const { log, work } = this.#options;
     const { signal } = link;
-    const failed = async (error: unknown) => {
-      if (signal.aborted || (await this.#forgetGone(job))) return;
-      log.error({ id: job.record.requestId, err: error }, 'a job could not be ended');
-      await pause(againMs, signal).catch(() => undefined);
-    };
-    const end = async () => this.#finish(entry, await work(job, signal));
-    while (!signal.aborted && !job.isOver) await end().catch(failed);
+    while (!link.signal.aborted && !job.isOver) {
+      try {
+        this.#finish(entry, await work(job, signal));
+      } catch (error) {
+        if (signal.aborted || this.#giveUpIfLost()) break;
+        log.error({ id: job.record.requestId, err: error }, 'a job could not be ended');
+        await pause(againMs, signal).catch(() => undefined);
+      }
+    }
     link[Symbol.dispose]();
     delete entry.working;
     this.#startNext(job.record.caller);
   }
 
-  async #finish(entry: Entry, problem: JobRecord['problem']): Promise<void> {
-    const { job, accounts } = entry;
-    await job.update({ status: problem ? 'failed' : 'completed', problem, endedAt: Date.now() });
-    await job.folder.removeRecording();
-    accounts.releaseRecording();
+  #finish(entry: Entry, problem: JobRecord['problem']): void {
+    const { job, account } = entry;
+    job.update({ status: problem ? 'failed' : 'completed', problem, endedAt: Date.now() });
+    this.#track(remove(job.recording).then(() => account.release(job.record.bytes)));
     this.#expireLater(entry);
   }
 
   #expireLater(entry: Entry): void {
-    const { job } = entry;
-    const { keepMs } = this.#options;
     // A clock that was set back makes no job younger than its end.
-    const ageMs = Math.max(0, Date.now() - (job.record.endedAt ?? 0));
-    entry.expiry = startTimer(() => this.#track(this.#remove(job.id)), Math.max(0, keepMs - ageMs)).unref();
+    const ageMs = Math.max(0, Date.now() - (entry.job.record.endedAt ?? 0));
+    this.#removeAfter(Math.max(0, this.#options.keepMs - ageMs), entry);
   }
 
-  /** Whether the files of the job were removed by somebody else; then there is no such job. */
-  async #forgetGone(job: Job): Promise<boolean> {
-    const { log } = this.#options;
-    if (!(await job.folder.isGone())) return false;
-    if (this.#entries.has(job.id)) log.error({ path: job.folder.path }, 'the files of a transcription job are gone');
-    this.#track(this.#remove(job.id));
-    return true;
+  /** A row that cannot be removed, such as on a full disk, is tried again. */
+  #removeAfter(ms: number, entry: Entry): void {
+    const { id, requestId } = entry.job.record;
+    const failed = (error: unknown) => {
+      this.#options.log.error({ id: requestId, err: error }, 'a job could not be removed');
+      this.#removeAfter(againMs, entry);
+    };
+    entry.expiry = startTimer(() => this.#track(this.#remove(id).catch(failed)), ms).unref();
   }
 
   async #remove(id: string): Promise<void> {
-    const entry = await this.#forget(id);
+    if (this.#entries.has(id)) this.#database?.remove(id);
+    await this.#forget(id);
+  }
+
+  /** Ends the work on a job that has no row any more, and removes its files. */
+  async #forget(id: string): Promise<void> {
+    const entry = this.#entries.get(id);
     if (!entry) return;
-    await this.#clear(entry.job.folder, entry.accounts);
+    this.#entries.delete(id);
+    clearTimeout(entry.expiry);
+    entry.job.markRemoved();
+    entry.working?.link.abort(notFound(id));
+    await entry.working?.done;
+    await this.#clear(this.#folderOf(id), entry.account);
     this.#startNext(entry.job.record.caller);
   }
 
-  /** Ends the work on a job; its files stay, and its bytes stay counted. */
-  async #forget(id: string): Promise<Entry | undefined> {
-    const entry = this.#entries.get(id);
-    if (!entry) return undefined;
-    this.#entries.delete(id);
-    clearTimeout(entry.expiry);
-    entry.job.removed();
-    entry.working?.link.abort(notFound(id));
-    await entry.working?.done;
-    return entry;
-  }
-
-  async #clear(folder: JobFolder, accounts: Accounts): Promise<void> {
-    await folder.remove().catch((error: unknown) => {
-      this.#options.log.error({ err: error, path: folder.path }, 'the files of a job could not be removed');
+  async #clear(folder: string, account: SharedAccount): Promise<void> {
+    await remove(folder).catch((error: unknown) => {
+      this.#options.log.error({ err: error, folder }, 'the files of a job could not be removed');
     });
-    accounts[Symbol.dispose]();
-  }
-
-  #bytesOf(caller: string): number {
-    const kept = [...this.#entries.values()].filter(({ job }) => job.record.caller === caller);
-    const uploads = [...this.#uploads.values()].filter((upload) => upload.caller === caller);
-    return [...kept, ...uploads].reduce((sum, { accounts }) => sum + accounts.bytes, 0);
+    account[Symbol.dispose]();
   }
 
   #track(work: Promise<unknown>): void {
     this.#pending.add(work);
     void work.finally(() => this.#pending.delete(work)).catch(() => undefined);
   }
-}
-
-/** What is on the disk, for the operator: the jobs of the service that works on them. */
-export async function measureJobs(directory: string): Promise<{ jobs: number; setAside: number; bytes: number }> {
-  const names = await readdir(directory).catch(() => []);
-  const jobs = names.filter((name) => new JobFolder(directory, name).hasJobId);
-  const setAside = await readdir(join(directory, setAsideName)).catch(() => []);
-  const folders = [...jobs, ...setAside.map((name) => join(setAsideName, name))];
-  const gone = { recording: 0, rest: 0 };
-  const sizes = await Promise.all(folders.map((name) => new JobFolder(directory, name).sizes().catch(() => gone)));
-  const bytes = sizes.reduce((sum, { recording, rest }) => sum + recording + rest, 0);
-  return { jobs: jobs.length, setAside: setAside.length, bytes };
-}
-
-/** The one at work comes first, whichever was created first. */
-function rankOf({ job, working }: Entry): number {
-  return working ? 0 : job.record.createdAt;
 }
 
 async function waitForEnd(job: Job, ms: number, signal: AbortSignal): Promise<void> {
@@ -515,6 +425,6 @@ async function waitForEnd(job: Job, ms: number, signal: AbortSignal): Promise<vo
   }
 }
 
-function orExists(error: unknown): void {
-  if (errnoOf(error) !== 'EEXIST') throw error;
+function remove(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true, maxRetries: 2 });
 }

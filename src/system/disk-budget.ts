@@ -15,6 +15,14 @@ export interface DiskAccount extends Disposable {
   take(bytes: number): void;
 }
 
+/** The bytes of several files, some of which are removed before the others. */
+export interface SharedAccount extends DiskAccount {
+  /** Taken and not released. */
+  readonly bytes: number;
+  /** Call after the removal of a file. */
+  release(bytes: number): void;
+}
+
 export interface AccountOptions {
   /** Default: the caller of the current request. */
   readonly holder?: Holder;
@@ -69,12 +77,21 @@ export class DiskBudget {
   }
 
   /** Throws `storage-full` when the file system itself is nearly full, unless the bytes exist already. */
-  open({ holder = currentCaller(), limit = Infinity, existing }: AccountOptions = {}): DiskAccount {
+  open({ holder = currentCaller(), limit = Infinity, existing }: AccountOptions = {}): SharedAccount {
     if (existing === undefined) this.#expectSpace();
     let taken = existing ?? 0;
     this.#add(holder, taken);
     let isOpen = true;
+    const release = (bytes: number) => {
+      if (!isOpen) return;
+      this.#release(holder, bytes);
+      taken -= bytes;
+    };
     return {
+      release,
+      get bytes() {
+        return taken;
+      },
       take: (bytes) => {
         if (!isOpen) throw new Error('the disk account is closed');
         if (taken + bytes > limit) throw storageFull(`The temporary file exceeds the limit of ${String(limit)} bytes.`);
@@ -82,7 +99,7 @@ export class DiskBudget {
         taken += bytes;
       },
       [Symbol.dispose]: () => {
-        if (isOpen) this.#release(holder, taken);
+        release(taken);
         isOpen = false;
       },
     };

@@ -1,11 +1,11 @@
 /** Long recordings as jobs: in parts, with every word once, and nothing left when they are over. */
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { wavHeader } from '../../lib/wav.ts';
-import { JobFolder } from '../../src/jobs/folder.ts';
+import { JobDatabase } from '../../src/jobs/database.ts';
+import { JobStore } from '../../src/jobs/store.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { keysFile, tokenOf } from '../keys/support/keys.ts';
@@ -16,8 +16,7 @@ import { hookEngine, speechOf, textOf, wordEngine } from './support/speech.ts';
 const start = ({ env, ...options }: TestServiceOptions = {}) =>
   startTestService({ ...wordEngine, jobRetryMs: [1, 1, 1], ...options, env: { TRANSCRIBE_MAX_SECONDS: '4', ...env } });
 
-const folders = async ({ dir }: TestService) =>
-  (await readdir(join(dir, 'data/jobs')).catch(() => [])).filter((name) => !name.startsWith('owner'));
+const recordings = ({ dir }: TestService) => readdir(join(dir, 'data/jobs/recordings')).catch(() => []);
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -86,13 +85,15 @@ describe('a job', () => {
   });
 
   test('keeps no recording after its end, and nothing after its deletion', async () => {
-    const { id } = await create(service, speechOf(10));
+    const { id } = await create(service, speechOf(70));
     await end(service, id);
-    const folder = join(service.dir, 'data/jobs', id);
-    await expect.poll(() => existsSync(join(folder, 'upload'))).toBe(false);
-    expect(existsSync(join(folder, 'job.json'))).toBe(true);
+    const jobs = join(service.dir, 'data/jobs');
+    await expect.poll(() => readdir(join(jobs, 'recordings', id))).toEqual([]);
+    const contents = () => readFile(join(jobs, 'jobs.sqlite'), 'utf8'); // from here on its lock is lost
+    expect(await contents()).toContain('w69');
     expect((await remove(service, id)).status).toBe(204);
-    expect(existsSync(folder)).toBe(false);
+    expect(await contents()).not.toContain('w69');
+    expect(await recordings(service)).not.toContain(id);
     expect((await remove(service, id)).status).toBe(404);
     expect(await service.leftovers()).toEqual([]);
   });
@@ -272,7 +273,7 @@ describe('limits', () => {
     await using service = await start({ env: { DISK_BUDGET: '4000000' } });
     await expect(create(service, speechOf(100))).rejects.toThrow(/^503 .*storage-full/);
     await expect.poll(() => service.service.disk.used).toBe(0);
-    expect(await folders(service)).toEqual([]);
+    expect(await recordings(service)).toEqual([]);
     await end(service, (await create(service, speechOf(10))).id);
   });
 
@@ -295,7 +296,7 @@ describe('limits', () => {
     await using service = await start({ env: { TRANSCRIBE_JOB_KEEP: '1' } });
     const { id } = await create(service, speechOf(4));
     await end(service, id);
-    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => recordings(service)).toEqual([]);
     await expect(read(service, id)).rejects.toThrow(/^404 /);
     await expect.poll(() => service.service.disk.used).toBe(0);
   });
@@ -338,14 +339,15 @@ describe('limits', () => {
 });
 
 describe('a disk that is full', () => {
-  const full = () => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+  const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
 
   test('makes a job wait, and ends none', async () => {
-    const { writePart } = JobFolder.prototype;
+    const { addPart } = JobDatabase.prototype;
     let failures = 0;
-    vi.spyOn(JobFolder.prototype, 'writePart').mockImplementation(function (this: JobFolder, ...args) {
+    vi.spyOn(JobDatabase.prototype, 'addPart').mockImplementation(function (this: JobDatabase, ...args) {
       failures += 1;
-      return failures <= 6 ? Promise.reject(full()) : writePart.apply(this, args);
+      if (failures <= 6) throw full;
+      addPart.apply(this, args);
     });
     await using service = await start();
     const { id } = await create(service, speechOf(16));
@@ -354,25 +356,40 @@ describe('a disk that is full', () => {
   });
 
   test('refuses a job that cannot be recorded, and keeps nothing of it', async () => {
-    vi.spyOn(JobFolder.prototype, 'write').mockRejectedValueOnce(full());
+    vi.spyOn(JobDatabase.prototype, 'insert').mockImplementationOnce(() => {
+      throw full;
+    });
     await using service = await start();
     await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*storage-full/);
-    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => recordings(service)).toEqual([]);
     await expect.poll(() => service.service.disk.used).toBe(0);
     expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
+  });
+
+  test('keeps a job that cannot be removed, and says so', async () => {
+    await using service = await start();
+    const { id } = await create(service, speechOf(4));
+    await end(service, id);
+    vi.spyOn(JobDatabase.prototype, 'remove').mockImplementationOnce(() => {
+      throw full;
+    });
+    expect((await remove(service, id)).status).toBe(503);
+    expect((await read(service, id)).result?.text).toBe(textOf(4));
+    expect((await remove(service, id)).status).toBe(204);
   });
 });
 
 describe('a caller who has disconnected', () => {
-  test.each(['write', 'accept'] as const)('before the 202 (%s) leaves no job', async (step) => {
+  test.each(['before', 'after'])('%s the row is written, and before the 202, leaves no job', async (moment) => {
     await using service = await start();
     const held = Promise.withResolvers<undefined>();
     const reached = Promise.withResolvers<undefined>();
-    const real = JobFolder.prototype[step] as (...args: unknown[]) => Promise<void>;
-    vi.spyOn(JobFolder.prototype, step).mockImplementationOnce(async function (this: JobFolder, ...args) {
+    const { accept } = JobStore.prototype;
+    vi.spyOn(JobStore.prototype, 'accept').mockImplementationOnce(async function (this: JobStore, ...args) {
+      const job = moment === 'after' ? await accept.apply(this, args) : undefined;
       reached.resolve(undefined);
       await held.promise;
-      await real.apply(this, args);
+      return job ?? accept.apply(this, args);
     });
     const leaving = new AbortController();
     const { signal } = leaving;
@@ -382,7 +399,7 @@ describe('a caller who has disconnected', () => {
     await expect(gone).rejects.toThrow();
     await expect.poll(() => service.log.some(({ msg, status }) => msg === 'request' && status === 499)).toBe(true);
     held.resolve(undefined);
-    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => recordings(service)).toEqual([]);
     await expect.poll(() => service.service.disk.used).toBe(0);
   });
 
@@ -394,9 +411,9 @@ describe('a caller who has disconnected', () => {
     const head = `POST /api/v1/transcriptions HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 700000\r\n`;
     socket.write(`${head}Content-Type: ${multipartType['content-type']}\r\n\r\n`);
     socket.write(half);
-    await expect.poll(() => folders(service)).toHaveLength(1);
+    await expect.poll(() => recordings(service)).toHaveLength(1);
     socket.destroy();
-    await expect.poll(() => folders(service)).toEqual([]);
+    await expect.poll(() => recordings(service)).toEqual([]);
     await expect.poll(() => service.service.disk.used).toBe(0);
   });
 });

@@ -1,11 +1,13 @@
-/** Jobs across the end of a service: what is accepted goes on, what is unreadable stands in nobody's way. */
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+/** Jobs across the end of a service: accepted jobs continue, and an unreadable database is set aside. */
+import { mkdir, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../lib/sqlite.ts';
+import { measureJobs } from '../../src/jobs/directory.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
-import { create, end, eventsOf, read, readEvents, type JobView, type SentEvent } from './support/jobs.ts';
+import { create, end, eventsOf, read, readEvents, remove, type JobView, type SentEvent } from './support/jobs.ts';
 import { hookEngine, speechOf, textOf, wordEngine } from './support/speech.ts';
 
 const start = (dataDir: string, { env, ...options }: TestServiceOptions = {}) =>
@@ -60,104 +62,100 @@ describe('after a restart', () => {
 
   test('what is over is kept as long as it was to be, and counts on the disk', async () => {
     const dataDir = await temporaryDirectory();
-    let id: string;
-    {
-      await using service = await start(dataDir);
-      ({ id } = await create(service, speechOf(4)));
-      await end(service, id);
-    }
+    const { id } = await overIn(dataDir);
     {
       await using service = await start(dataDir);
       expect((await read(service, id)).result?.text).toBe(textOf(4));
       expect(service.service.disk.used).toBeGreaterThan(0);
     }
     await using service = await start(dataDir, { env: { TRANSCRIBE_JOB_KEEP: '1' } });
-    await expect.poll(async () => readdir(join(dataDir, 'jobs'))).toEqual(['owner.sqlite']);
+    await expect.poll(async () => readdir(join(dataDir, 'jobs/recordings'))).toEqual([]);
     await expect.poll(() => service.service.disk.used).toBe(0);
   });
 
-  test('an upload that was not accepted is gone', async () => {
+  test('a recording without a row is removed, of a job that is over and of an upload that was not accepted', async () => {
     const dataDir = await temporaryDirectory();
-    const abandoned = join(dataDir, 'jobs', 'abandoned_upload_of_22');
-    await mkdir(abandoned, { recursive: true });
-    await writeFile(join(abandoned, 'upload'), 'half a recording');
-    await writeFile(join(abandoned, 'job.json.new'), '{');
-    await using _service = await start(dataDir);
-    expect(await readdir(join(dataDir, 'jobs'))).toEqual(['owner.sqlite']);
+    const { id } = await overIn(dataDir);
+    const recordings = join(dataDir, 'jobs/recordings');
+    await mkdir(join(recordings, 'abandoned_upload_of_22'));
+    for (const folder of [id, 'abandoned_upload_of_22'])
+      await writeFile(join(recordings, folder, 'upload'), 'half of one');
+    await using service = await start(dataDir);
+    expect(await readdir(recordings, { recursive: true })).toEqual([id]);
+    expect((await read(service, id)).result?.text).toBe(textOf(4));
   });
 
-  test.each([
-    ['is cut off', (text: string) => text.slice(0, 40)],
-    ['has another version', (text: string) => text.replace('"version":1', '"version":2')],
-    ['lacks a field', (text: string) => text.replace('"model"', '"modem"')],
-    ['has an impossible date', (text: string) => text.replace(/"createdAt":\d+/, '"createdAt":8640000000000001')],
-  ])('a record that %s is set aside, and the others go on', async (_what, change) => {
+  test.each<readonly [string, (path: string) => unknown]>([
+    ['is cut off', async (path) => truncate(path, 5000)],
+    ['has another version', (path) => change(path, 'PRAGMA user_version = 2')],
+    ['lacks a table', (path) => change(path, 'DROP TABLE parts')],
+    ['another program has written', (path) => writeFile(path, 'not a database '.repeat(500))],
+    ['is a directory', replacedBy((path) => mkdir(path))],
+    ['is a symlink', replacedBy((path) => symlink('/etc/hostname', path))],
+  ])('a database that %s is set aside with its recordings, and new jobs work', async (_what, spoil) => {
     const dataDir = await temporaryDirectory();
-    const { good, bad } = await brokenOff(dataDir);
-    const record = join(dataDir, 'jobs', bad.id, 'job.json');
-    await writeFile(record, change(await readFile(record, 'utf8')));
+    const { bad } = await brokenOff(dataDir);
+    await spoil(join(dataDir, 'jobs/jobs.sqlite'));
     await using service = await start(dataDir);
-    expect((await end(service, good.id)).result?.text).toBe(textOf(20));
     await expect(read(service, bad.id)).rejects.toThrow(/^404 /);
-    const aside = join(dataDir, 'jobs/set-aside');
-    const [name = ''] = await readdir(aside);
-    expect(name).toContain(bad.id);
-    expect(await readdir(join(aside, name))).toContain('upload');
-    const lines = service.log.filter(({ msg }) => msg === 'a transcription job cannot be read and is set aside');
-    expect(lines).toHaveLength(1);
+    expect((await end(service, (await create(service, speechOf(4))).id)).result?.text).toBe(textOf(4));
+    const kept = await readdir(join(dataDir, 'jobs/set-aside'), { recursive: true });
+    for (const name of ['/jobs.sqlite', `/recordings/${bad.id}/upload`])
+      expect(kept.filter((path) => path.endsWith(name))).toHaveLength(1);
+    expect(await measureJobs(join(dataDir, 'jobs'))).toMatchObject({ jobs: 1, setAside: 1 });
+    const lines = service.log.filter(({ level }) => level >= 40);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the database of the transcription jobs cannot be read and is set aside',
+    ]);
   });
 
-  test('a record that can be neither read nor moved stays where it is, and the others go on', async () => {
+  test('a database that can be neither read nor moved refuses jobs, and is tried again', async () => {
     const dataDir = await temporaryDirectory();
-    const { good, bad } = await brokenOff(dataDir);
-    await writeFile(join(dataDir, 'jobs', bad.id, 'job.json'), '{');
+    await brokenOff(dataDir);
+    await writeFile(join(dataDir, 'jobs/jobs.sqlite'), 'not a database '.repeat(500));
     await writeFile(join(dataDir, 'jobs/set-aside'), 'a file where the directory should be');
-    await using service = await start(dataDir);
-    expect((await end(service, good.id)).result?.text).toBe(textOf(20));
-    expect(await readdir(join(dataDir, 'jobs', bad.id))).toContain('upload');
-    const lines = service.log.filter(({ msg }) => msg === 'a transcription job can be neither read nor set aside');
-    expect(lines).toMatchObject([{ reason: expect.stringContaining('ENOTDIR') as string }]);
+    await using service = await start(dataDir, { jobOwnerMs: 20 });
+    await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*ENOTDIR/);
+    await rm(join(dataDir, 'jobs/set-aside'));
+    await expect.poll(() => create(service, speechOf(4)).catch(() => undefined)).toBeDefined();
   });
 
-  test('a recording that has become shorter fails, and is not taken for the whole', async () => {
+  test('jobs of an earlier release are set aside', async () => {
+    const dataDir = await temporaryDirectory();
+    const names = [
+      '0123456789_is_a_job_id/job.json',
+      '89abcdef.0123456789_is_a_job_id/upload',
+      'lost+found/letter.txt',
+    ];
+    for (const name of names) await writeFiles(join(dataDir, 'jobs'), { [name]: 'kept' });
+    await using service = await start(dataDir);
+    expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
+    const kept = await readdir(join(dataDir, 'jobs'), { recursive: true });
+    const ofNames = kept.filter((path) => names.some((name) => path.endsWith(name))).map((path) => path.split('/')[0]);
+    expect(ofNames.toSorted()).toEqual(['lost+found', 'set-aside', 'set-aside']);
+    expect(service.log.filter(({ msg }) => msg.includes('an earlier release'))).toHaveLength(1);
+  });
+
+  test.each<readonly [string, (path: string) => unknown]>([
+    ['is gone', (path) => rm(dirname(path), { recursive: true })],
+    ['has become shorter', (path) => truncate(path, 16_000)],
+    ['is a directory', replacedBy((path) => mkdir(path))],
+  ])('a job whose recording %s fails, and the others continue', async (_what, spoil) => {
     const dataDir = await temporaryDirectory();
     const { good, bad } = await brokenOff(dataDir);
-    const recording = join(dataDir, 'jobs', bad.id, 'upload');
-    await writeFile(recording, (await readFile(recording)).subarray(0, -16_000));
+    await spoil(join(dataDir, 'jobs/recordings', bad.id, 'upload'));
     await using service = await start(dataDir);
     expect((await end(service, good.id)).status).toBe('completed');
     const { status, problem } = await end(service, bad.id);
     expect({ status, code: problem?.code }).toEqual({ status: 'failed', code: 'recording-undecodable' });
-  });
-
-  test('what is no job of ours is not removed', async () => {
-    const dataDir = await temporaryDirectory();
-    const folders = ['0123456789_is_a_job_id', 'lost+found'].map((name) => join(dataDir, 'jobs', name));
-    for (const folder of folders) {
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'letter.txt'), 'keep me');
-      await writeFile(join(folder, 'upload'), 'half a recording');
-    }
-    await using service = await start(dataDir);
-    expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
-    const kept = await readdir(join(dataDir, 'jobs'), { recursive: true });
-    expect(kept.filter((path) => path.endsWith('letter.txt'))).toHaveLength(2);
-    expect(kept.filter((path) => path.endsWith('upload'))).toEqual(['lost+found/upload']); // the other one is ours
-    const lines = service.log.filter(({ msg }) => msg === 'this is no transcription job, and stays where it is');
-    expect(lines.map(({ path }) => path).toSorted()).toEqual(folders.toSorted());
+    expect((await remove(service, bad.id)).status).toBe(204);
   });
 
   test('a job that ended a month ahead of the clock is kept', async () => {
     const dataDir = await temporaryDirectory();
-    let id: string;
-    {
-      await using service = await start(dataDir);
-      ({ id } = await create(service, speechOf(4)));
-      await end(service, id);
-    }
-    const record = join(dataDir, 'jobs', id, 'job.json');
-    const changed = JSON.parse(await readFile(record, 'utf8')) as { endedAt: number };
-    await writeFile(record, JSON.stringify({ ...changed, endedAt: changed.endedAt + 30 * 86_400_000 }));
+    const { id } = await overIn(dataDir);
+    const later = `json_set(record, '$.endedAt', record ->> 'endedAt' + ${30 * 86_400_000})`;
+    change(join(dataDir, 'jobs/jobs.sqlite'), `UPDATE jobs SET record = ${later}`);
     await using service = await start(dataDir);
     expect((await read(service, id)).result?.text).toBe(textOf(4));
   });
@@ -173,8 +171,8 @@ describe('after a restart', () => {
     }
     {
       await using service = await start(dataDir, { env: { API_KEYS: 'one' } });
-      const record = async () => JSON.parse(await readFile(join(dataDir, 'jobs', id, 'job.json'), 'utf8')) as object;
-      await expect.poll(record, { timeout: 20_000 }).toMatchObject({ status: 'completed' });
+      const recording = () => readdir(join(dataDir, 'jobs/recordings', id));
+      await expect.poll(recording, { timeout: 20_000 }).toEqual([]);
       await expect(read(service, id, { authorization: 'Bearer one' })).rejects.toThrow(/^404 /);
     }
     await using service = await start(dataDir);
@@ -198,6 +196,26 @@ describe('after a restart', () => {
   });
 });
 
+/** Puts something else in its place. */
+function replacedBy(make: (path: string) => unknown) {
+  return async (path: string) => {
+    await rm(path);
+    await make(path);
+  };
+}
+
+function change(path: string, sql: string): void {
+  const database = openDatabase(path);
+  database.exec(sql);
+  database.close();
+}
+
+async function overIn(dataDir: string): Promise<JobView> {
+  await using service = await start(dataDir);
+  return await end(service, (await create(service, speechOf(4))).id);
+}
+
+/** Jobs of a service that has ended before they were over. */
 async function brokenOff(dataDir: string): Promise<{ readonly good: JobView; readonly bad: JobView }> {
   using held = holdPart(2);
   await using service = await start(dataDir);
@@ -226,48 +244,25 @@ describe('two services on one DATA_DIR', () => {
     expect((await end(heir, id)).result?.text).toBe(textOf(16));
   });
 
-  test('the first leaves the jobs to the second after its lock was removed', async () => {
+  test('the first gives its jobs up after its database was removed, and the second takes over', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(2);
     await using first = await start(dataDir);
     const { id } = await create(first, speechOf(16));
     await held.reached;
-    await rm(join(dataDir, 'jobs/owner.sqlite'));
+    await rm(join(dataDir, 'jobs/jobs.sqlite'));
     await using second = await start(dataDir);
     await expect(read(first, id)).rejects.toThrow(/^503 .*Another service/);
     await held.stopped;
-    expect((await end(second, id)).result?.text).toBe(textOf(16));
+    await expect(read(second, id)).rejects.toThrow(/^404 /);
+    expect((await end(second, (await create(second, speechOf(4))).id)).status).toBe('completed');
   });
 });
 
-describe('a lock file', () => {
-  test.each([
-    ['another program has written', (path: string) => writeFile(path, 'not a database '.repeat(500))],
-    ['is a directory', (path: string) => mkdir(path)],
-    ['is a symlink', (path: string) => symlink('/etc/hostname', path)],
-  ])('that %s is replaced', async (_what, make) => {
-    const dataDir = await temporaryDirectory();
-    await mkdir(join(dataDir, 'jobs'));
-    await make(join(dataDir, 'jobs/owner.sqlite'));
-    await using service = await start(dataDir);
-    expect((await end(service, (await create(service, speechOf(4))).id)).result?.text).toBe(textOf(4));
-    expect(service.log.filter(({ level }) => level >= 40)).toEqual([]);
-  });
-
-  test('that another program has written still belongs to the service that has it', async () => {
-    const dataDir = await temporaryDirectory();
-    await using first = await start(dataDir);
-    await create(first, speechOf(4));
-    await writeFile(join(dataDir, 'jobs/owner.sqlite'), 'not a database '.repeat(500));
-    await using second = await start(dataDir);
-    await expect(create(second, speechOf(4))).rejects.toThrow(/^503 .*Another service/);
-  });
-});
-
-test('an upload goes on when the lock of the jobs is removed at run time', async () => {
+test('an upload continues when the database is removed at run time', async () => {
   const dataDir = await temporaryDirectory();
   await using service = await start(dataDir);
-  const folders = async () => (await readdir(join(dataDir, 'jobs'))).filter((name) => name !== 'owner.sqlite');
+  const folders = () => readdir(join(dataDir, 'jobs/recordings')).catch(() => []);
   const body = multipart({ name: 'file', value: speechOf(8), filename: 'a.wav' });
   const rest = Promise.withResolvers<undefined>();
   async function* inTwoParts() {
@@ -281,8 +276,8 @@ test('an upload goes on when the lock of the jobs is removed at run time', async
   });
   await expect.poll(folders).toHaveLength(1);
   const [id = ''] = await folders();
-  await rm(join(dataDir, 'jobs/owner.sqlite'));
-  await expect(read(service, id)).rejects.toThrow(/^404 /); // takes the lock again
+  await rm(join(dataDir, 'jobs/jobs.sqlite'));
+  await expect(read(service, id)).rejects.toThrow(/^404 /); // makes a new one
   rest.resolve(undefined);
   expect((await accepted).status).toBe(202);
   expect((await end(service, id)).result?.text).toBe(textOf(8));
@@ -301,7 +296,7 @@ describe('a directory of the jobs that is removed at run time', () => {
     const { id } = await create(service, speechOf(4));
     expect((await end(service, id)).result?.text).toBe(textOf(4));
     for (const gone of [over, queued]) await expect(read(service, gone.id)).rejects.toThrow(/^404 /);
-    expect(await readdir(join(dataDir, 'jobs'))).toEqual(expect.arrayContaining(['owner.sqlite', id]));
+    expect(await readdir(join(dataDir, 'jobs/recordings'))).toEqual([id]);
   });
 
   test('keeps no later job of the same caller waiting behind the one that was at work', async () => {
@@ -315,7 +310,7 @@ describe('a directory of the jobs that is removed at run time', () => {
     await using service = await start(dataDir);
     const atWork = await create(service, speechOf(4));
     await reached.promise;
-    await rm(join(dataDir, 'jobs', atWork.id), { recursive: true });
+    await rm(join(dataDir, 'jobs'), { recursive: true });
     removed.resolve(undefined);
     const { id } = await create(service, speechOf(4));
     expect((await end(service, id)).status).toBe('completed');

@@ -92,11 +92,3 @@ test.each([
 test('where nothing can be written, it rejects', async () => {
   await expect(tryLock('/proc/.locks/some', 'shared')).rejects.toThrow('/proc');
 });
-
-test('one whose file was removed is lost', async () => {
-  const path = await somePath();
-  using lock = await acquireLock(path, { signal });
-  expect(await lock.isLost()).toBe(false);
-  execFileSync('rm', [path]);
-  expect(await lock.isLost()).toBe(true);
-});
