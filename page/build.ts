@@ -11,7 +11,7 @@ import { build } from 'esbuild';
 const here = import.meta.dirname;
 const scalar = join(here, '../node_modules/@scalar/api-reference');
 
-/** Files that the HTML files name, by the placeholder that stands for them there. */
+/** Files that the HTML files link to, by placeholder. */
 type Assets = Record<string, { readonly name: string; readonly content: Uint8Array }>;
 
 export interface Texts {
@@ -20,7 +20,7 @@ export interface Texts {
 }
 
 export async function buildPage({ errors }: Texts): Promise<Record<string, Uint8Array>> {
-  const worklet = named('worklet', 'js', await bundle('gate.worklet.ts'));
+  const worklet = named('worklet', 'js', await bundle('frames.worklet.ts'));
   const script = named('main', 'js', await bundle('main.tsx', { WORKLET_URL: JSON.stringify(worklet.name) }));
   const assets: Assets = {
     'main.js': script,

@@ -1,4 +1,4 @@
-/** Why there is no microphone, and what to do about it. Pure. */
+/** Explains why the microphone is not available, and what to do. Pure. */
 
 export type CaptureProblem = 'insecure' | 'unsupported' | 'denied' | 'missing' | 'in-use' | 'gone';
 
@@ -38,25 +38,25 @@ export interface Address {
   readonly port: string;
 }
 
-export function textOfCaptureProblem(obstacle: CaptureProblem, { hostname, port }: Address): string {
+export function textOfCaptureProblem(problem: CaptureProblem, { hostname, port }: Address): string {
   const on = port || '80';
-  switch (obstacle) {
+  switch (problem) {
     case 'insecure':
       return (
-        `This address is the reason that there is no microphone: browsers allow it on https and on localhost only. ` +
-        `On the machine of the service, open http://localhost:${on}. ` +
-        `From here, run “ssh -L ${on}:127.0.0.1:${on} ${hostname}” and open the same, or put https before the service (PUBLIC_URL). ` +
-        `Files work all the same.`
+        `The microphone is not available at this address: browsers allow it only over https and on localhost. ` +
+        `On the server itself, open http://localhost:${on}. ` +
+        `From another machine, run “ssh -L ${on}:127.0.0.1:${on} ${hostname}” and open the same address, or serve the page over https (PUBLIC_URL). ` +
+        `You can still transcribe files.`
       );
     case 'unsupported':
-      return 'This browser cannot record. Files work all the same.';
+      return 'This browser cannot record. You can still transcribe files.';
     case 'denied':
-      return 'The microphone is blocked for this page. Allow it at the left of the address, then try again.';
+      return 'The microphone is blocked for this page. Allow it in the address bar, then try again.';
     case 'missing':
-      return 'No microphone was found. Plug one in, then try again.';
+      return 'No microphone was found. Connect one, then try again.';
     case 'in-use':
-      return 'Another program holds the microphone. Close it, then try again.';
+      return 'Another program is using the microphone. Close it, then try again.';
     case 'gone':
-      return 'The microphone was disconnected. What was recorded until then is transcribed.';
+      return 'The microphone was disconnected. The recording up to that point is transcribed.';
   }
 }

@@ -1,25 +1,25 @@
-/** What the pickers show of the listings. Pure. */
+/** Entries and texts of the pickers. Pure. */
 import type { ModelEntry, SpeechModelEntry } from '../src/client/index.ts';
 
 export interface Listing<E extends ModelEntry = ModelEntry> {
   readonly data: readonly E[];
   readonly default: string | null;
-  /** Why the key may not see it: then it is empty. */
+  /** Set if the key may not see the listing, which is then empty. */
   readonly refusal?: string;
 }
 
-/** The wanted entry if it is listed, else the default, else the first that is available, else the first. */
-export function choose<E extends ModelEntry>(listing: Listing<E>, wanted: string | undefined): E | undefined {
+/** The requested entry if it is listed, else the default, else the first that is available, else the first. */
+export function choose<E extends ModelEntry>(listing: Listing<E>, requested: string | undefined): E | undefined {
   const byId = (id: string | null | undefined) => listing.data.find((entry) => entry.id === id);
-  return byId(wanted) ?? byId(listing.default) ?? listing.data.find(({ available }) => available) ?? listing.data[0];
+  return byId(requested) ?? byId(listing.default) ?? listing.data.find(({ available }) => available) ?? listing.data[0];
 }
 
-/** The wanted voice if the model has it. Undefined: the service chooses. */
-export function chooseVoice(entry: SpeechModelEntry | undefined, wanted: string | undefined): string | undefined {
-  return entry?.voices.find(({ id }) => id === wanted)?.id;
+/** The requested voice if the model has it. Undefined: the service chooses. */
+export function chooseVoice(entry: SpeechModelEntry | undefined, requested: string | undefined): string | undefined {
+  return entry?.voices.find(({ id }) => id === requested)?.id;
 }
 
-/** Where an entry runs stands below its picker; in the list only where something leaves the machine. */
+/** The text of an entry in the list; it says where data is sent, unless the model is local. */
 export function optionText(entry: ModelEntry): string {
   const { name, local, available, reason } = entry;
   if (!available) return `${name} · ${reason}`;
@@ -27,21 +27,21 @@ export function optionText(entry: ModelEntry): string {
 }
 
 export function placeOf({ local, engine }: ModelEntry): string {
-  return local ? 'here' : `leaves this machine: ${engine}`;
+  return local ? 'on this machine' : `sent to ${engine}`;
 }
 
 export type Capability = 'transcription' | 'chat' | 'speech';
 
-/** For a listing without entries. */
-const whatToDo: Readonly<Record<Capability, string>> = {
-  transcription: 'Run “npm run setup” to prepare a local model, or set a provider’s key.',
-  chat: 'Start Ollama or llama.cpp on the machine of the service, or set OPENAI_API_KEY.',
-  speech: 'Install espeak-ng on the machine of the service, or set a provider’s key.',
+/** Shown for a listing without entries. */
+const adviceByCapability: Readonly<Record<Capability, string>> = {
+  transcription: 'Run “npm run setup” to install a local model, or set the API key of a provider.',
+  chat: 'Start Ollama or llama.cpp on the server, or set OPENAI_API_KEY.',
+  speech: 'Install espeak-ng on the server, or set the API key of a provider.',
 };
 
-/** What the user can do for a capability; undefined where it works, or will without them. */
+/** Advice for a capability that is missing; undefined if it is ready or preparing. */
 export function adviceFor(capability: Capability, entry: ModelEntry | undefined, refusal?: string): string | undefined {
-  if (!entry) return refusal ?? whatToDo[capability];
+  if (!entry) return refusal ?? adviceByCapability[capability];
   return entry.available || isPreparing(entry) ? undefined : entry.reason;
 }
 

@@ -34,7 +34,7 @@ export interface ToolPart {
   readonly id: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** 0 to 1; undefined if the tool does not say. */
+  /** 0 to 1; undefined if the tool does not report it. */
   readonly progress?: number;
   readonly message?: string;
   readonly outcome?: { readonly ok: boolean; readonly text: string; readonly durationMs: number };
@@ -79,7 +79,7 @@ export function applyEvent(answer: Answer, event: ChatEvent): Answer {
   }
 }
 
-/** Keeps what has come so far. */
+/** Keeps the parts so far. */
 export const fail = (answer: Answer, error: unknown): Answer => ({
   ...answer,
   state: 'failed',
@@ -101,7 +101,7 @@ function change(answer: Answer, id: string, facts: Partial<ToolPart>): Answer {
   return { ...answer, parts };
 }
 
-/** The text of the last step, as in the result; what came before was on the way to it. */
+/** The text of the last step, as in the result. Earlier steps lead to tool calls. */
 export function textOf({ result, parts }: Answer): string {
   if (result) return result.content;
   const texts = parts.filter((part): part is TextPart => part.kind === 'text');
@@ -125,4 +125,19 @@ export function messagesOf(turns: readonly Turn[]): Message[] {
     .filter(({ content }) => content.trim() !== '')
     .slice(-maxMessages);
   return messages.slice(messages.findIndex(({ role }) => role === 'user'));
+}
+
+/** The questions and the texts of the answers, as a Markdown file. */
+export function toMarkdown(turns: readonly Turn[], at: Date): string {
+  const title = `# Conversation of ${at.toISOString().slice(0, 10)}`;
+  return `${[title, ...turns.map(section)].join('\n\n')}\n`;
+}
+
+function section(turn: Turn): string {
+  if (turn.role === 'user') return `## You\n\n${turn.text}`;
+  const model = turn.result?.model ?? turn.model;
+  const heading = model === undefined ? '## Answer' : `## Answer (${model})`;
+  const end =
+    turn.state === 'failed' ? `_${turn.failure?.text ?? 'Failed.'}_` : turn.state === 'stopped' ? '_Stopped._' : '';
+  return [heading, textOf(turn).trim(), end].filter((part) => part !== '').join('\n\n');
 }

@@ -1,8 +1,8 @@
-/** Keeps the conversation in the tab, and saves it as a file. */
-import { effect, untracked } from '@preact/signals';
+/** Keeps the conversation in the tab, starts a new one, and saves it as a file. */
+import { batch, effect, signal, untracked } from '@preact/signals';
+import { announce } from './announcements.ts';
+import { isRunning, stop, toMarkdown, type Turn } from './conversation-state.ts';
 import { key } from './key.ts';
-import { toMarkdown } from './markdown-file.ts';
-import { forgetRemoved, removed } from './new-conversation.ts';
 import { isAnswering, restore, startOver, turns } from './run.ts';
 import { saveFile } from './save-file.ts';
 import { storedTurns, storeTurns } from './stored-conversation.ts';
@@ -31,6 +31,9 @@ export function keepConversation(): void {
     untracked(startOver); // another key, another person
     forgetRemoved();
   });
+  effect(() => {
+    if (turns.value.length > 0) forgetRemoved(); // the new conversation has begun
+  });
   addEventListener('pagehide', () => {
     store();
     isLeaving = true;
@@ -45,4 +48,31 @@ export function saveConversation(): void {
   const now = new Date();
   const name = `conversation-${now.toISOString().slice(0, 16).replace(/\D/g, '-')}.md`;
   saveFile(new File([toMarkdown(turns.value, now)], name, { type: 'text/markdown' }));
+}
+
+/** A new conversation can be undone for ten seconds, also after a reload of the tab. */
+const undoMs = 10_000;
+
+/** The conversation that can be brought back. */
+export const removed = signal<readonly Turn[] | undefined>(undefined);
+
+let forgetting: ReturnType<typeof setTimeout> | undefined;
+
+export function startNewConversation(): void {
+  batch(() => {
+    removed.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+    startOver();
+  });
+  clearTimeout(forgetting);
+  forgetting = setTimeout(forgetRemoved, undoMs);
+  announce('Conversation deleted.');
+}
+
+export function undo(): void {
+  if (removed.value) restore(removed.value);
+  announce('Conversation restored.');
+}
+
+export function forgetRemoved(): void {
+  removed.value = undefined;
 }

@@ -3,7 +3,7 @@ import { announce } from './announcements.ts';
 
 export async function copy(text: string): Promise<boolean> {
   const isCopied = (await copyByApi(text)) || copyByCommand(text);
-  announce(isCopied ? 'Copied.' : 'The browser did not allow the copy.');
+  announce(isCopied ? 'Copied.' : 'The browser did not allow copying.');
   return isCopied;
 }
 

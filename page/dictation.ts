@@ -1,11 +1,11 @@
-/** Press to speak, press to stop: the words land in the composer. Files take the same way. */
+/** Records from one press to the next, and puts the transcript into the composer. Files take the same way. */
 import { signal } from '@preact/signals';
 import { addToDraft, draft, focusDraft } from './draft.ts';
 import { undelivered, transcribe, transcribing } from './transcription.ts';
-import { explain, openMicrophone } from './microphone.ts';
+import { onGone, useMicrophone } from './microphone.ts';
 import { preferences } from './preferences.ts';
 import { ask, isAnswering } from './run.ts';
-import { stopPlayback, unlock } from './playback.ts';
+import { unlock } from './playback.ts';
 import { announce } from './announcements.ts';
 import { record, type Recording } from './recorder.ts';
 
@@ -13,43 +13,36 @@ export const dictation = signal<'off' | 'asking' | 'recording'>('off');
 /** `performance.now()` at the start of the recording. */
 export const startedAt = signal(0);
 
-let take: Recording | undefined;
-let opening: AbortController | undefined;
+let recording: Recording | undefined;
+/** Aborts when the recording ends. */
+let session: AbortController | undefined;
 
 /** In a click only. */
 export async function startDictation(): Promise<void> {
   if (dictation.value !== 'off' || transcribing.value) return;
-  stopPlayback();
-  unlock();
   dictation.value = 'asking';
-  const { signal } = (opening = new AbortController());
-  try {
-    const stream = await openMicrophone(signal);
-    const begun = await record(stream, { onGone: () => void finishDictation() });
-    if (signal.aborted) return begun.drop();
-    take = begun;
-    startedAt.value = performance.now();
-    dictation.value = 'recording';
-    announce('Recording.');
-  } catch (error) {
-    if (signal.aborted) return;
-    dictation.value = 'off';
-    explain(error);
-  }
+  const { signal } = (session = new AbortController());
+  const isOpen = await useMicrophone(signal, async (stream) => {
+    onGone(stream, () => void finishDictation());
+    recording = await record(stream, signal);
+  });
+  if (signal.aborted) return;
+  dictation.value = isOpen ? 'recording' : 'off';
+  if (!isOpen) return;
+  startedAt.value = performance.now();
+  announce('Recording.');
 }
 
 export async function finishDictation(): Promise<void> {
-  const finished = take;
-  if (!finished) return;
-  take = undefined;
-  dictation.value = 'off';
-  await deliver(finished.finish());
+  const file = recording?.file;
+  if (!file) return;
+  dropDictation();
+  await deliver(file);
 }
 
 export function dropDictation(): void {
-  opening?.abort();
-  take?.drop();
-  take = undefined;
+  session?.abort();
+  recording = undefined;
   dictation.value = 'off';
 }
 
@@ -62,8 +55,8 @@ export async function tryAgain(): Promise<void> {
   if (undelivered.value?.recording) await takeFile(undelivered.value.recording);
 }
 
-async function deliver(recording: File | Promise<File>): Promise<void> {
-  const text = await transcribe(recording);
+async function deliver(source: File | Promise<File>): Promise<void> {
+  const text = await transcribe(source);
   if (text === undefined) return;
   addToDraft(text);
   if (preferences.value.sendAtOnce && !isAnswering.value) {
@@ -72,6 +65,6 @@ async function deliver(recording: File | Promise<File>): Promise<void> {
     void ask(message);
     return;
   }
-  announce(`Heard: ${text}`);
+  announce(`Transcript: ${text}`);
   focusDraft();
 }

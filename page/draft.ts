@@ -1,4 +1,4 @@
-/** The text in the composer. */
+/** The text in the composer, and its keyboard. */
 import { signal } from '@preact/signals';
 
 export const draft = signal('');
@@ -22,4 +22,10 @@ export const hasKeyboard = matchMedia('(pointer: fine)').matches;
 /** For a button that goes away. On a touch screen the keyboard would cover the page. */
 export function keepFocus(): void {
   if (hasKeyboard) focusDraft();
+}
+
+/** True for a key of an input method, which ends or drops a word that is being composed. */
+export function isComposing(event: KeyboardEvent): boolean {
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- Safari ends the composition first; only this is left
+  return event.isComposing || event.keyCode === 229;
 }

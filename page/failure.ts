@@ -1,9 +1,9 @@
-/** What a user is shown of a failure. Pure. */
+/** Failures as the page shows them. Pure. */
 import { ParlanceError } from '../src/client/index.ts';
 
 export interface Failure {
   readonly text: string;
-  /** A code of the table of errors; undefined for a failure of the page or of the network. */
+  /** An error code of the service; undefined for a failure of the page. */
   readonly code?: string;
   /** Identifies the request in the log of the service. */
   readonly requestId?: string;
@@ -14,7 +14,7 @@ export function failureOf(error: unknown): Failure {
   return {
     text:
       error.code === 'unreachable'
-        ? 'The service does not answer. Is it running, and is the network up?'
+        ? 'The service is not responding. Check that it is running and that the network is up.'
         : error.detail,
     code: error.code,
     ...(error.requestId !== undefined && { requestId: error.requestId }),

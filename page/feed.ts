@@ -5,7 +5,7 @@
 import * as smd from 'streaming-markdown';
 import { boundedRenderer, bounds, type BoundedRenderer } from './bounded-renderer.ts';
 
-/** Where a backslash would be shown. */
+/** Tokens in which a backslash would be visible. */
 const verbatim: ReadonlySet<number> = new Set([
   smd.CODE_BLOCK,
   smd.CODE_FENCE,

@@ -1,20 +1,20 @@
-/** Finds turns in a stream of sound by its level. Pure: frames and their length in, turns out. */
+/** Finds utterances in a stream of sound by its level. Pure. */
 
 export interface GateOptions {
-  /** Silence that ends a turn, in milliseconds. May change meanwhile. */
+  /** Silence that ends an utterance, in milliseconds. May change at any time. */
   readonly pauseMs: () => number;
 }
 
 /** Shorter sounds are clicks. */
 const openMs = 120;
-/** How far the voice is above the room, in decibels. */
+/** A voice is at least this much louder than the room, in decibels. */
 const marginDb = 12;
-/** The quietest moment of this time is the room. */
+/** The noise of the room is the quietest moment of this time. */
 const roomMs = 3_000;
 const quietestDb = -70;
-/** Nothing below is a voice, in the quietest room; everything above is one, in the loudest. */
+/** Bounds of the threshold, in the quietest and the loudest room. */
 const thresholdDb = { min: -52, max: -20 } as const;
-/** Muted, or not begun: says nothing about the room. */
+/** A muted microphone is this quiet; its level says nothing about the room. */
 const nothingDb = -90;
 
 /** In decibels of full scale. */
@@ -45,12 +45,12 @@ export class Gate {
     return this.#isOpen;
   }
 
-  /** Milliseconds from the first sound of this turn to now. */
+  /** Milliseconds since the first sound of this utterance. */
   get age(): number {
     return this.#now - this.#onset;
   }
 
-  /** Whether the gate opened or closed with this frame. */
+  /** Returns whether the gate opened or closed with this frame. */
   push(db: number, ms: number): 'opened' | 'closed' | undefined {
     const begin = this.#now;
     this.#now += ms;
@@ -68,7 +68,7 @@ export class Gate {
     return 'opened';
   }
 
-  /** Closed; what is known of the room stays. */
+  /** Closes the gate. The level of the room stays known. */
   reset(): void {
     this.#isOpen = false;
     this.#voiceMs = 0;

@@ -1,6 +1,6 @@
 /**
- * Recordings that were not delivered, kept on this device across a reload: at most three and 100 MB, for a day, each for
- * the key that it was recorded with. Deleted once delivered or discarded, with the key, and when the switch is off.
+ * Recordings that failed to transcribe, kept on this device across a reload: at most three and 100 MB, for a day, each for
+ * the key that it was recorded with. Deleted once transcribed or discarded, with the key, and when the option is off.
  */
 import { createStore, del, entries, set, type UseStore } from 'idb-keyval';
 import { key } from './key.ts';
@@ -24,7 +24,7 @@ const limits = { count: 3, bytes: 100 * 1_048_576, ms: 86_400_000 } as const;
 let opened: UseStore | undefined;
 const store = (): UseStore => (opened ??= createStore('parlance', 'recordings'));
 
-/** Returns its id; undefined if it is not kept: the switch is off, it is too large, or the browser has no place. */
+/** Returns the id; undefined if it is not kept: the option is off, it is too large, or the browser's storage is full. */
 export async function keepRecording(file: File): Promise<string | undefined> {
   if (!preferences.value.keepRecordings || file.size > limits.bytes) return undefined;
   return attempt(async () => {
@@ -49,16 +49,16 @@ export async function dropRecording(id: string): Promise<void> {
   await attempt(() => del(id, store()));
 }
 
-/** Of this key, or of all. */
-export async function dropRecordings(of?: { readonly key: string | undefined }): Promise<void> {
+/** Deletes the recordings of one key, or of all keys. */
+export async function dropRecordings(owner?: { readonly key: string | undefined }): Promise<void> {
   await attempt(async () => {
-    const owner = of && (await fingerprint(of.key));
-    const gone = (await stored()).filter(([, one]) => owner === undefined || one.owner === owner);
+    const hash = owner && (await fingerprint(owner.key));
+    const gone = (await stored()).filter(([, one]) => hash === undefined || one.owner === hash);
     await Promise.all(gone.map(([id]) => del(id, store())));
   });
 }
 
-/** The newest first; what is not ours is left out. */
+/** Newest first, without entries that are not valid. */
 async function stored(): Promise<[string, Stored][]> {
   const all = await entries<string, Partial<Stored> | undefined>(store());
   const valid = all.filter((entry): entry is [string, Stored] => entry[1]?.file instanceof File);

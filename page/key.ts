@@ -1,4 +1,4 @@
-/** The API key: in this tab, or on this device if the user says so. Never in a URL. */
+/** The API key, kept in this tab, or on this device if the user chooses so. Never in a URL. */
 import { signal } from '@preact/signals';
 
 const name = 'parlance-key';

@@ -1,4 +1,4 @@
-/** The three listings and the probe for transcription: fetched at the start, and again while they may change. */
+/** The three model listings and the transcription probe, polled while they may change. */
 import { computed, effect, signal, untracked } from '@preact/signals';
 import {
   ParlanceError,
@@ -47,7 +47,7 @@ export const canTranscribe = computed(() => chosen.value.transcription?.availabl
 export const canChat = computed(() => chosen.value.chat?.available === true);
 export const canSpeak = computed(() => chosen.value.speech?.available === true);
 
-/** Again whenever the key changes, or the user comes back to the page. */
+/** Refreshes whenever the key changes or the user returns to the page. */
 export function watchListings(): void {
   effect(() => void (client.value, untracked(refreshListings)));
   document.addEventListener('visibilitychange', () => {

@@ -1,4 +1,4 @@
-/** Long recordings: they are transcribed as jobs of the service, which go on without this page. Their ids are kept. */
+/** Long recordings are transcribed as jobs of the service, which continue when the page is closed. The browser keeps their ids. */
 import { signal, untracked } from '@preact/signals';
 import { ParlanceError, type TranscriptFormat } from '../src/client/index.ts';
 import { announce } from './announcements.ts';
@@ -26,13 +26,13 @@ const longestSeconds = 600;
 const storageName = 'parlance-jobs';
 const mostKept = 8;
 
-const following = new Map<string, AbortController>();
+const streams = new Map<string, AbortController>();
 
 export async function isLong(file: File): Promise<boolean> {
   return file.size > largestBytes || (await secondsOf(file)) > longestSeconds;
 }
 
-/** 0 where the browser cannot say. */
+/** 0 if the browser cannot read the length. */
 function secondsOf(file: File): Promise<number> {
   const url = URL.createObjectURL(file);
   const audio = new Audio();
@@ -49,7 +49,7 @@ function secondsOf(file: File): Promise<number> {
   });
 }
 
-/** False if the service takes no jobs, but may take the recording otherwise. */
+/** Returns false if the service takes no jobs, but may accept an ordinary upload. */
 export async function createJob(
   file: File,
   options: { readonly signal: AbortSignal; readonly onUploadProgress: (sent: number) => void },
@@ -59,7 +59,7 @@ export async function createJob(
     const call = { ...options, ...(model !== undefined && { model }) };
     const { id } = await client.value.transcriptions.create(file, call);
     add({ id, name: file.name, hasText: false, isOver: false });
-    announce('The recording is stored. It is transcribed even when this page is closed.');
+    announce('Recording uploaded. You can close this page; the transcription continues.');
     return true;
   } catch (error) {
     if (isWithoutJobs(error) && file.size <= largestBytes) return false;
@@ -72,25 +72,25 @@ function isWithoutJobs(error: unknown): boolean {
   return isNotAllowed(error) || (error instanceof ParlanceError && codes.includes(error.code));
 }
 
-/** Also those of earlier visits; again whenever the key changes. */
+/** Includes recordings of earlier visits. Starts again whenever the key changes. */
 export function watchLongRecordings(): void {
   longRecordings.value = readStored().map((one) => ({ ...one, hasText: false, isOver: false }));
-  client.subscribe(() => untracked(followAll));
+  client.subscribe(() => untracked(streamAll));
 }
 
-function followAll(): void {
-  for (const one of longRecordings.value) if (!one.isOver && !following.has(one.id)) void follow(one);
+function streamAll(): void {
+  for (const one of longRecordings.value) if (!one.isOver && !streams.has(one.id)) void streamEvents(one);
 }
 
 function add(recording: LongRecording): void {
   longRecordings.value = [...longRecordings.value, recording];
   store();
-  void follow(recording);
+  void streamEvents(recording);
 }
 
-async function follow({ id, name }: LongRecording): Promise<void> {
+async function streamEvents({ id, name }: LongRecording): Promise<void> {
   const controller = new AbortController();
-  following.set(id, controller);
+  streams.set(id, controller);
   try {
     for await (const event of client.value.transcriptions.events(id, { signal: controller.signal })) {
       if (event.type === 'segment.created') change(id, { hasText: true });
@@ -100,7 +100,7 @@ async function follow({ id, name }: LongRecording): Promise<void> {
       }
       if (event.type === 'transcription.completed') {
         change(id, { done: 1, isOver: true, hasText: true });
-        announce(`${name} is transcribed.`);
+        announce(`${name}: transcribed.`);
       }
       if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
     }
@@ -109,7 +109,7 @@ async function follow({ id, name }: LongRecording): Promise<void> {
     if (error instanceof ParlanceError && error.code === 'transcription-not-found') return forget(id);
     change(id, { isOver: true, failure: failureOf(error) });
   } finally {
-    following.delete(id);
+    streams.delete(id);
   }
 }
 
@@ -123,9 +123,9 @@ export async function saveTranscript({ id, name }: LongRecording, format: Transc
   }
 }
 
-/** Here and in the service. */
+/** Deletes it from the page and from the service. */
 export async function deleteJob({ id }: LongRecording): Promise<void> {
-  following.get(id)?.abort();
+  streams.get(id)?.abort();
   forget(id);
   await client.value.transcriptions.delete(id).catch(() => undefined); // it expires
 }
@@ -146,7 +146,7 @@ function store(): void {
     if (kept.length === 0) localStorage.removeItem(storageName);
     else localStorage.setItem(storageName, JSON.stringify(kept));
   } catch {
-    // Nothing to do about it.
+    // Blocked or full.
   }
 }
 

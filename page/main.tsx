@@ -1,12 +1,11 @@
 /** Draws the page. The state is in the signals of the modules beside this one. */
 import { render } from 'preact';
 import { cancel } from './cancel.ts';
-import { isComposing } from './composing.ts';
+import { isComposing } from './draft.ts';
 import { keepConversation } from './conversation.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
 import { watchLongRecordings } from './long-recordings.ts';
-import { watchNewConversation } from './new-conversation.ts';
 import { watchPreparations } from './preparations.ts';
 import { watchKept } from './transcription.ts';
 import { forgetExplanations } from './why-not.ts';
@@ -36,7 +35,6 @@ function Page() {
 }
 
 keepConversation();
-watchNewConversation();
 watchListings();
 watchPreparations();
 watchLongRecordings();

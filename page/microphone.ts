@@ -1,7 +1,8 @@
-/** The microphone: opened in a click only, released after every take. */
+/** The microphone: opened in a click only, released after every recording. */
 import { signal } from '@preact/signals';
 import { failureOf, type Failure } from './failure.ts';
 import { captureProblemOf, captureProblemOfError, type CaptureProblem } from './capture-checks.ts';
+import { stopPlayback, unlock } from './playback.ts';
 import { preferences } from './preferences.ts';
 
 export const captureProblem = signal<CaptureProblem | undefined>(
@@ -13,14 +14,14 @@ export const captureProblem = signal<CaptureProblem | undefined>(
   }),
 );
 
-/** A failure that is none of the obstacles. */
+/** A failure without a text of its own. */
 export const microphoneFailure = signal<Failure | undefined>(undefined);
 
-/** Those that no click will overcome. */
+/** Another click cannot help. */
 export const isImpossible = (): boolean =>
   captureProblem.value === 'insecure' || captureProblem.value === 'unsupported';
 
-/** By id; empty until the user has allowed the microphone once. */
+/** Empty until the user has allowed the microphone once. */
 export const microphones = signal<readonly MediaDeviceInfo[]>([]);
 
 /** 0 to 1. */
@@ -29,8 +30,32 @@ export const level = signal(0);
 /** Settles with the answer to the browser's last question: it is asked one at a time. */
 let question: Promise<unknown> = Promise.resolve();
 
-/** Rejects with the abort reason, or with what `explain` shows. */
-export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> {
+/**
+ * In a click only. Opens the microphone for `use` until the signal aborts, and stops any playback. False if it was not
+ * opened: the signal has aborted, or the page shows why.
+ */
+export async function useMicrophone(
+  signal: AbortSignal,
+  use: (stream: MediaStream) => Promise<unknown>,
+): Promise<boolean> {
+  stopPlayback();
+  unlock();
+  let stream: MediaStream | undefined;
+  try {
+    stream = await openMicrophone(signal);
+    const opened = stream;
+    signal.addEventListener('abort', () => close(opened));
+    await use(stream);
+    signal.throwIfAborted();
+    return true;
+  } catch (error) {
+    if (stream) close(stream);
+    if (!signal.aborted) explain(error);
+    return false;
+  }
+}
+
+async function openMicrophone(signal: AbortSignal): Promise<MediaStream> {
   await question; // an aborted call may have left it open
   signal.throwIfAborted();
   setAudioSession('play-and-record');
@@ -45,7 +70,6 @@ export async function openMicrophone(signal: AbortSignal): Promise<MediaStream> 
     return stream;
   } catch (error) {
     setAudioSession('playback');
-    signal.throwIfAborted();
     throw error;
   }
 }
@@ -62,19 +86,18 @@ function getMicrophone(): Promise<MediaStream> {
   });
 }
 
-/** Shows why there is no recording. */
-export function explain(error: unknown): void {
+function explain(error: unknown): void {
   captureProblem.value = captureProblemOfError(error);
   if (!captureProblem.value) microphoneFailure.value = failureOf(error);
 }
 
-export function close(stream: MediaStream): void {
+function close(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
   level.value = 0;
   setAudioSession('playback');
 }
 
-/** Calls back once if the device goes away; not after `close`. */
+/** Calls back once if the device goes away, not when the page releases it. */
 export function onGone(stream: MediaStream, call: () => void): void {
   stream.getAudioTracks()[0]?.addEventListener('ended', () => {
     captureProblem.value = 'gone';

@@ -1,6 +1,6 @@
 /**
  * One `<audio>` for the whole page, and a queue of addresses. Safari plays only an element that has played in a click,
- * so `unlock` belongs into every click that may lead to speech.
+ * so call `unlock` in every click that may lead to speech.
  */
 import { signal } from '@preact/signals';
 import { client, clipUrl } from './service.ts';
@@ -23,7 +23,7 @@ let current: Sound | undefined;
 let isUnlocked = false;
 let synthesis: AbortController | undefined;
 
-/** The sound that plays or is waited for. */
+/** Id of the sound that is playing or loading. */
 export const speaking = signal<string | undefined>(undefined);
 /** The browser waits for a gesture; nothing is tried again without one. */
 export const isBlocked = signal(false);
@@ -34,7 +34,7 @@ audio.addEventListener('ended', () => {
 });
 audio.addEventListener('error', () => {
   if (!current) return;
-  speakerFailure.value = { text: 'The sound could not be played. Clips are kept for a short time only.' };
+  speakerFailure.value = { text: 'The clip could not be played. Clips expire after a short time.' };
   advance();
 });
 
@@ -47,7 +47,7 @@ export function unlock(): void {
   );
 }
 
-/** Plays after what is in the queue already. */
+/** Plays after the sounds in the queue. */
 export function enqueue(sound: Sound): void {
   speakerFailure.value = undefined;
   queue.push(sound);
@@ -87,12 +87,12 @@ async function synthesize(text: string, signal: AbortSignal): Promise<string> {
   return clip.id;
 }
 
-/** No one else has the address. Without a reader, an incomplete clip ends after 15 s. */
+/** Deletes a clip that only this page knows. */
 function discard({ ownClip }: Sound): void {
   if (ownClip !== undefined) client.value.deleteClip(ownClip).catch(() => undefined);
 }
 
-/** Silent at once, and nothing to come. */
+/** Stops at once and clears the queue. */
 export function stopPlayback(): void {
   synthesis?.abort();
   if (current) discard(current);

@@ -4,16 +4,16 @@ export interface Preferences {
   readonly chatModel?: string;
   readonly speechModel?: string;
   readonly voice?: string;
-  /** A transcript is sent without a look at it. */
+  /** Transcripts are sent without review. */
   readonly sendAtOnce: boolean;
   /** Undefined until the user decides: then answers are read aloud in hands-free mode only. */
   readonly readAloud?: boolean;
-  /** Milliseconds of silence that end a turn in hands-free mode. */
+  /** Milliseconds of silence that end an utterance in hands-free mode. */
   readonly pauseMs: number;
   /** Speech ends the reading of an answer. Without headphones, the answer would interrupt itself. */
   readonly bargeIn: boolean;
   readonly microphone?: string;
-  /** Recordings that were not delivered survive a reload. */
+  /** Recordings that failed to transcribe survive a reload. */
   readonly keepRecordings: boolean;
 }
 
@@ -28,13 +28,13 @@ export interface PreferenceStorage {
   setItem(name: string, value: string): void;
 }
 
-/** The defaults for whatever is missing, of another type, or out of range. */
+/** Fields that are missing, of another type, or out of range have their defaults. */
 export function readPreferences(storage: () => PreferenceStorage): Preferences {
   let stored: unknown;
   try {
     stored = JSON.parse(storage().getItem(name) ?? '{}');
   } catch {
-    return defaults; // blocked storage, or not ours
+    return defaults; // blocked storage, or invalid JSON
   }
   if (typeof stored !== 'object' || stored === null) return defaults;
   const known = Object.entries(stored).filter(([field, value]) => isValid.get(field)?.(value));

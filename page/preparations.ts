@@ -1,4 +1,4 @@
-/** What the machine of the service can have: asked for while something is missing, and again while it is prepared. */
+/** Models that can be installed on the server. Listed while one is missing, and polled during an installation. */
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Preparation, PreparationList } from '../src/client/index.ts';
 import { announce } from './announcements.ts';
@@ -6,12 +6,12 @@ import { failureOf, type Failure } from './failure.ts';
 import { canChat, canSpeak, canTranscribe, listings, refreshListings } from './listings.ts';
 import { client } from './service.ts';
 
-/** Undefined until the first answer, for a key that may not ask, and where there is nothing to prepare. */
+/** Undefined until the first answer, and for a key that may not list them. */
 export const preparations = signal<PreparationList | undefined>(undefined);
-/** Why the last start or stop was refused, by the id of the preparation. */
+/** The failure of the last start or stop, with the id of its preparation. */
 export const preparationFailure = signal<(Failure & { readonly of: string }) | undefined>(undefined);
 
-export const isAnyInProgress = computed(() => preparations.value?.data.some(isInProgress) === true);
+export const isInstalling = computed(() => preparations.value?.data.some(isInProgress) === true);
 
 const isInProgress = ({ state }: Preparation) => state === 'preparing';
 
@@ -20,17 +20,17 @@ const askAgainMs = 4_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 
-/** After each answer of the listings, which come first: they are what can be used. */
+/** Follows each answer of the listings: they decide whether a model is missing. */
 export function watchPreparations(): void {
   effect(() => {
     if (listings.value) untracked(refresh);
   });
 }
 
-/** Once: a machine that has everything is not asked again. */
+/** A server that has every model is asked once. */
 function refresh(): void {
   const isComplete = canTranscribe.value && canChat.value && canSpeak.value;
-  if (preparations.value && isComplete && !isAnyInProgress.value) return; // a reload asks again
+  if (preparations.value && isComplete && !isInstalling.value) return; // a reload asks again
   void refreshPreparations();
 }
 
@@ -42,9 +42,9 @@ async function refreshPreparations(): Promise<void> {
     take(await client.value.preparations.list({ signal }));
   } catch {
     if (signal.aborted) return;
-    // The key may not ask, or the service does not answer: what is known stays.
+    // The key may not list them, or the service does not respond: the last list stays.
   }
-  if (isAnyInProgress.value) timer = setTimeout(() => void refreshPreparations(), askAgainMs);
+  if (isInstalling.value) timer = setTimeout(() => void refreshPreparations(), askAgainMs);
 }
 
 function take(list: PreparationList): void {
@@ -54,7 +54,7 @@ function take(list: PreparationList): void {
   for (const { title, state, reason } of ended) {
     announce(state === 'ready' ? `${title}: ready.` : `${title}: ${reason}`);
   }
-  if (ended.length > 0) void refreshListings(); // what is ready works at once
+  if (ended.length > 0) void refreshListings(); // a new model works at once
 }
 
 /** `start` or `stop`. */

@@ -1,53 +1,31 @@
-/** One recording, from a click to the next, by MediaRecorder. */
-import { close, level, onGone } from './microphone.ts';
+/** Records an open microphone by MediaRecorder, or reads its samples, until the signal aborts. */
 import { levelOf, loudness } from './gate.ts';
+import { level } from './microphone.ts';
 
-export interface Recording {
-  /** The recording; without sound if the microphone gave none. */
-  finish(): Promise<File>;
-  drop(): void;
-}
+/** Written by the build. */
+declare const WORKLET_URL: string;
 
 /** The first two need no ffmpeg in the service. */
 const containers = ['audio/webm;codecs=opus', 'audio/mp4;codecs=opus', 'audio/mp4'];
 
-/** Resolves when the recorder has started: what is said before is lost. Takes over the stream. */
-export async function record(stream: MediaStream, call: { readonly onGone: () => void }): Promise<Recording> {
-  const recorder = createRecorder(stream);
+export interface Recording {
+  /** Resolves after the signal has aborted. Without sound if the microphone gave none. */
+  readonly file: Promise<File>;
+}
+
+/** Resolves when the recorder has started: what is said before is lost. */
+export async function record(stream: MediaStream, signal: AbortSignal): Promise<Recording> {
+  const mimeType = containers.find((type) => MediaRecorder.isTypeSupported(type));
+  const recorder = new MediaRecorder(stream, { audioBitsPerSecond: 32_000, ...(mimeType && { mimeType }) });
   const pieces: Blob[] = [];
   recorder.addEventListener('dataavailable', ({ data }) => pieces.push(data));
   const stopped = new Promise<void>((resolve) => recorder.addEventListener('stop', () => resolve(), { once: true }));
-  onGone(stream, call.onGone);
-  const stopMeter = measure(stream);
-  const end = () => {
+  signal.addEventListener('abort', () => {
     if (recorder.state !== 'inactive') recorder.stop();
-    stopMeter();
-    close(stream);
-  };
-  try {
-    await started(recorder);
-  } catch (error) {
-    end();
-    throw error;
-  }
-  return {
-    async finish() {
-      end();
-      await stopped;
-      return fileOf(pieces, recorder.mimeType);
-    },
-    drop: end,
-  };
-}
-
-function createRecorder(stream: MediaStream): MediaRecorder {
-  const mimeType = containers.find((type) => MediaRecorder.isTypeSupported(type));
-  try {
-    return new MediaRecorder(stream, { audioBitsPerSecond: 32_000, ...(mimeType && { mimeType }) });
-  } catch (error) {
-    close(stream);
-    throw error;
-  }
+  });
+  readSamples(stream, signal, (frame) => (level.value = loudness(levelOf(frame)))).catch(() => undefined); // no meter
+  await started(recorder);
+  return { file: stopped.then(() => fileOf(pieces, recorder.mimeType)) };
 }
 
 function started(recorder: MediaRecorder): Promise<void> {
@@ -63,21 +41,24 @@ function fileOf(pieces: Blob[], mimeType: string): File {
   return new File(pieces, `recording.${type.includes('mp4') ? 'm4a' : 'webm'}`, { type });
 }
 
-/** Keeps `level` up to date until the returned function is called. */
-function measure(stream: MediaStream): () => void {
-  const context = new AudioContext();
-  const analyser = context.createAnalyser();
-  analyser.fftSize = 1_024;
-  context.createMediaStreamSource(stream).connect(analyser);
-  const samples = new Float32Array(analyser.fftSize);
-  let frame = requestAnimationFrame(function look() {
-    analyser.getFloatTimeDomainData(samples);
-    level.value = loudness(levelOf(samples));
-    frame = requestAnimationFrame(look);
-  });
-  return () => {
-    cancelAnimationFrame(frame);
-    level.value = 0;
+/** Calls back with frames of 20 ms, also in a hidden tab. */
+export async function readSamples(
+  stream: MediaStream,
+  signal: AbortSignal,
+  onFrame: (samples: Float32Array, rate: number) => void,
+): Promise<void> {
+  const context = new AudioContext(); // at its own rate: Firefox refuses another one with a microphone
+  const resume = () => void context.resume(); // after a call on iOS
+  document.addEventListener('visibilitychange', resume);
+  signal.addEventListener('abort', () => {
+    document.removeEventListener('visibilitychange', resume);
     void context.close();
+  });
+  await context.audioWorklet.addModule(new URL(WORKLET_URL, document.baseURI));
+  signal.throwIfAborted();
+  const frames = new AudioWorkletNode(context, 'frames', { numberOfOutputs: 0 });
+  frames.port.onmessage = ({ data }: MessageEvent<Float32Array>) => {
+    if (!signal.aborted) onFrame(data, context.sampleRate);
   };
+  context.createMediaStreamSource(stream).connect(frames);
 }

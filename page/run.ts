@@ -1,4 +1,4 @@
-/** Asks the model, and lets the answer grow. One run at a time. */
+/** Asks the model and streams the answer. One run at a time. */
 import { computed, signal } from '@preact/signals';
 import {
   applyEvent,
@@ -25,7 +25,7 @@ export const isAnswering = computed(() => turns.value.some(isRunning));
 let run: AbortController | undefined;
 let lastId = 0;
 
-/** Resolves when the run has ended, in whatever way. */
+/** Resolves when the run has ended, even if it failed. */
 export async function ask(text: string, isHandsFree = false): Promise<void> {
   if (isAnswering.value || text.trim() === '') return;
   turns.value = [...turns.value, { role: 'user', id: ++lastId, text: text.trim() }];
@@ -43,7 +43,7 @@ export function stopAnswer(): void {
   run?.abort();
 }
 
-/** The conversation from before a reload, or before a new one. */
+/** Brings back a conversation after a reload or an undo. */
 export function restore(kept: readonly Turn[]): void {
   turns.value = kept;
   lastId = Math.max(lastId, kept.at(-1)?.id ?? 0);
@@ -85,11 +85,11 @@ function finish(id: number, isHandsFree: boolean): void {
   const text = textOf(answer).trim();
   announce(`Answer: ${text}`);
   const isSpoken = answer.parts.some(({ kind }) => kind === 'clip');
-  const isWanted = preferences.value.readAloud ?? isHandsFree;
-  if (isWanted && !isSpoken && canSpeak.value && text !== '') void readAloud(soundOf(answer), text);
+  const shouldRead = preferences.value.readAloud ?? isHandsFree;
+  if (shouldRead && !isSpoken && canSpeak.value && text !== '') void readAloud(soundOf(answer), text);
 }
 
-/** The name of an answer's own sound. */
+/** Identifies the sound of an answer. */
 export const soundOf = ({ id }: Answer): string => `answer-${id}`;
 
 function change(id: number, update: (answer: Answer) => Answer): void {

@@ -43,7 +43,7 @@ export function storeTurns(storage: () => ConversationStorage, turns: readonly T
   }
 }
 
-/** Empty for another key, and for what is not ours. Ids count from 1. */
+/** Empty for another key and for invalid data. Ids count from 1. */
 export function storedTurns(storage: () => ConversationStorage, key: string | undefined): readonly Turn[] {
   try {
     const stored = JSON.parse(storage().getItem(name) ?? 'null') as unknown;
@@ -54,7 +54,7 @@ export function storedTurns(storage: () => ConversationStorage, key: string | un
   }
 }
 
-/** From the newest back; the one that does not fit is cut, and nothing is before it. */
+/** Newest turns that fit; the oldest of them may be cut. */
 function latest(turns: readonly Turn[]): readonly StoredTurn[] {
   const kept: StoredTurn[] = [];
   let room = maxStoredBytes / bytesPerCharacter - frame;
@@ -72,7 +72,7 @@ function latest(turns: readonly Turn[]): readonly StoredTurn[] {
   return kept.reverse();
 }
 
-/** What is around the text of a turn, or around the turns, is shorter. */
+/** More than the JSON around the text of a turn, or around the turns. */
 const frame = 3_000;
 /** `\u0000` in JSON. */
 const longestEscape = 6;

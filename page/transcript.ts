@@ -1,16 +1,16 @@
-/** A transcription while it is under way: the events become what the user is shown. Pure. */
+/** Progress of a transcription: applies its events to the state that the page shows. Pure. */
 import type { TranscriptionEvent } from '../src/client/index.ts';
 
 export interface Transcript {
-  /** Share of the upload, 0 to 1; undefined where the browser does not say. */
+  /** Share of the upload, 0 to 1; undefined if the browser does not report it. */
   readonly sent?: number;
   /** Recordings that are transcribed before this one; undefined when its turn has come. */
   readonly ahead?: number;
-  /** Share of the recording that has been transcribed, 0 to 1; undefined where the model does not say. */
+  /** Share of the recording that has been transcribed, 0 to 1; undefined if the model does not report it. */
   readonly done?: number;
   /** The model is being loaded. */
   readonly isLoading?: boolean;
-  /** What is known of the text. */
+  /** The text so far. */
   readonly text: string;
 }
 
@@ -32,14 +32,14 @@ export function applyTranscriptionEvent(transcript: Transcript, event: Transcrip
   }
 }
 
-/** Whether the recording is at the service, and nothing is known of its transcript. */
+/** The upload is complete, and the service has not reported any progress. */
 export const isUnknown = ({ sent = 1, ahead, done = 0, text }: Transcript): boolean =>
   sent === 1 && ahead === undefined && done === 0 && text === '';
 
 export function textOfTranscript(transcript: Transcript): string {
   const { sent, ahead, done, isLoading } = transcript;
   if (sent !== undefined && sent < 1) return `Uploading: ${percent(sent)}.`;
-  if (ahead !== undefined) return ahead === 0 ? 'Waiting: it is next.' : `Waiting: ${ahead} ahead.`;
+  if (ahead !== undefined) return ahead === 0 ? 'Next in the queue.' : `In the queue: ${ahead} ahead.`;
   if (isLoading && isUnknown(transcript)) return 'Loading the model.';
   return done === undefined ? 'Transcribing.' : `Transcribing: ${percent(done)}.`;
 }

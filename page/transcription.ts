@@ -1,4 +1,4 @@
-/** Transcribes recordings. One that fails is kept, unless the service refuses it: it can be tried again, and saved. */
+/** Transcribes recordings. A failed one is kept for a retry or a download, unless the service refuses the recording. */
 import { effect, signal, untracked } from '@preact/signals';
 import { ParlanceError } from '../src/client/index.ts';
 import { failureOf, isKeyRefused, isRecordingRefused, type Failure } from './failure.ts';
@@ -13,15 +13,15 @@ import { applyTranscriptionEvent, isUnknown, newTranscript, type Transcript } fr
 
 export interface Undelivered {
   readonly failure: Failure;
-  /** Where it is kept on this device; undefined: it is not. */
+  /** Its id in the storage of this device; undefined if it is not kept. */
   readonly keptAs?: string | undefined;
   /** Undefined if it failed before there was one, and for a refused file, which its owner has. */
   readonly recording: File | undefined;
-  /** It would be refused again. */
+  /** A retry would be refused again. */
   readonly isRefused?: boolean;
 }
 
-/** Undefined: nothing is being transcribed. */
+/** Undefined if nothing is being transcribed. */
 export const transcribing = signal<Transcript | undefined>(undefined);
 export const undelivered = signal<Undelivered | undefined>(undefined);
 /** The last recording was silence. */
@@ -49,7 +49,7 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
     if (isJob) return undefined;
     if (text !== '') return text;
     wasSilent.value = true;
-    announce('Nothing was heard.');
+    announce('No speech was detected.');
   } catch (error) {
     if (signal.aborted) return undefined;
     if (isKeyRefused(error)) isKeyAsked.value = true;
@@ -67,19 +67,19 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   return undefined;
 }
 
-/** It need not be offered again. */
+/** Deletes the kept copy of the recording. */
 async function forget(recording: File | undefined, before: Undelivered | undefined): Promise<void> {
   if (before?.keptAs !== undefined && before.recording === recording) await dropRecording(before.keptAs);
 }
 
-/** Across a reload, too. */
+/** Keeps the recording across a reload. */
 async function keep(recording: File, before: Undelivered | undefined): Promise<void> {
   const known = before?.recording === recording ? before.keptAs : undefined;
   const keptAs = known ?? (await keepRecording(recording));
   if (undelivered.value?.recording === recording) undelivered.value = { ...undelivered.value, keptAs };
 }
 
-/** Offers what an earlier visit has not delivered; again whenever the key changes. */
+/** Offers kept recordings of earlier visits; again whenever the key changes. */
 export function watchKept(): void {
   effect(() => void (client.value, untracked(offerKept)));
 }
@@ -88,7 +88,7 @@ async function offerKept(): Promise<void> {
   if (undelivered.value || transcribing.value) return;
   const [kept] = await keptRecordings();
   if (!kept) return;
-  const failure = { text: 'This recording was not delivered. It is kept on this device for a day.' };
+  const failure = { text: 'This recording was not transcribed. It is kept on this device for a day.' };
   undelivered.value = { recording: kept.file, keptAs: kept.id, failure };
 }
 
@@ -133,7 +133,7 @@ async function textOf(recording: File, signal: AbortSignal): Promise<string> {
 /** A key may have 60 requests in a minute. */
 const askAgainMs = 2_000;
 
-/** A large model takes a while. No answer, or a key that may not ask: it is not known. */
+/** Loading a large model takes a while. False if the service does not respond or the key may not ask. */
 async function isLoading(options: { readonly signal: AbortSignal; readonly model?: string }): Promise<boolean> {
   const probe = await client.value.transcriptionAvailability(options).catch(() => undefined);
   return probe?.code === 'loading';

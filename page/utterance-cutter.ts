@@ -1,11 +1,11 @@
-/** Cuts the turns out of a stream of frames. Pure. */
+/** Cuts utterances out of a stream of frames. Pure. */
 import { Gate, levelOf, type GateOptions } from './gate.ts';
 
 /** Kept from before the first sound: quiet consonants, and room for the model to begin. */
 const preRollMs = 500;
 /** The gate opens some time after the first sound. */
 const keptMs = preRollMs + 500;
-const maxTurnMs = 60_000;
+const maxUtteranceMs = 60_000;
 
 export class UtteranceCutter {
   readonly #gate: Gate;
@@ -17,26 +17,26 @@ export class UtteranceCutter {
     this.rate = rate;
   }
 
-  get isHearing(): boolean {
+  get isRecording(): boolean {
     return this.#gate.isOpen;
   }
 
-  /** The samples of a turn that ended with this frame. */
+  /** Returns the samples of an utterance that ended with this frame. */
   push(frame: Float32Array): Float32Array | undefined {
     this.#frames.push(frame);
     const change = this.#gate.push(levelOf(frame), this.#msOf(frame.length));
     if (change === 'opened') this.#keep(this.#gate.age + preRollMs);
-    if (change === 'closed' || (this.isHearing && this.#gate.age >= maxTurnMs)) return this.take();
-    if (!this.isHearing) this.#keep(keptMs);
+    if (change === 'closed' || (this.isRecording && this.#gate.age >= maxUtteranceMs)) return this.take();
+    if (!this.isRecording) this.#keep(keptMs);
     return undefined;
   }
 
-  /** What was said so far in this turn. Begins anew. */
+  /** Returns the utterance so far, and begins a new one. */
   take(): Float32Array {
-    const turn = joined(this.#frames);
+    const utterance = joined(this.#frames);
     this.#frames = [];
     this.#gate.reset();
-    return turn;
+    return utterance;
   }
 
   #keep(ms: number): void {

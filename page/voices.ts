@@ -1,4 +1,4 @@
-/** The voices of a model as a reader looks for them. Pure. */
+/** Sorts and searches the voices of a model. Pure. */
 import type { SpeechModelEntry } from '../src/client/index.ts';
 
 type Voice = SpeechModelEntry['voices'][number];
@@ -18,7 +18,7 @@ export function listVoices(entry: SpeechModelEntry | undefined): readonly Listed
   return voices.sort((a, b) => isLast(a) - isLast(b) || compare(a.language, b.language) || compare(a.name, b.name));
 }
 
-/** Every word is somewhere in the name, the language or the id. */
+/** Returns voices whose name, language or id contains every word. */
 export function searchVoices(voices: readonly ListedVoice[], query: string): readonly ListedVoice[] {
   const words = plain(query).split(/\s+/);
   return voices.filter(({ id, name, language }) => {
@@ -33,7 +33,7 @@ export function nameOfDefault(entry: SpeechModelEntry | undefined): string {
   return entry?.voices.find((voice) => voice.id === id)?.name ?? id ?? 'Default';
 }
 
-/** Without case and accents. */
+/** Removes case and accents. */
 const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 
 let names: Intl.DisplayNames | undefined;

@@ -1,4 +1,4 @@
-/** Why something cannot be used now, and what to press or type. Undefined: it can be used. */
+/** Reasons why a control is disabled, with what to do. Undefined if it is enabled. */
 import { signal } from '@preact/signals';
 import { announce } from './announcements.ts';
 import { textOfCaptureProblem } from './capture-checks.ts';
@@ -10,35 +10,35 @@ import { captureProblem, isImpossible } from './microphone.ts';
 
 type Reason = string | undefined;
 
-const nothingDoes: Readonly<Record<Capability, string>> = {
-  transcription: 'Nothing can transcribe yet',
-  chat: 'No chat model can answer yet',
-  speech: 'No voice is there yet',
+const notSetUp: Readonly<Record<Capability, string>> = {
+  transcription: 'Transcription is not set up yet',
+  chat: 'Chat is not set up yet',
+  speech: 'Speech is not set up yet',
 };
 
 export function whyNot(capability: Capability): Reason {
   const entry = chosen.value[capability];
   if (entry?.available) return undefined;
-  if (!listings.value) return isKeyMissing.value ? 'This service needs a key.' : 'The service has not answered yet.';
+  if (!listings.value) return isKeyMissing.value ? 'This service requires an API key.' : 'Waiting for the service.';
   if (listings.value[capability].refusal !== undefined) return listings.value[capability].refusal;
   if (entry && isPreparing(entry)) return entry.reason;
-  return `${nothingDoes[capability]}: see “What to do next”.`;
+  return `${notSetUp[capability]}. See “What to do next”.`;
 }
 
 export const whyNotSend = (): Reason =>
-  whyNot('chat') ?? (draft.value.trim() === '' ? 'Type or speak a message first.' : undefined);
+  whyNot('chat') ?? (draft.value.trim() === '' ? 'Type or say a message first.' : undefined);
 
 export const whyNotReadAloud = (): Reason =>
-  whyNot('speech') ?? (draft.value.trim() === '' ? 'Type a text first.' : undefined);
+  whyNot('speech') ?? (draft.value.trim() === '' ? 'Type some text first.' : undefined);
 
 export const whyNotRecord = (): Reason =>
   isImpossible() && captureProblem.value
     ? textOfCaptureProblem(captureProblem.value, location)
     : whyNot('transcription');
 
-export const whyNotNow = (): Reason => (isWorking.value ? 'Something is at work: Cancel (Esc) stops it.' : undefined);
+export const whyNotNow = (): Reason => (isWorking.value ? 'Cancel what is running first (Esc).' : undefined);
 
-/** The last one that was asked for, by a press on what cannot be used; until the next press. */
+/** The reason for the disabled control that was pressed last; until the next press. */
 export const explained = signal<Reason>(undefined);
 
 export function explain(reason: string): void {

@@ -1,9 +1,9 @@
-/** A button that stays in reach while it cannot be used: the focus finds it, and a press says why. */
+/** A button that can be focused while it is disabled; a press then shows the reason. */
 import type { ComponentProps } from 'preact';
 import { explain } from '../why-not.ts';
 
 type ActionProps = Omit<ComponentProps<'button'>, 'disabled' | 'onClick' | 'title'> & {
-  /** Why it cannot be used now; undefined: it can. */
+  /** Reason why the button is disabled; undefined if it is enabled. */
   readonly whyNot: string | undefined;
   readonly title?: string;
   readonly onClick?: () => unknown;

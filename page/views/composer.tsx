@@ -1,10 +1,9 @@
-/** Where the user writes and speaks. */
+/** The message field with its buttons and its hint. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { cancel, isBusy, isWorking } from '../cancel.ts';
-import { isComposing } from '../composing.ts';
 import { maxTextLength } from '../conversation-state.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
-import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
+import { draft, draftId, hasKeyboard, isComposing, keepFocus } from '../draft.ts';
 import {
   handsFree,
   interrupt,
@@ -22,7 +21,7 @@ import { readAloud, speaking, stopPlayback, unlock } from '../playback.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, whyNotSend } from '../why-not.ts';
 import { Action } from './action.tsx';
-import { scrollToEnd } from './follow.ts';
+import { scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';
 import { Meter, Seconds } from './meter.tsx';
 import { Notices } from './notices.tsx';
@@ -106,12 +105,13 @@ function Tools() {
       {isHandsFree && <MuteButton key="mute" />}
       {!isHandsFree && !isRecording && <FileButton key="file" />}
       {!isRecording && hasAnswers && <ReadAloudSwitch key="read-aloud" />}
-      {isHandsFree && (isDeafState(state) ? <InterruptButton key="interrupt" /> : <Meter key="meter" />)}
+      {isHandsFree && (isAnsweringState(state) ? <InterruptButton key="interrupt" /> : <Meter key="meter" />)}
     </>
   );
 }
 
-const isDeafState = (state: HandsFree) => state === 'transcribing' || state === 'answering' || state === 'speaking';
+const isAnsweringState = (state: HandsFree) =>
+  state === 'transcribing' || state === 'answering' || state === 'speaking';
 
 const Take = () => (
   <span class="take">
@@ -210,7 +210,7 @@ function HandsFreeButton() {
       class={isOn ? 'speak' : 'quiet'}
       aria-pressed={isOn}
       whyNot={isOn ? undefined : (whyNotRecord() ?? whyNot('chat') ?? whyNotNow())}
-      title="Speak and listen without hands"
+      title="Talk hands-free"
       onClick={() => (isOn ? stopHandsFree() : void startHandsFree())}
     >
       <Icon name="waves" />
@@ -256,9 +256,9 @@ function ReadDraftButton() {
   return (
     <Action
       class={!canChat.value && whyNotReadAloud() === undefined ? 'read-draft filled' : 'read-draft quiet'}
-      aria-label={isOn ? 'Stop' : 'Read aloud what is typed'}
+      aria-label={isOn ? 'Stop' : 'Read aloud what you typed'}
       whyNot={isOn ? undefined : (whyNotReadAloud() ?? whyNotNow())}
-      title="Read aloud what is typed"
+      title="Read aloud what you typed"
       onClick={() => {
         if (isOn) return stopPlayback();
         unlock();
@@ -308,19 +308,17 @@ function TranscriptionProgress({ transcript }: { readonly transcript: Transcript
 function hintOf(): string {
   if (explained.value !== undefined) return explained.value;
   if (dictation.value === 'asking' || handsFree.value === 'asking')
-    return 'Allow the microphone in the browser’s question.';
+    return 'Allow the microphone in the browser prompt.';
   if (transcribing.value) return textOfTranscript(transcribing.value);
-  if (dictation.value === 'recording') return hasKeyboard ? 'Recording. Esc drops it.' : 'Recording.';
+  if (dictation.value === 'recording') return hasKeyboard ? 'Recording. Press Esc to discard it.' : 'Recording.';
   if (isMuted.value && handsFree.value !== 'off') return 'Muted.';
   switch (handsFree.value) {
     case 'listening':
-      return 'Listening. Say something; a pause sends it.';
-    case 'hearing':
-      return 'Hearing you.';
+      return 'Listening. Pause to send.';
+    case 'recording':
+      return 'Recording your message.';
     case 'speaking':
-      return preferences.value.bargeIn
-        ? 'Speaking. Say something to interrupt it.'
-        : 'Speaking. The microphone is deaf meanwhile.';
+      return preferences.value.bargeIn ? 'Speaking. Talk to interrupt.' : 'Speaking. The microphone is paused.';
     default:
       return isAnswering.value ? answeringHint : idleHint();
   }
@@ -328,10 +326,9 @@ function hintOf(): string {
 
 /** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
 function idleHint(): string {
-  if (!canChat.value && canSpeak.value) return 'No chat model answers yet. Type a text and press “Read aloud”.';
-  if (listings.value && !canChat.value && !canTranscribe.value)
-    return 'Nothing works yet: “What to do next” says what to press or type.';
-  return hasKeyboard ? 'Enter sends, Shift+Enter starts a new line.' : '\u00a0';
+  if (!canChat.value && canSpeak.value) return 'Chat is not set up yet. Type some text and press “Read aloud”.';
+  if (listings.value && !canChat.value && !canTranscribe.value) return 'Nothing is set up yet. See “What to do next”.';
+  return hasKeyboard ? 'Press Enter to send, Shift+Enter for a new line.' : '\u00a0';
 }
 
-const answeringHint = hasKeyboard ? 'Answering. Esc stops it.' : 'Answering.';
+const answeringHint = hasKeyboard ? 'Answering. Press Esc to stop.' : 'Answering.';

@@ -1,4 +1,4 @@
-/** What was said, and what was answered. */
+/** The conversation: questions, answers, and the steps between them. */
 import { useLayoutEffect } from 'preact/hooks';
 import {
   textOf,
@@ -18,14 +18,14 @@ import { clipUrl } from '../service.ts';
 import { stopPlayback, play, readAloud, speaking, unlock } from '../playback.ts';
 import { CopyButton } from './copy-button.tsx';
 import { FailureText } from './failure-text.tsx';
-import { followsEnd, scrollToEnd } from './follow.ts';
+import { isAutoScrolling, scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';
 import { Setup } from './setup.tsx';
 
 export function Conversation() {
   const all = turns.value;
   useLayoutEffect(() => {
-    if (followsEnd()) scrollToEnd();
+    if (isAutoScrolling()) scrollToEnd();
   }, [all]);
   return (
     <main>
@@ -51,7 +51,7 @@ function Welcome() {
   return (
     <section class="welcome" aria-label="Welcome">
       <p class="lead">Speak, or type.</p>
-      <p>What you say is written down for you to check. What comes back can be read aloud.</p>
+      <p>Your speech becomes text that you can check before you send it. Answers can be read aloud.</p>
       {isSandbox && (
         <>
           <p>This is the sandbox: its answers are made up. Try one of these.</p>
@@ -111,7 +111,7 @@ function AnswerView({ answer, isLast }: { readonly answer: Answer; readonly isLa
   );
 }
 
-/** Nothing moves on the screen, but the model is at work. */
+/** The model is working, but nothing on the screen moves. */
 function isWaiting(parts: readonly Part[]): boolean {
   const last = parts.at(-1);
   return !last || last.kind === 'clip' || (last.kind === 'tool' && last.outcome !== undefined);
@@ -138,7 +138,7 @@ function PartView({ part, isComplete, hasClips }: PartProps) {
     case 'reasoning':
       return <Reasoning part={part} isComplete={isComplete} />;
     case 'tool':
-      return <Tool part={part} />;
+      return <ToolCallView part={part} />;
     case 'clip':
       return hasClips ? <Clip part={part} /> : null;
   }
@@ -153,7 +153,7 @@ function Reasoning({ part, isComplete }: { readonly part: TextPart; readonly isC
   );
 }
 
-function Tool({ part }: { readonly part: ToolPart }) {
+function ToolCallView({ part }: { readonly part: ToolPart }) {
   const { name, outcome, progress, message } = part;
   return (
     <details class={outcome?.ok === false ? 'step failed' : 'step'}>
@@ -207,7 +207,11 @@ function summaryOf({ state, result, model: kept }: Answer): string {
   if (state === 'stopped') return 'Stopped.';
   if (!result) return kept ?? '';
   const { model, usage, finish_reason: reason } = result;
-  const end = { stop: '', length: 'cut off at the limit', content_filter: 'cut off by the provider’s filter' }[reason];
+  const end = {
+    stop: '',
+    length: 'stopped at the length limit',
+    content_filter: 'stopped by the provider’s content filter',
+  }[reason];
   return [model, usage && `${usage.total_tokens} tokens`, end].filter(Boolean).join(' · ');
 }
 

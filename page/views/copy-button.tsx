@@ -1,10 +1,10 @@
-/** Copies a text, and says for a moment that it has. */
+/** Copies a text, and confirms it for a moment. */
 import { useEffect, useState } from 'preact/hooks';
 import { copy } from '../copy.ts';
 import { Icon } from './icons.tsx';
 
 interface CopyButtonProps {
-  /** What it copies, for its name: "Copy the answer". */
+  /** The thing that it copies, for its name: "Copy the answer". */
   readonly what: string;
   readonly text: string;
 }

@@ -35,9 +35,7 @@ export function DropZone() {
   if (!isOver.value) return null;
   return (
     <div class="drop" aria-hidden="true">
-      <p>
-        {canTranscribe.value ? 'Drop a recording to transcribe it.' : 'There is no model that could transcribe it.'}
-      </p>
+      <p>{canTranscribe.value ? 'Drop a recording to transcribe it.' : 'Transcription is not set up yet.'}</p>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** What a failure says: the text, and what its reader can do about it. The service serves the link itself. */
+/** The text of a failure, with a link to the service's own page about its code. */
 import type { Failure } from '../failure.ts';
 
 export function FailureText({ failure: { text, code, requestId } }: { readonly failure: Failure }) {

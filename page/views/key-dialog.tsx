@@ -6,17 +6,12 @@ import { Dialog } from './dialog.tsx';
 export function KeyDialog() {
   const wasRefused = key.value !== undefined;
   return (
-    <Dialog
-      id="key"
-      title="This service needs a key"
-      isOpen={isKeyAsked.value}
-      close={() => (isKeyAsked.value = false)}
-    >
+    <Dialog id="key" title="API key required" isOpen={isKeyAsked.value} close={() => (isKeyAsked.value = false)}>
       <form onSubmit={submit}>
         {wasRefused ? (
-          <p role="alert">That key was refused. Check it, and try again.</p>
+          <p role="alert">This key was rejected. Check it and try again.</p>
         ) : (
-          <p>Ask its operator for one. It is sent to this service only.</p>
+          <p>Ask the operator for a key. It is sent only to this service.</p>
         )}
         <label for="key-value">API key</label>
         {/* What a header can carry. */}

@@ -55,7 +55,7 @@ function LongRecording({ recording }: { readonly recording: LongRecordingState }
 }
 
 function textOf({ done, isOver, failure }: LongRecordingState): string {
-  if (failure) return 'not transcribed to its end.';
-  if (isOver) return 'transcribed. It is kept for an hour.';
-  return done === undefined ? 'waiting.' : `${Math.round(done * 100)} % transcribed. The page may be closed.`;
+  if (failure) return 'transcription failed.';
+  if (isOver) return 'transcribed. Available for one hour.';
+  return done === undefined ? 'waiting.' : `${Math.round(done * 100)} % transcribed. You can close this page.`;
 }

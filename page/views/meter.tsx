@@ -1,10 +1,10 @@
-/** How loud it is, and for how long. */
+/** Level and duration of a recording. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { level } from '../microphone.ts';
 
 const bars = [0.5, 0.8, 1, 0.7, 0.4];
 
-/** Drawn past the tree: 60 times a second. */
+/** Updated outside of Preact: many times a second. */
 export function Meter() {
   const place = useRef<HTMLSpanElement>(null);
   useEffect(
@@ -26,7 +26,7 @@ export function Meter() {
   );
 }
 
-/** A recording in a webm has no duration: the page counts itself. */
+/** A webm recording has no duration, so the page counts. */
 export function Seconds({ since }: { readonly since: number }) {
   const [now, setNow] = useState(since);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Problems, and what to do about each. */
+/** Problems, each with what to do about it. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
@@ -9,7 +9,7 @@ import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, captureProblem } from '../microphone.ts';
 import { textOfCaptureProblem } from '../capture-checks.ts';
-import { forgetRemoved, removed, undo } from '../new-conversation.ts';
+import { forgetRemoved, removed, undo } from '../conversation.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { Icon } from './icons.tsx';
 import { FailureText } from './failure-text.tsx';
@@ -32,10 +32,10 @@ export function Notices() {
       )}
       {wasSilent.value && !transcribing.value && (
         <Notice close={() => (wasSilent.value = false)}>
-          Nothing was heard. Is the right microphone chosen, and is it on?
+          No speech was detected. Check that the right microphone is selected and on.
         </Notice>
       )}
-      {isBlocked.value && <Notice>The browser plays sound after a tap or a key only. Tap anywhere.</Notice>}
+      {isBlocked.value && <Notice>The browser blocked the sound. Tap anywhere to play it.</Notice>}
       {speakerFailure.value && (
         <FailureNotice failure={speakerFailure.value} close={() => (speakerFailure.value = undefined)} />
       )}
@@ -85,7 +85,7 @@ function ServiceNotice() {
   if (isKeyMissing.value && !isKeyAsked.value) {
     return (
       <Notice>
-        <p>This service needs a key.</p>
+        <p>This service requires an API key.</p>
         <button type="button" class="outlined" onClick={() => (isKeyAsked.value = true)}>
           Enter the key
         </button>

@@ -13,14 +13,14 @@ export function Options() {
   const close = () => (isOptionsOpen.value = false);
   return (
     <Dialog id="options" title="Options" isOpen={isOptionsOpen.value} close={close}>
-      <Switch name="sendAtOnce" label="Send at once what was spoken" />
+      <Switch name="sendAtOnce" label="Send what I say without review" />
       <Switch
         name="keepRecordings"
-        label="Keep recordings that were not delivered on this device, for a day"
+        label="Keep recordings that failed to transcribe on this device for a day"
         onChange={(isOn) => !isOn && void dropRecordings()}
       />
       <Pause />
-      <Switch name="bargeIn" label="In hands-free mode, speech interrupts the answer (needs headphones)" />
+      <Switch name="bargeIn" label="Hands-free: interrupt answers by speaking (use headphones)" />
       <Microphone />
       {key.value !== undefined && (
         <div class="field">
@@ -73,7 +73,7 @@ function Pause() {
   const text = `${pauseMs / 1_000}\u00a0s`;
   return (
     <div class="field">
-      <label for="pause">Pause that ends a hands-free turn: {text}</label>
+      <label for="pause">Hands-free: send after a pause of {text}</label>
       <input
         id="pause"
         type="range"

@@ -1,11 +1,11 @@
-/** What is missing, and how to get it: a card for each, with a button where the page may start it, else a command. */
+/** Cards for missing models: each has an Install button where the page may start it, and a command elsewhere. */
 import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
 import { adviceFor, type Capability } from '../choices.ts';
 import { key } from '../key.ts';
 import { chosen, listings } from '../listings.ts';
 import { capabilities, commandsLike, isActive, offersFor, purposes, sizeOf, type Offers } from '../missing.ts';
-import { change, isAnyInProgress, preparationFailure, preparations } from '../preparations.ts';
+import { change, isInstalling, preparationFailure, preparations } from '../preparations.ts';
 import { turns } from '../run.ts';
 import { Action } from './action.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -22,7 +22,7 @@ export function Setup() {
   const isUpToKey = missing.length > 0 && missing.every((name) => lists[name].refusal !== undefined);
   return (
     <section class="setup" aria-labelledby="setup-title">
-      <h2 id="setup-title">{missing.length > 0 ? 'What to do next' : 'What you can add'}</h2>
+      <h2 id="setup-title">{missing.length > 0 ? 'What to do next' : 'Also available'}</h2>
       {[...missing, ...better].map((name) => (
         <Card key={name} capability={name} />
       ))}
@@ -102,7 +102,7 @@ function Offer({ preparation }: { readonly preparation: Preparation }) {
       {isStartable && <OfferButton preparation={preparation} />}
       {state === 'preparing' && (
         <div class="row">
-          <progress aria-label={`Preparing ${title}`} {...(progress !== null && { value: progress })} />
+          <progress aria-label={`Installing ${title}`} {...(progress !== null && { value: progress })} />
           <p class="small">{reason}</p>
         </div>
       )}
@@ -125,12 +125,14 @@ function Offer({ preparation }: { readonly preparation: Preparation }) {
 /** One element for all states: it may have the focus. */
 function OfferButton({ preparation: { id, title, state, configured } }: { readonly preparation: Preparation }) {
   const isRunning = state === 'preparing';
-  const label = isRunning ? 'Stop' : state === 'failed' ? 'Try again' : 'Prepare';
+  const label = isRunning ? 'Stop' : state === 'failed' ? 'Try again' : 'Install';
   return (
     <Action
       class={isRunning || !configured ? 'outlined' : 'filled'}
       aria-label={`${label}: ${title}`}
-      whyNot={!isRunning && isAnyInProgress.value ? 'One at a time: wait for the other one, or stop it.' : undefined}
+      whyNot={
+        !isRunning && isInstalling.value ? 'Another installation is running. Wait for it, or stop it.' : undefined
+      }
       onClick={() => void change(id, isRunning ? 'stop' : 'start')}
     >
       {isRunning && <Icon name="stop" />}
@@ -145,11 +147,11 @@ function Hints() {
   return (
     <>
       {!startable && <p class="small">{reason}</p>}
-      <p class="small">Without any model, the sandbox answers with made-up text:</p>
+      <p class="small">To try the page without a model, start the sandbox. Its answers are made up:</p>
       <Command text={sandbox} />
       <p class="small">
-        “{doctor}” says what is missing.
-        {key.value !== undefined && ' A key may be limited to some models: its operator knows.'}
+        Run “{doctor}” to see what is missing.
+        {key.value !== undefined && ' Your key may be limited to some models. Ask the operator.'}
       </p>
     </>
   );

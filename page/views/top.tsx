@@ -1,10 +1,9 @@
-/** The title, and who hears, answers and speaks. */
+/** The title bar and the pickers of models and voice. */
 import type { ModelEntry } from '../../src/client/index.ts';
 import { isPreparing, optionText, placeOf, type Capability } from '../choices.ts';
 import { chosen, isKeyMissing, listings } from '../listings.ts';
 import { prefer } from '../preferences.ts';
-import { saveConversation } from '../conversation.ts';
-import { startNewConversation } from '../new-conversation.ts';
+import { saveConversation, startNewConversation } from '../conversation.ts';
 import { turns } from '../run.ts';
 import { nameOfDefault } from '../voices.ts';
 import { whyNot } from '../why-not.ts';
@@ -43,9 +42,9 @@ export function Top() {
         </nav>
       </div>
       <div class="pickers">
-        <ModelPicker label="Hears" capability="transcription" wanted="transcriptionModel" />
-        <ModelPicker label="Answers" capability="chat" wanted="chatModel" />
-        <ModelPicker label="Speaks" capability="speech" wanted="speechModel" />
+        <ModelPicker label="Transcription" capability="transcription" preference="transcriptionModel" />
+        <ModelPicker label="Chat" capability="chat" preference="chatModel" />
+        <ModelPicker label="Speech" capability="speech" preference="speechModel" />
         <VoicePicker />
       </div>
     </header>
@@ -53,15 +52,15 @@ export function Top() {
 }
 
 const whyNotYet = () =>
-  turns.value.length === 0 ? 'The conversation has not begun: type or speak a message.' : undefined;
+  turns.value.length === 0 ? 'The conversation is empty. Type or say something first.' : undefined;
 
 interface ModelPickerProps {
   readonly label: string;
   readonly capability: Capability;
-  readonly wanted: 'transcriptionModel' | 'chatModel' | 'speechModel';
+  readonly preference: 'transcriptionModel' | 'chatModel' | 'speechModel';
 }
 
-function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
+function ModelPicker({ label, capability, preference }: ModelPickerProps) {
   const listing = listings.value?.[capability];
   const entry = chosen.value[capability];
   return (
@@ -72,9 +71,9 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         disabled={!entry}
         value={entry?.id ?? ''}
         aria-describedby={`${capability}-note`}
-        onChange={({ currentTarget }) => prefer({ [wanted]: currentTarget.value })}
+        onChange={({ currentTarget }) => prefer({ [preference]: currentTarget.value })}
       >
-        {!entry && <option value="">{listing ? 'None' : isKeyMissing.value ? 'Needs a key' : 'Looking …'}</option>}
+        {!entry && <option value="">{listing ? 'None' : isKeyMissing.value ? 'API key required' : 'Loading …'}</option>}
         {listing?.data.map((one) => (
           <option key={one.id} value={one.id} disabled={!one.available}>
             {optionText(one)}
@@ -82,7 +81,7 @@ function ModelPicker({ label, capability, wanted }: ModelPickerProps) {
         ))}
       </select>
       <p id={`${capability}-note`} class="note">
-        {entry ? <EntryNote entry={entry} /> : listing && (listing.refusal ? 'Not for this key' : 'Not set up')}
+        {entry ? <EntryNote entry={entry} /> : listing && (listing.refusal ? 'Not allowed for this key' : 'Not set up')}
       </p>
     </div>
   );
@@ -93,7 +92,7 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
     return (
       <>
         {entry.reason.split(' (')[0] /* the card has the details */}
-        <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Preparing" />
+        <progress {...(typeof entry.progress === 'number' && { value: entry.progress })} aria-label="Installing" />
       </>
     );
   }
@@ -106,7 +105,7 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   );
 }
 
-/** Some models have more than a hundred: a list of the browser can neither be searched nor listened to. */
+/** A dialog, since some models have more than a hundred voices, and a browser's list can neither be searched nor play a sample. */
 function VoicePicker() {
   const { speech, voice } = chosen.value;
   const voices = speech?.voices ?? [];
@@ -134,5 +133,5 @@ function VoicePicker() {
 
 function whyNotVoice(count: number): string | undefined {
   if (count > 0) return undefined;
-  return chosen.value.speech ? 'This model names no voices.' : whyNot('speech');
+  return chosen.value.speech ? 'This model has no voices to choose from.' : whyNot('speech');
 }

@@ -55,7 +55,7 @@ function Voices() {
         {found.map((voice) => (
           <VoiceRow key={voice.id} voice={voice} />
         ))}
-        {found.length === 0 && <p class="small">No voice has such a name or language.</p>}
+        {found.length === 0 && <p class="small">No matching voices.</p>}
       </fieldset>
       {speakerFailure.value && (
         <div class="failure" role="alert">
@@ -97,7 +97,7 @@ function VoiceRow({ voice: { id, name, language } }: { readonly voice: ListedVoi
 /** Identifies the sound of a voice. */
 const previewSound = 'voice';
 
-/** What is typed, else digits: every voice says them in its own language. */
+/** The text in the composer, or digits: every voice says them in its own language. */
 const sample = () => draft.value.trim().slice(0, 200) || '1, 2, 3, 4, 5.';
 
 function Preview({ name }: { readonly name: string }) {

@@ -22,7 +22,7 @@ export async function installAssets(
   { signal, log, terminal, howToStop, onBegun, ...wanted }: InstallOptions,
 ): Promise<boolean> {
   const missing = await assets.missing(wanted);
-  if (missing.length > 0) terminal.print(['Preparing:', ...missing.map(describeAsset), `  ${howToStop}`].join('\n'));
+  if (missing.length > 0) terminal.print(['Installing:', ...missing.map(describeAsset), `  ${howToStop}`].join('\n'));
   const progress = createProgress(terminal);
   const said = new Set<string>();
   const installing = assets.install(wanted, {

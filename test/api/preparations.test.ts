@@ -101,7 +101,7 @@ describe('POST /preparations/{id}', () => {
     await expect
       .poll(() => listed(calls, 'endless'))
       .toMatchObject({
-        ...{ state: 'preparing', progress: 0.42, reason: 'Preparing (downloading Part endless: 42 %).' },
+        ...{ state: 'preparing', progress: 0.42, reason: 'Installing (downloading Part endless: 42 %).' },
       });
     const stopped = await calls.stop('endless');
     expect(stopped.status).toBe(200);

@@ -108,7 +108,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     expect(await probe(service)).toMatchObject({ available: false, code: 'preparing', model: 'local' });
     const refused = await transcribe(service, recording);
     expect(refused).toMatchObject({ status: 503, body: { code: 'model-unavailable' } });
-    expect(refused.body.detail).toMatch(/Preparing/);
+    expect(refused.body.detail).toMatch(/Installing/);
 
     mirror.sendUpTo(0.25);
     await says(service, /downloading Whisper base: 25 %/);
@@ -131,7 +131,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     mirror.sendUpTo(0.75);
     await says(service, /downloading Whisper base: 75 %/);
     mirror.sendUpTo(1);
-    await says(service, /Preparing \(building whisper\.cpp: 45 %\)/);
+    await says(service, /Installing \(building whisper\.cpp: 45 %\)/);
     expect(await probe(service)).toMatchObject({ code: 'preparing', progress: 0.45 });
     await goOn(service, 'built');
 
@@ -152,7 +152,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     const mirror = await startMirror(noise(2_000_000));
     const service = await startChildService(await freshMachine({ mirror, env: { WHISPER_CLI: found['whisper-cli'] } }));
     mirror.sendUpTo(0.4);
-    await says(service, /^Preparing \(downloading Whisper base: 40 %\)\.$/);
+    await says(service, /^Installing \(downloading Whisper base: 40 %\)\.$/);
     mirror.sendUpTo(1);
     await says(service, /SHA-1/);
     const { code, reason } = await probe(service);

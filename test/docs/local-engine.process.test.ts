@@ -38,5 +38,5 @@ test('another file is refused', async () => {
   expect(await assets.install({ id: 'whistle' }, { signal })).toMatchObject([
     { message: expect.stringContaining('is not the expected file') as string },
   ]);
-  expect(await (await say()).json()).toMatchObject({ detail: expect.stringContaining('`npm run setup -- whistle` tries again.') as string }); // prettier-ignore
+  expect(await (await say()).json()).toMatchObject({ detail: expect.stringContaining('Run `npm run setup -- whistle` to try again.') as string }); // prettier-ignore
 });

@@ -98,17 +98,17 @@ describeWith(programs, 'the page', () => {
       await page.button('Undo').waitFor();
     },
     answering: async (page) => {
-      await page.choose('Answers', 'sandbox-chat-slow');
+      await page.choose('Chat', 'sandbox-chat-slow');
       await page.send('word '.repeat(200));
       await textOf(page.answers.locator('.markdown')).toContain('You');
     },
     'with a tool at work': async (page) => {
-      await page.choose('Speaks', 'sandbox-speech-slow');
+      await page.choose('Speech', 'sandbox-speech-slow');
       await page.send(`read aloud: ${'word '.repeat(200)}`);
       await page.page.getByRole('progressbar', { name: 'Progress of read_aloud' }).waitFor();
     },
     'with an answer that was stopped': async (page) => {
-      await page.choose('Answers', 'sandbox-chat-slow');
+      await page.choose('Chat', 'sandbox-chat-slow');
       await page.send('word '.repeat(200));
       await textOf(page.answers.locator('.markdown')).toContain('You');
       await page.page.keyboard.press('Escape');
@@ -131,7 +131,7 @@ describeWith(programs, 'the page', () => {
     },
     'with every notice': async (page) => {
       await page.upload('silence.wav', toneWav({ words: [], rate: 16_000, tailSeconds: 2 }));
-      await page.page.getByText('Is the right microphone chosen').waitFor();
+      await page.page.getByText('Check that the right microphone').waitFor();
       await page.page.evaluate(`navigator.mediaDevices.getUserMedia = async () => {
         throw new DOMException('', 'NotAllowedError');
       }`);
@@ -139,7 +139,7 @@ describeWith(programs, 'the page', () => {
       await textOf(page.alert).toContain('The microphone is blocked');
       await page.page.context().setOffline(true);
       await page.page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-      await textOf(page.alert).toContain('The service does not answer');
+      await textOf(page.alert).toContain('The service is not responding');
     },
     'with the voices': async (page) => {
       await page.button(/^Voice/).click();
@@ -206,7 +206,7 @@ describeWith(programs, 'the page', () => {
     const page = await openPage(browser(), locked, { context: { reducedMotion: 'reduce' } });
     await page.page.getByLabel('API key').fill('another');
     await page.button('Use this key').click();
-    await page.page.getByText('That key was refused').waitFor();
+    await page.page.getByText('This key was rejected').waitFor();
     await checkEverywhere(page);
     await page.button('Not now').click();
     await page.button('Enter the key').waitFor();
@@ -222,8 +222,8 @@ describeWith(programs, 'the page', () => {
     const origin = `http://${lanName}:${new URL(bare.url).port}`; // without a microphone, too
     const page = await openPage(browser(), bare, { origin, context: { reducedMotion: 'reduce' } });
     await page.page.getByRole('region', { name: 'What to do next' }).waitFor();
-    await page.page.getByRole('progressbar', { name: 'Preparing' }).waitFor();
-    await page.page.getByText('This address is the reason').waitFor();
+    await page.page.getByRole('progressbar', { name: 'Installing' }).waitFor();
+    await page.page.getByText('The microphone is not available at this address').waitFor();
     await checkEverywhere(page);
   });
 
@@ -232,8 +232,8 @@ describeWith(programs, 'the page', () => {
       config: 'engines: { espeak: { use: espeak }, voice: { use: sherpa-voice }, mind: { use: llama-local } }',
     });
     const page = await openPage(browser(), fresh, { context: { reducedMotion: 'reduce' } });
-    await page.page.getByRole('region', { name: 'To answer' }).waitFor();
-    await page.page.getByRole('region', { name: 'To speak with a natural voice' }).getByText('more').click();
+    await page.page.getByRole('region', { name: 'Chat' }).waitFor();
+    await page.page.getByRole('region', { name: 'Speech with a natural voice' }).getByText('more').click();
     await checkEverywhere(page);
   });
 
@@ -278,9 +278,9 @@ describeWith(programs, 'the page', () => {
       'Save',
       'Options',
       'API',
-      'Hears',
-      'Answers',
-      'Speaks',
+      'Transcription',
+      'Chat',
+      'Speech',
       'English',
       'Read aloud',
       'Copy the answer',
@@ -289,7 +289,7 @@ describeWith(programs, 'the page', () => {
       'Hands-free',
       'File',
       'Read answers aloud',
-      'Read aloud what is typed',
+      'Read aloud what you typed',
       'Send',
     ]);
   });

@@ -1,4 +1,4 @@
-/** Why there is no microphone, and what to do about it. Files work all the same. */
+/** Why there is no microphone, and what to do about it. You can still transcribe files. */
 import { describe, expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
@@ -21,7 +21,7 @@ describeWith(programs, 'a user without a microphone', () => {
     test('is told before a click that the address is the reason', async () => {
       const page = await open();
       await page.ready();
-      const notice = page.page.getByText('This address is the reason that there is no microphone');
+      const notice = page.page.getByText('The microphone is not available at this address');
       await textOf(notice).toMatch(/open http:\/\/localhost:\d+.*ssh -L \d+:127\.0\.0\.1:\d+ lan\.test.*PUBLIC_URL/);
       expect(await page.button('Speak').isDisabled()).toBe(true);
       expect(await page.button('Hands-free').isDisabled()).toBe(true);
@@ -39,8 +39,8 @@ describeWith(programs, 'a user without a microphone', () => {
   });
 
   test.each([
-    ['missing', refuse('NotFoundError'), 'No microphone was found. Plug one in'],
-    ['in use', refuse('NotReadableError'), 'Another program holds the microphone'],
+    ['missing', refuse('NotFoundError'), 'No microphone was found. Connect one'],
+    ['in use', refuse('NotReadableError'), 'Another program is using the microphone'],
   ])('is told that it is %s, and tries again', async (_obstacle, script, text) => {
     const page = await openPage(browser(), service(), { script });
     await page.ready();
@@ -55,7 +55,7 @@ describeWith(programs, 'a user without a microphone', () => {
   test('is told that this browser cannot record', async () => {
     const page = await openPage(browser(), service(), { script: 'delete globalThis.MediaRecorder' });
     await page.ready();
-    await page.page.getByText('This browser cannot record. Files work all the same.').waitFor();
+    await page.page.getByText('This browser cannot record. You can still transcribe files.').waitFor();
     expect(await page.button('Speak').isDisabled()).toBe(true);
     await page.upload('memo.wav', speech);
     await draftOf(page).toBe('golf hotel');
@@ -76,7 +76,7 @@ describeWith(programs, 'a user without a microphone', () => {
     await page.button('Stop and transcribe').waitFor();
     await page.page.evaluate('unplug()');
     await textOf(page.alert).toContain('The microphone was disconnected');
-    await page.page.getByText('Nothing was heard.', { exact: false }).first().waitFor();
+    await page.page.getByText('No speech was detected.', { exact: false }).first().waitFor();
     await page.sees({ tracks: { opened: 1, live: 0 } });
   });
 
@@ -84,7 +84,7 @@ describeWith(programs, 'a user without a microphone', () => {
     const page = await openPage(browser(), service(), { context: { permissions: [] } });
     await page.ready();
     await page.button(name).click();
-    await textOf(page.alert).toContain('The microphone is blocked for this page. Allow it at the left of the address');
+    await textOf(page.alert).toContain('The microphone is blocked for this page. Allow it in the address bar');
     expect(await page.button('Try again').isEnabled()).toBe(true);
     expect(await page.button('Speak').isEnabled()).toBe(true);
   });

@@ -68,7 +68,7 @@ describeWith(programs, 'the conversation', () => {
 
   test('of a reload in the middle of an answer keeps what has come, as stopped', async () => {
     const page = await open();
-    await page.choose('Answers', 'sandbox-chat-slow');
+    await page.choose('Chat', 'sandbox-chat-slow');
     await page.send('one two three four five six seven eight nine ten');
     await textOf(page.answers.locator('.markdown')).toContain('You');
     await reload(page);

@@ -35,7 +35,7 @@ describeWith(programs, 'a user who speaks', () => {
       await page.button('Speak').click();
       await page.listened(deviceLeadSeconds + speechSeconds(speech));
       await page.button('Stop and transcribe').click();
-      await textOf(page.status).toMatch(/^(Heard|Nothing was heard)/);
+      await textOf(page.status).toMatch(/^(Transcript|No speech was detected)/);
       return page.message.inputValue();
     };
     // On a busy machine, the recorder may begin too late for the model: then the user says it again.
@@ -130,7 +130,7 @@ describeWith(programs, 'a user who speaks', () => {
     }`;
     const page = await open({ script });
     await page.send('read aloud: Good morning');
-    const notice = page.page.getByText('The browser plays sound after a tap');
+    const notice = page.page.getByText('The browser blocked the sound');
     await notice.waitFor();
     await page.answer();
     expect(await page.page.evaluate('refusals')).toBe(2); // the silence in the click, and the clip
@@ -146,7 +146,7 @@ describeWith(programs, 'a user who speaks', () => {
     await spoken(page);
     await page.page.context().setOffline(true);
     await page.button('Stop and transcribe').click();
-    await textOf(page.alert).toContain('The service does not answer');
+    await textOf(page.alert).toContain('The service is not responding');
     await textOf(page.alert).toContain('The recording is kept');
 
     const [download] = await Promise.all([
@@ -167,8 +167,8 @@ describeWith(programs, 'a user who speaks', () => {
     const page = await open({ settings: { sendAtOnce: true } });
     const before = requestsOf(service(), 'streamChat').length;
     await page.upload('silence.wav', toneWav({ words: [], rate: 16_000, tailSeconds: 2 }));
-    await page.page.getByText('Nothing was heard. Is the right microphone chosen').waitFor();
-    await textOf(page.status).toBe('Nothing was heard.');
+    await page.page.getByText('No speech was detected. Check that the right microphone').waitFor();
+    await textOf(page.status).toBe('No speech was detected.');
     expect(await page.questions.count()).toBe(0);
     expect(requestsOf(service(), 'streamChat')).toHaveLength(before);
   });

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const models = {
   transcription: {
-    card: 'To hear',
+    card: 'Transcription',
     file: 'ggml-small.bin',
     config: (mirror: string) =>
       `{ use: whisper-cli, mirror: '${mirror}', voiceActivity: 'off', models: [{ id: small, file: data/models/ggml-small.bin }] }`,
@@ -25,7 +25,7 @@ const models = {
     },
   },
   chat: {
-    card: 'To answer',
+    card: 'Chat',
     file: 'Qwen3-0.6B-Q8_0.gguf',
     config: (mirror: string) => `{ use: llama-local, mirror: '${mirror}' }`,
     async works(page: UserPage) {
@@ -34,12 +34,12 @@ const models = {
     },
   },
   speech: {
-    card: 'To speak',
+    card: 'Speech',
     file: 'es_ES-carlfm-x_low.onnx',
     config: (mirror: string) => `{ use: sherpa-voice, mirror: '${mirror}', voices: [es_ES-carlfm-x_low] }`,
     async works(page: UserPage) {
       await page.message.fill('yes no hello world '.repeat(8));
-      await page.button('Read aloud what is typed').click();
+      await page.button('Read aloud what you typed').click();
       await page.sees({ isSounding: true });
     },
   },
@@ -69,13 +69,13 @@ describeWith(['chromium', 'whisper-cli', 'whisper-host'], 'the button of a card'
       const { card: name, works } = models[capability];
       const { page, site, halfBytes } = await open(models[capability]);
       const card = page.page.getByRole('region', { name, exact: true });
-      const button = card.getByRole('button', { name: /^(Prepare|Stop):/ }).first();
+      const button = card.getByRole('button', { name: /^(Install|Stop):/ }).first();
       await button.waitFor();
       expect(site.requests).toEqual([]);
       await button.click();
-      await textOf(card).toMatch(/Preparing \(downloading .*: \d\d %\)/);
+      await textOf(card).toMatch(/Installing \(downloading .*: \d\d %\)/);
       await button.click();
-      await textOf(card).toContain('Stopped; what was downloaded is kept.');
+      await textOf(card).toContain('Stopped. The partial download is kept.');
       await button.click();
       await card.waitFor({ state: 'detached' });
       expect(site.requests.at(-1)?.headers.range).toBe(`bytes=${halfBytes}-`);

@@ -10,12 +10,12 @@ describeWith(programs, 'the first minutes', () => {
 
   test('read aloud what is typed, without a chat model', async () => {
     const page = await open();
-    await textOf(page.hint).toBe('No chat model answers yet. Type a text and press “Read aloud”.');
+    await textOf(page.hint).toBe('Chat is not set up yet. Type some text and press “Read aloud”.');
     const typed = `# Good morning\n\n${'The *quick* brown fox jumps. '.repeat(8)}`;
     await page.message.fill(typed);
     const [request] = await Promise.all([
       page.page.waitForRequest(/\/tts\/clips$/),
-      page.button('Read aloud what is typed').click(),
+      page.button('Read aloud what you typed').click(),
     ]);
     expect(request.postDataJSON()).toMatchObject({ text: typed }); // the service speaks its words
     await page.sees({ isSounding: true });
@@ -29,7 +29,7 @@ describeWith(programs, 'the first minutes', () => {
     const page = await open();
     const typed = 'Good morning. '.repeat(8);
     await page.message.fill(typed);
-    await page.button('Read aloud what is typed').focus();
+    await page.button('Read aloud what you typed').focus();
     const [request] = await Promise.all([page.page.waitForRequest(/\/tts\/clips$/), page.page.keyboard.press('Enter')]);
     expect(request.postDataJSON()).toMatchObject({ text: typed });
     await page.sees({ isSounding: true });
@@ -56,7 +56,7 @@ describeWith(programs, 'the first minutes', () => {
     expect(await page.page.locator('button:disabled').count()).toBe(0);
     await page.message.fill('Good morning');
     await page.message.press('Enter'); // nothing answers
-    await textOf(page.hint).toContain('No chat model can answer yet');
+    await textOf(page.hint).toContain('Chat is not set up yet');
     expect(await page.message.inputValue()).toBe('Good morning');
   });
 });

@@ -54,7 +54,7 @@ const slowVoice = `{
   };
 }`;
 
-const deaf = 'Speaking. The microphone is deaf meanwhile.';
+const pausedHint = 'Speaking. The microphone is paused.';
 
 describeWith(programs, 'hands-free', () => {
   const service = sharedService();
@@ -99,21 +99,21 @@ describeWith(programs, 'hands-free', () => {
     expect(await transcriptions(page)).toBe(takes);
   });
 
-  test('is deaf while it speaks, unless the user lets speech interrupt it', async () => {
+  test('pauses the microphone while it speaks, unless the user may interrupt it', async () => {
     const page = await start({}, patientUser + slowVoice);
     await say(page);
-    await textOf(page.hint).toBe(deaf);
+    await textOf(page.hint).toBe(pausedHint);
     await speak(page);
-    await textOf(page.hint).toBe(deaf);
+    await textOf(page.hint).toBe(pausedHint);
     expect(await page.questions.allTextContents()).toEqual(['alpha']);
 
     await page.button('Options').click();
-    await page.page.getByLabel('speech interrupts the answer').check();
+    await page.page.getByLabel('interrupt answers by speaking').check();
     await page.button('Done').click();
-    await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
+    await textOf(page.hint).toBe('Speaking. Talk to interrupt.');
     await say(page);
     await textOf(page.questions).toBe('alpha\nalpha');
-    await textOf(page.hint).toBe('Speaking. Say something to interrupt it.');
+    await textOf(page.hint).toBe('Speaking. Talk to interrupt.');
     await page.button('Interrupt').click();
     await textOf(page.hint).toContain('Listening.');
     await page.sees({ isSounding: false });
@@ -122,7 +122,7 @@ describeWith(programs, 'hands-free', () => {
   test('sends what was said until the microphone was disconnected', async () => {
     const page = await start({ readAloud: false });
     const speaking = speak(page);
-    await textOf(page.hint).toBe('Hearing you.');
+    await textOf(page.hint).toBe('Recording your message.');
     await page.page.evaluate('unplug()');
     await textOf(page.alert).toContain('The microphone was disconnected');
     await page.button('Speak').waitFor();

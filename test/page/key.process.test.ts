@@ -19,7 +19,7 @@ describeWith(programs, 'a service with keys', () => {
   const service = sharedService({ env: { API_KEYS: key } });
   const browser = sharedBrowser();
 
-  const dialog = ({ page }: UserPage) => page.getByRole('dialog', { name: 'This service needs a key' });
+  const dialog = ({ page }: UserPage) => page.getByRole('dialog', { name: 'API key required' });
 
   async function enter(page: UserPage, value: string, { remember = false } = {}): Promise<void> {
     await dialog(page).getByLabel('API key').fill(value);
@@ -32,7 +32,7 @@ describeWith(programs, 'a service with keys', () => {
     await dialog(page).waitFor();
     await page.hasFocus(dialog(page).getByLabel('API key'));
     await enter(page, 'a-wrong-key');
-    await dialog(page).getByText('That key was refused').waitFor();
+    await dialog(page).getByText('This key was rejected').waitFor();
     await enter(page, key);
     await dialog(page).waitFor({ state: 'hidden' });
     await page.send('Good morning');
@@ -47,7 +47,7 @@ describeWith(programs, 'a service with keys', () => {
     await dialog(page).waitFor();
     await page.page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'hidden' });
-    await textOf(page.picker('Answers').locator('option')).toBe('Needs a key');
+    await textOf(page.picker('Chat').locator('option')).toBe('API key required');
     await page.button('Enter the key').click();
     await enter(page, key);
     await page.ready();
@@ -58,11 +58,11 @@ describeWith(programs, 'a service with keys', () => {
       'chat alone',
       ['listChatModels', 'streamChat'],
       [
-        ['To hear', 'listTranscriptionModels'],
-        ['To speak', 'listSpeechModels'],
+        ['Transcription', 'listTranscriptionModels'],
+        ['Speech', 'listSpeechModels'],
       ],
     ],
-    ['no list', ['streamChat'], [['To hear', 'listTranscriptionModels'], ['To answer', 'listChatModels'], ['To speak', 'listSpeechModels']]], // prettier-ignore
+    ['no list', ['streamChat'], [['Transcription', 'listTranscriptionModels'], ['Chat', 'listChatModels'], ['Speech', 'listSpeechModels']]], // prettier-ignore
   ] as const)('for %s works for that, and the page says what is withheld', async (_what, operations, withheld) => {
     const keys = `keys: [{ name: limited, sha256: ${hash('sha256', key)}, operations: [${operations.join()}] }]`;
     const limited = await startPageService({ files: { 'keys.yaml': keys }, env: { API_KEYS_FILE: 'keys.yaml' } });

@@ -74,7 +74,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     const page = await failToSend();
     await expect.poll(() => page.page.evaluate(stored), patience).toBe(1);
     await page.page.reload();
-    await textOf(page.alert).toContain('This recording was not delivered.');
+    await textOf(page.alert).toContain('This recording was not transcribed.');
     await page.ready();
     await page.button('Try again').click();
     await draftOf(page).toBe('alpha');

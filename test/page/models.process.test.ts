@@ -61,7 +61,7 @@ describeWith(programs, 'the pickers', () => {
   test('list what is unavailable, disabled and with its reason', async () => {
     const page = await openPage(browser(), service());
     await page.ready();
-    const large = page.picker('Hears').locator('option[value=large]');
+    const large = page.picker('Transcription').locator('option[value=large]');
     expect(await large.isDisabled()).toBe(true);
     expect(await large.textContent()).toBe('large · No API key is configured for the provider groq.');
   });
@@ -70,17 +70,17 @@ describeWith(programs, 'the pickers', () => {
     const page = await openPage(browser(), service());
     await page.ready();
     const note = page.page.locator('#transcription-note');
-    await textOf(note).toBe('here');
-    await page.picker('Hears').selectOption('away');
-    await textOf(note).toBe('leaves this machine: paid');
+    await textOf(note).toBe('on this machine');
+    await page.picker('Transcription').selectOption('away');
+    await textOf(note).toBe('sent to paid');
   });
 
   test('stay as they were at the next visit', async () => {
     const page = await openPage(browser(), service());
-    await page.choose('Answers', 'sandbox-chat-slow');
+    await page.choose('Chat', 'sandbox-chat-slow');
     await page.page.reload();
     await page.ready();
-    expect(await page.picker('Answers').inputValue()).toBe('sandbox-chat-slow');
+    expect(await page.picker('Chat').inputValue()).toBe('sandbox-chat-slow');
   });
 
   test('show how far a download is, and the model as soon as it works: without a reload', async () => {
@@ -94,18 +94,18 @@ describeWith(programs, 'the pickers', () => {
     const prepared = service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
     const page = await openPage(browser(), rest, { script: fastTimers });
     const note = page.page.locator('#transcription-note');
-    await textOf(note).toBe('Preparing'); // the details are in the card
+    await textOf(note).toBe('Installing'); // the details are in the card
     await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain(
-      'Preparing (downloading Whisper tiny: 50 %).',
+      'Installing (downloading Whisper tiny: 50 %).',
     );
-    const bar = page.page.getByRole('progressbar', { name: 'Preparing', exact: true });
+    const bar = page.page.getByRole('progressbar', { name: 'Installing', exact: true });
     await expect.poll(() => bar.evaluate(({ value }: { value: number }) => value), patience).toBeCloseTo(0.5, 2);
     expect(await page.button('Speak').isDisabled()).toBe(true);
 
     mirror.sendRest();
     expect(await prepared).toEqual([]);
     await expect.poll(() => page.button('Speak').isEnabled(), patience).toBe(true);
-    await textOf(note).toBe('here');
+    await textOf(note).toBe('on this machine');
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
     await draftOf(page).toBe('alpha');
   });

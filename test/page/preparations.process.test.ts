@@ -71,47 +71,47 @@ describeWith(programs, 'what is missing', () => {
     return { page, service };
   }
 
-  const card = ({ page }: UserPage) => page.getByRole('region', { name: 'To answer', exact: true });
+  const card = ({ page }: UserPage) => page.getByRole('region', { name: 'Chat', exact: true });
   const stopButton = (page: UserPage) => page.button('Stop: Brain 1');
 
   test('is a card with size and licence, prepared by a press, and works without a reload', async () => {
     const { page } = await open();
-    await textOf(card(page)).toMatch(/stays on this machine.*Brain 1.*397 MB · Apache-2.0/);
-    await page.button('Prepare: Brain 1').focus();
+    await textOf(card(page)).toMatch(/stay on this machine.*Brain 1.*397 MB · Apache-2.0/);
+    await page.button('Install: Brain 1').focus();
     await page.page.keyboard.press('Enter');
     await page.hasFocus(stopButton(page)); // the same button
-    await textOf(card(page)).toContain('Preparing (downloading Brain 1: 42 %).');
-    const bar = page.page.getByRole('progressbar', { name: 'Preparing Brain 1' });
+    await textOf(card(page)).toContain('Installing (downloading Brain 1: 42 %).');
+    const bar = page.page.getByRole('progressbar', { name: 'Installing Brain 1' });
     expect(await bar.evaluate(({ value }: { value: number }) => value)).toBeCloseTo(0.42, 2);
     expect(await page.page.locator('details.more').getAttribute('open')).toBeNull(); // further models stay folded
     expect(await faultsOf(page)).toEqual([]);
 
     emit('brain-comes');
     await card(page).waitFor({ state: 'detached' });
-    await textOf(page.page.locator('#chat-note')).toBe('here');
+    await textOf(page.page.locator('#chat-note')).toBe('on this machine');
     await page.message.fill('Good morning');
     await expect.poll(() => page.button('Send').isEnabled(), patience).toBe(true);
   });
 
   test('is stopped, and another one begun; the others wait meanwhile, and say so', async () => {
     const { page } = await open();
-    await page.button('Prepare: Brain 1').click();
+    await page.button('Install: Brain 1').click();
     await page.page.getByText('2 more').click();
-    await page.button('Prepare: <img src=x>').click({ force: true }); // it says that it waits
-    await textOf(page.hint).toBe('One at a time: wait for the other one, or stop it.');
-    await textOf(card(page)).toMatch(/3.2 GB · MIT.*size not known · MIT/);
+    await page.button('Install: <img src=x>').click({ force: true }); // it says that it waits
+    await textOf(page.hint).toBe('Another installation is running. Wait for it, or stop it.');
+    await textOf(card(page)).toMatch(/3.2 GB · MIT.*unknown size · MIT/);
     expect(await page.page.locator('img').count()).toBe(0);
     await stopButton(page).click();
-    await textOf(card(page)).toContain('Stopped; what was downloaded is kept.');
-    await page.button('Prepare: <img src=x>').press('Enter');
+    await textOf(card(page)).toContain('Stopped. The partial download is kept.');
+    await page.button('Install: <img src=x>').press('Enter');
     await page.hasFocus(page.button('Stop: <img src=x>'));
     await page.page.keyboard.press('Enter');
-    await page.hasFocus(page.button('Prepare: <img src=x>'));
+    await page.hasFocus(page.button('Install: <img src=x>'));
   });
 
   test('shows why it has failed, and is tried again', async () => {
     const { page } = await open();
-    await page.button('Prepare: Brain 1').click();
+    await page.button('Install: Brain 1').click();
     await stopButton(page).waitFor();
     emit('brain-breaks');
     await textOf(page.alert).toContain('404 Not Found');
@@ -124,14 +124,14 @@ describeWith(programs, 'what is missing', () => {
   test('shows why a start was refused', async () => {
     const { page, service } = await open();
     expect((await service.api('/preparations/large-brain', { method: 'POST' })).status).toBe(202);
-    await page.button('Prepare: Brain 1').click();
+    await page.button('Install: Brain 1').click();
     await textOf(page.alert).toContain('Code preparation-in-progress: what to do');
   });
 
   test('is a command that can be copied, where the page may not start it', async () => {
     const { page } = await open({ env: { PREPARE: 'off' } });
     await textOf(card(page)).toContain('npm run setup -- brain');
-    expect(await page.button(/^Prepare/).count()).toBe(0);
+    expect(await page.button(/^Install/).count()).toBe(0);
     const setup = page.page.getByRole('region', { name: 'What to do next' });
     await textOf(setup).toContain('Preparations over HTTP are off (PREPARE=off).');
     await page.button('Copy the command npm run setup -- brain').press('Enter');
@@ -153,7 +153,7 @@ describeWith(programs, 'what is missing', () => {
     const both = 'engines: { made-up: { use: sandbox }, brain: { use: ./brain.mjs } }';
     const { page } = await openWith(count === 1 ? both : 'engines: { made-up: { use: sandbox } }');
     await page.page.getByText('Speak, or type.').waitFor();
-    const offer = page.page.getByRole('region', { name: 'To answer on this machine' });
+    const offer = page.page.getByRole('region', { name: 'Chat on this machine' });
     await expect.poll(() => offer.count(), patience).toBe(count);
     await page.send('Good morning');
     await page.answer();

@@ -96,9 +96,9 @@ describeWith(programs, 'a user who waits for a transcript', () => {
     const move = () => (process as NodeJS.EventEmitter).emit('line-moves');
     const page = await openPage(browser(), line);
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
-    await textOf(page.hint).toBe('Waiting: 2 ahead.');
+    await textOf(page.hint).toBe('In the queue: 2 ahead.');
     move();
-    await textOf(page.hint).toBe('Waiting: it is next.');
+    await textOf(page.hint).toBe('Next in the queue.');
     move();
     await textOf(page.hint).toBe('Transcribing: 25 %.');
     await textOf(page.page.locator('.growing')).toBe('the first words');

@@ -81,7 +81,7 @@ const pictures: Readonly<Record<string, Picture>> = {
       await send(page, 'How do I keep basil alive on a windowsill?');
       await page.getByRole('button', { name: 'Hands-free' }).click();
       await page
-        .getByText(/^(Listening|Hearing)/)
+        .getByText(/^(Listening|Recording)/)
         .first()
         .waitFor();
     },
@@ -108,7 +108,7 @@ async function take(browser: Browser, name: string): Promise<void> {
   });
   const page = await context.newPage();
   await page.goto(url + path);
-  if (isFresh) await page.getByRole('region', { name: 'To answer' }).getByRole('button').first().waitFor();
+  if (isFresh) await page.getByRole('region', { name: 'Chat' }).getByRole('button').first().waitFor();
   else if (path === '/') await page.getByRole('button', { name: 'Speak', exact: true, disabled: false }).waitFor();
   await prepare?.(page);
   await page.screenshot({ path: join(images, `${name}.png`) });

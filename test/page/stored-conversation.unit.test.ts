@@ -1,7 +1,6 @@
 /** The conversation across a reload: what is kept, for whom, and how much. */
 import { describe, expect, test } from 'vitest';
-import { newAnswer, textOf, type Answer, type Turn } from '../../page/conversation-state.ts';
-import { toMarkdown } from '../../page/markdown-file.ts';
+import { newAnswer, textOf, toMarkdown, type Answer, type Turn } from '../../page/conversation-state.ts';
 import { maxStoredBytes, storedTurns, storeTurns, type ConversationStorage } from '../../page/stored-conversation.ts';
 
 /** The storage of a tab: refuses what is beyond its quota of characters. */

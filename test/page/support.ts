@@ -182,7 +182,7 @@ export class UserPage {
     return this.page.getByRole('button', { name, exact: true });
   }
 
-  /** `Hears`, `Answers`, `Speaks` or `Voice`. */
+  /** `Transcription`, `Chat` or `Speech`. */
   picker(name: string): Locator {
     return this.page.getByRole('combobox', { name, exact: true });
   }
@@ -190,8 +190,8 @@ export class UserPage {
   /** The three listings have come. */
   async ready(): Promise<this> {
     await expect
-      .poll(() => this.picker('Answers').locator('option').first().textContent(), patience)
-      .not.toMatch(/^(Looking …|Needs a key)$/);
+      .poll(() => this.picker('Chat').locator('option').first().textContent(), patience)
+      .not.toMatch(/^(Loading …|API key required)$/);
     return this;
   }
 

@@ -1,4 +1,4 @@
-/** What the page says: obstacles, entries, failures, speech. */
+/** What the page says: microphone problems, entries, failures, speech. */
 import { describe, expect, test } from 'vitest';
 import { adviceFor, choose, chooseVoice, optionText } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
@@ -10,7 +10,7 @@ import {
 } from '../../page/capture-checks.ts';
 import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
 
-describe('obstacles', () => {
+describe('microphone problems', () => {
   const address = { hostname: 'lan.test', port: '8484' };
   const all: readonly CaptureProblem[] = ['insecure', 'unsupported', 'denied', 'missing', 'in-use', 'gone'];
 
@@ -19,8 +19,8 @@ describe('obstacles', () => {
     ['plain http on the network', { isSecureContext: false, hasMediaDevices: false, hasRecorder: true }, 'insecure'],
     ['no microphone API', { isSecureContext: true, hasMediaDevices: false, hasRecorder: true }, 'unsupported'],
     ['no recorder', { isSecureContext: true, hasMediaDevices: true, hasRecorder: false }, 'unsupported'],
-  ] as const)('before any click: %s', (_what, abilities, obstacle) => {
-    expect(captureProblemOf(abilities)).toBe(obstacle);
+  ] as const)('before any click: %s', (_what, abilities, problem) => {
+    expect(captureProblemOf(abilities)).toBe(problem);
   });
 
   test.each([
@@ -31,12 +31,12 @@ describe('obstacles', () => {
     ['NotReadableError', 'in-use'],
     ['AbortError', 'in-use'],
     ['TypeError', undefined],
-  ])('%s is %s', (name, obstacle) => {
-    expect(captureProblemOfError(new DOMException('', name))).toBe(obstacle);
+  ])('%s is %s', (name, problem) => {
+    expect(captureProblemOfError(new DOMException('', name))).toBe(problem);
   });
 
   test('each has a text of its own', () => {
-    expect(new Set(all.map((obstacle) => textOfCaptureProblem(obstacle, address))).size).toBe(all.length);
+    expect(new Set(all.map((problem) => textOfCaptureProblem(problem, address))).size).toBe(all.length);
   });
 
   test('an address without https says how to open the page', () => {
@@ -57,15 +57,15 @@ describe('the pickers', () => {
   const unavailable = entry('u', { available: false, code: 'key-missing', reason: 'No key.' });
 
   test.each([
-    ['the wanted entry', 'b', 'a', 'b'],
+    ['the requested entry', 'b', 'a', 'b'],
     ['the default for one that is gone', 'gone', 'a', 'a'],
     ['the default', undefined, 'b', 'b'],
     // Another one could send the recording elsewhere.
     ['the default even if it is unavailable', undefined, 'u', 'u'],
     ['the first that is available', undefined, null, 'a'],
-  ])('choose %s', (_what, wanted, byDefault, chosen) => {
+  ])('choose %s', (_what, requested, byDefault, chosen) => {
     const data = [unavailable, entry('a'), entry('b')];
-    expect(choose({ data, default: byDefault }, wanted)?.id).toBe(chosen);
+    expect(choose({ data, default: byDefault }, requested)?.id).toBe(chosen);
   });
 
   test('choose what there is', () => {
@@ -86,13 +86,13 @@ describe('the pickers', () => {
 
   test('say where the data goes, or why not', () => {
     expect(optionText(entry('a'))).toBe('A');
-    expect(optionText(entry('a', { local: false }))).toBe('A · leaves this machine: groq');
+    expect(optionText(entry('a', { local: false }))).toBe('A · sent to groq');
     expect(optionText(unavailable)).toBe('U · No key.');
   });
 
   test('say what to do where nothing works, and only there', () => {
     expect(adviceFor('speech', undefined)).toContain('espeak-ng');
-    expect(adviceFor('speech', undefined, 'Not for this key.')).toBe('Not for this key.');
+    expect(adviceFor('speech', undefined, 'Not allowed for this key.')).toBe('Not allowed for this key.');
     expect(adviceFor('speech', unavailable)).toBe('No key.');
     expect(adviceFor('speech', entry('a'))).toBeUndefined();
     expect(adviceFor('speech', entry('p', { available: false, code: 'preparing' }))).toBeUndefined();
@@ -105,9 +105,9 @@ describe('a failure', () => {
     expect(failureOf(error)).toEqual({ text: 'Too busy.', code: 'overloaded', requestId: 'r' });
   });
 
-  test('says that the service does not answer', () => {
+  test('says that the service is not responding', () => {
     expect(failureOf(new ParlanceError('unreachable', 'No response'))).toEqual({
-      text: 'The service does not answer. Is it running, and is the network up?',
+      text: 'The service is not responding. Check that it is running and that the network is up.',
       code: 'unreachable',
     });
   });

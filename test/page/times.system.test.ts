@@ -76,7 +76,7 @@ describeWith(programs, 'the page', () => {
 
     test('while it transcribes', async () => {
       const page = await open();
-      await page.choose('Hears', 'sandbox-transcribe-slow');
+      await page.choose('Transcription', 'sandbox-transcribe-slow');
       await page.upload('memo.wav', speech);
       await page.page.locator('.growing').waitFor(); // the first segment
       await stop(page);
@@ -86,7 +86,7 @@ describeWith(programs, 'the page', () => {
 
     test('while it answers: what has come stays', async () => {
       const page = await open();
-      await page.choose('Answers', 'sandbox-chat-slow');
+      await page.choose('Chat', 'sandbox-chat-slow');
       await page.send('one two three four five six seven eight nine ten');
       await textOf(page.answers.locator('.markdown')).toContain('You');
       await stop(page);
@@ -98,7 +98,7 @@ describeWith(programs, 'the page', () => {
 
     test('while a clip is made', async () => {
       const page = await open();
-      await page.choose('Speaks', 'sandbox-speech-slow');
+      await page.choose('Speech', 'sandbox-speech-slow');
       await page.send('read aloud: one two three four five six seven eight');
       await textOf(page.answers.locator('summary')).toContain('read_aloud: running');
       await stop(page);
@@ -108,7 +108,7 @@ describeWith(programs, 'the page', () => {
     test('while speech is made', async () => {
       const page = await open();
       const earlier = requestsOf(service()).length;
-      await page.choose('Speaks', 'sandbox-speech-slow');
+      await page.choose('Speech', 'sandbox-speech-slow');
       await page.send('one two three four five six seven eight');
       const [clip] = await Promise.all([page.page.waitForRequest(/\/clips$/), page.button('Read aloud').click()]);
       await clip.allHeaders(); // they are sent

@@ -317,11 +317,11 @@ export class Assets {
     if (isReady === true) return as('ready', 'Ready.');
     const own = Array.from(this.#work.values(), (one) => one.asset);
     if (isBusyElsewhere(asset, own)) return as('preparing', waitingFor(asset));
-    if (isReady !== false) return as('failed', `${asset.title} cannot be looked at: ${messageOf(isReady)}.`);
+    if (isReady !== false) return as('failed', `Could not check ${asset.title}: ${messageOf(isReady)}.`);
     const outcome = this.#outcomes.get(asset.id);
     if (!outcome) return as('missing', 'Not installed.');
     if ('failure' in outcome) return as('failed', `${asset.title} is not installed: ${outcome.failure}.`);
-    return as('missing', 'Stopped; what was downloaded is kept.');
+    return as('missing', 'Stopped. The partial download is kept.');
   }
 
   /** An error if an engine cannot say. */
@@ -346,7 +346,7 @@ export class Assets {
   }
 
   #tryAgain(asset: Asset): string {
-    return `\`${this.#commandFor(asset)}\` tries again.`;
+    return `Run \`${this.#commandFor(asset)}\` to try again.`;
   }
 
   #howToGet(asset: Asset): string {
@@ -366,7 +366,7 @@ function summarize(all: readonly Now[]): Pick<Offer, 'state' | 'reason' | 'progr
     const known = preparing.flatMap(({ progress }) => progress ?? []);
     const progress = known.length === 0 ? null : known.reduce((sum, done) => sum + done, 0) / preparing.length;
     const steps = preparing.map(({ reason }) => reason).join(', ');
-    return { state: 'preparing', reason: [`Preparing (${steps}).`, ...why].join(' '), progress };
+    return { state: 'preparing', reason: [`Installing (${steps}).`, ...why].join(' '), progress };
   }
   if (failed.length > 0) return { state: 'failed', reason: why.join('\n'), progress: null };
   const stopped = missing.find(({ reason }) => reason !== 'Not installed.') ?? missing[0];

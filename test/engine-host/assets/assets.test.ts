@@ -71,7 +71,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('says that an asset cannot be looked at, and what another process is at work on', async () => {
+  it('says that an asset cannot be checked, and what another process is at work on', async () => {
     const { assets, dataDir, declare, entry } = await machine();
     const broken = program(dataDir, 'program', { isReady: () => Promise.reject(new Error('the disk is gone')) });
     declare('one', { id: 'all', assets: [broken.asset] });
@@ -79,7 +79,7 @@ describe('the list', () => {
     const other = program(dataDir, 'other');
     declare('two', { id: 'other', assets: [other.asset] });
     const lock = await acquireLock(lockOf(other.asset.path), { signal });
-    expect(await assets.find('other')).toMatchObject({ state: 'preparing', reason: 'Preparing (another process is building The other).' }); // prettier-ignore
+    expect(await assets.find('other')).toMatchObject({ state: 'preparing', reason: 'Installing (another process is building The other).' }); // prettier-ignore
     lock[Symbol.dispose]();
     expect(await assets.find('other')).toMatchObject({ state: 'missing' });
   });
@@ -110,7 +110,7 @@ describe('what is installed', () => {
     declare('one', { id: 'all', assets: [asset], atStart: true });
     const all = [install(), install({ id: 'all' })];
     (await begun).progress(0.42);
-    expect(await assets.availabilityOf(entry)).toEqual({ available: false, code: 'preparing', reason: 'Preparing (building The program: 42 %).', progress: 0.42 }); // prettier-ignore
+    expect(await assets.availabilityOf(entry)).toEqual({ available: false, code: 'preparing', reason: 'Installing (building The program: 42 %).', progress: 0.42 }); // prettier-ignore
     ends();
     expect(await Promise.all(all)).toEqual([[], []]);
     expect(made.times).toBe(1);
@@ -126,9 +126,9 @@ describe('what is installed', () => {
     await begun;
     expect((await failed.promise).message).toMatch(/answered 404 Not Found\. Without a network, copy it to .*base\.bin manually$/); // prettier-ignore
     const said = await assets.availabilityOf(entry);
-    expect(said).toMatchObject({ code: 'model-file-missing', reason: /^The base is not installed: .*404.*\. `npm run setup` tries again\.$/ }); // prettier-ignore
+    expect(said).toMatchObject({ code: 'model-file-missing', reason: /^The base is not installed: .*404.*\. Run `npm run setup` to try again\.$/ }); // prettier-ignore
     const offer = await assets.find('all');
-    expect(offer).toMatchObject({ state: 'preparing', reason: /^Preparing \(building The program\)\. The base is not installed: .*404/ }); // prettier-ignore
+    expect(offer).toMatchObject({ state: 'preparing', reason: /^Installing \(building The program\)\. The base is not installed: .*404/ }); // prettier-ignore
     ends();
     expect(await all).toHaveLength(1);
     expect(await assets.find('all')).toMatchObject({ state: 'failed' });

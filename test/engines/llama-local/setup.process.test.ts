@@ -52,6 +52,6 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
     expect((await readdir(directory)).filter((name) => name.endsWith('.gguf'))).toEqual([]);
     const { code, reason } = await engine.availability('qwen3-0.6b');
     expect(code).toBe('model-file-missing');
-    expect(reason).toMatch(/SHA-256.*npm run setup -- chat` tries again/);
+    expect(reason).toMatch(/SHA-256.*npm run setup -- chat` to try again/);
   });
 });

@@ -100,7 +100,7 @@ describe('npm run setup -- voice', () => {
     expect(existsSync(join(setup.directory, `${id}.onnx`))).toBe(false);
     const { code, reason } = await setup.availability();
     expect(code).toBe('model-file-missing');
-    expect(reason).toMatch(/`npm run setup -- voice` tries again\.$/);
+    expect(reason).toMatch(/Run `npm run setup -- voice` to try again\.$/);
     await expect(setup.say()).rejects.toMatchObject({ code: 'model-unavailable' });
   });
 

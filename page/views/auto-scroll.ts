@@ -1,4 +1,4 @@
-/** Follows the end of the conversation, unless the user has scrolled away from it. Without one, the top is seen. */
+/** Keeps the end of the conversation in view, unless the user has scrolled away from it. */
 import { turns } from '../run.ts';
 
 let isAtEnd = true;
@@ -12,10 +12,10 @@ addEventListener('scroll', () => {
 
 // Notices above the composer must not cover the end.
 new ResizeObserver(() => {
-  if (followsEnd()) scrollToEnd();
+  if (isAutoScrolling()) scrollToEnd();
 }).observe(document.body);
 
-export const followsEnd = (): boolean => isAtEnd && turns.peek().length > 0;
+export const isAutoScrolling = (): boolean => isAtEnd && turns.peek().length > 0;
 
 export function scrollToEnd(): void {
   isAtEnd = true;
