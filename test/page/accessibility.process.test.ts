@@ -204,7 +204,7 @@ describeWith(programs, 'the page', () => {
   test('has no fault that axe finds, moves nothing and fits everywhere: the question for the key', async () => {
     const locked = await startPageService({ env: { API_KEYS: 'secret' } });
     const page = await openPage(browser(), locked, { context: { reducedMotion: 'reduce' } });
-    await page.page.getByLabel('API key').fill('another');
+    await page.page.getByLabel('API key', { exact: true }).fill('another');
     await page.button('Use this key').click();
     await page.page.getByText('This key was rejected').waitFor();
     await checkEverywhere(page);

@@ -172,7 +172,7 @@ describeWith(programs, 'the conversation', () => {
     const locked = await startPageService({ env: { API_KEYS: 'first,second' } });
     const page = await openPage(browser(), locked);
     const enter = async (key: string) => {
-      await page.page.getByLabel('API key').fill(key);
+      await page.page.getByLabel('API key', { exact: true }).fill(key);
       await page.button('Use this key').click();
       await page.ready();
     };
@@ -181,7 +181,7 @@ describeWith(programs, 'the conversation', () => {
     await page.answer();
     await page.button('Options').click();
     await page.button('Forget the key').click();
-    await page.page.getByLabel('API key').waitFor();
+    await page.page.getByLabel('API key', { exact: true }).waitFor();
     expect(await page.questions.count()).toBe(0);
     expect(await stored(page)).toBe(null);
 

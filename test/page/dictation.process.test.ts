@@ -28,11 +28,14 @@ describeWith(programs, 'a user who speaks', () => {
   const { service, open } = sharedPage({ hears: deviceRecording });
   const openPrompt = (settings = {}) => open({ settings, script: promptUser(recording) });
 
-  test('reads the words that Chromium’s microphone plays', async () => {
+  test('sees the level of the microphone, and reads the words that it plays', async () => {
     const page = await open();
+    const meter = page.page.locator('.meter i').nth(2);
+    const height = () => meter.evaluate(({ style }: { style: { transform: string } }) => style.transform);
     const take = async () => {
       await page.message.fill('');
       await page.button('Speak').click();
+      await expect.poll(height, patience).toMatch(/^scaleY\((?!0\.12\))/); // 0.12: no level
       await page.listened(deviceLeadSeconds + speechSeconds(speech));
       await page.button('Stop and transcribe').click();
       await textOf(page.status).toMatch(/^(Transcript|No speech was detected)/);

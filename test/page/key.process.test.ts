@@ -22,7 +22,7 @@ describeWith(programs, 'a service with keys', () => {
   const dialog = ({ page }: UserPage) => page.getByRole('dialog', { name: 'API key required' });
 
   async function enter(page: UserPage, value: string, { remember = false } = {}): Promise<void> {
-    await dialog(page).getByLabel('API key').fill(value);
+    await dialog(page).getByLabel('API key', { exact: true }).fill(value);
     if (remember) await dialog(page).getByLabel('Remember on this device').check();
     await dialog(page).getByRole('button', { name: 'Use this key' }).click();
   }
@@ -30,7 +30,7 @@ describeWith(programs, 'a service with keys', () => {
   test('asks for it once; a wrong one is asked for again', async () => {
     const page = await openPage(browser(), service());
     await dialog(page).waitFor();
-    await page.hasFocus(dialog(page).getByLabel('API key'));
+    await page.hasFocus(dialog(page).getByLabel('API key', { exact: true }));
     await enter(page, 'a-wrong-key');
     await dialog(page).getByText('This key was rejected').waitFor();
     await enter(page, key);
