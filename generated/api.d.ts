@@ -11,8 +11,8 @@ export type paths = {
         put?: never;
         /**
          * Create a chat answer
-         * @description Produces the next assistant message from the full history and returns it as one response. Tool calls run inside
-         *     and are not shown; clips created by `read_aloud` are listed in `Link` headers.
+         * @description Generates the next assistant message from the full history and returns it as one response. Tool calls run
+         *     internally and are not returned; the `Link` header lists clips created by `read_aloud`.
          */
         post: operations["createChat"];
         delete?: never;
@@ -33,7 +33,7 @@ export type paths = {
         /**
          * Create a chat answer as an event stream
          * @description Runs the same chat as `POST /chat` and streams it as server-sent events. A failure before the provider's first
-         *     event is returned as an HTTP status (for up to 5 s); after that it is the event `chat.failed`. A disconnect
+         *     event, within 5 s, is returned as an HTTP status; a later one is the event `chat.failed`. A disconnect
          *     cancels the run; streams cannot be resumed.
          */
         post: operations["streamChat"];
@@ -72,7 +72,8 @@ export type paths = {
         };
         /**
          * List the preparations
-         * @description Lists what this machine can have, what of it is there, and what is in progress. In a fleet it speaks of this node.
+         * @description Lists the components that can be installed on this machine, with their state and progress. In a fleet, the list is
+         *     that of this node.
          */
         get: operations["listPreparations"];
         put?: never;
@@ -94,15 +95,15 @@ export type paths = {
         put?: never;
         /**
          * Start a preparation
-         * @description Starts a preparation, one at a time; what was downloaded before a stop or a failure is not downloaded again. One that
-         *     is in progress already goes on: the answer is its state. Without API keys, only for clients of this machine and the
-         *     service's own page. With API keys, only for a key that lists this operation by name in the keys file.
+         * @description Starts a preparation. One runs at a time, and a partial download is resumed. If this one is already in progress,
+         *     the response is its state. Without API keys, only clients on this machine and the service's own page may start one.
+         *     With API keys, only a key that lists this operation in the keys file may.
          */
         post: operations["startPreparation"];
         /**
          * Stop a preparation
-         * @description Stops a preparation that is in progress in this service. Nothing is removed: a later start resumes. Permitted to those
-         *     who may start it.
+         * @description Stops a preparation that is in progress in this service. Nothing is removed: a later start resumes it. Requires the
+         *     same permission as starting it.
          */
         delete: operations["stopPreparation"];
         options?: never;
@@ -120,7 +121,7 @@ export type paths = {
         /**
          * Check whether transcription is available
          * @description Checks whether transcription is available, without a recording and free of charge. The result depends on the
-         *     model. A frontend checks once on load and hides its microphone when `available` is false. An unknown model is
+         *     model. A frontend checks once on load and hides its microphone if `available` is false. An unknown model is
          *     not an error: the result has the code `unknown-model`.
          */
         get: operations["getTranscriptionAvailability"];
@@ -167,10 +168,10 @@ export type paths = {
         put?: never;
         /**
          * Transcribe a recording as an event stream
-         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events meanwhile: its place in the line,
-         *     segments and progress, where the model reports them before its end (an entry that does not support `segment` reports
-         *     no segments). A failure before the second event is returned as an HTTP status (for up to 5 s); after that it is the
-         *     event `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
+         * @description Transcribes a recording like `POST /transcribe` and streams server-sent events: the queue position, and segments
+         *     and progress if the model reports them early (a model that does not support `segment` reports no segments). A
+         *     failure before the second event, within 5 s, is returned as an HTTP status; a later one is the event
+         *     `transcription.failed`. A disconnect cancels the transcription; streams cannot be resumed.
          */
         post: operations["streamTranscription"];
         delete?: never;
@@ -190,9 +191,9 @@ export type paths = {
         put?: never;
         /**
          * Create a transcription of a long recording
-         * @description Accepts a recording of any length and transcribes it in parts, in turn with the recordings of others. The answer comes
-         *     once the recording is stored: what is accepted survives a crash and a restart, a disconnect does not cancel it. The
-         *     recording is deleted at the end of the work, the rest at `expires_at`.
+         * @description Accepts a long recording and transcribes it in parts, in turn with the recordings of other callers. The response is
+         *     sent once the recording is stored. An accepted transcription survives a disconnect, a crash and a restart. The
+         *     recording is deleted when the transcription ends, the rest at `expires_at`.
          */
         post: operations["createTranscriptionJob"];
         delete?: never;
@@ -210,14 +211,14 @@ export type paths = {
         };
         /**
          * Fetch the state of a transcription
-         * @description The state of a transcription. With `Prefer: wait=N`, once it is over, and after N seconds at the latest.
+         * @description Returns the state of a transcription. With `Prefer: wait=N`, waits up to N seconds for its end.
          */
         get: operations["getTranscriptionJob"];
         put?: never;
         post?: never;
         /**
          * Delete a transcription
-         * @description Ends the work and deletes the recording and the result.
+         * @description Cancels the transcription and deletes the recording and the result.
          */
         delete: operations["deleteTranscriptionJob"];
         options?: never;
@@ -234,9 +235,10 @@ export type paths = {
         };
         /**
          * Follow a transcription as an event stream
-         * @description The events of a transcription, as of `POST /transcribe/stream` but for `transcription.queued`: each part waits in the
-         *     line again, and `ahead` of the transcription says where. Can be resumed: with `Last-Event-ID` it continues with the
-         *     event after that. A disconnect cancels nothing. It ends without a last event when the service shuts down: resume it.
+         * @description Streams the events of a transcription, like `POST /transcribe/stream` but without `transcription.queued`: each part
+         *     waits in the queue, and `ahead` of the transcription has its position. `Last-Event-ID` resumes the stream after
+         *     that event. A disconnect does not cancel the transcription. A shutdown ends the stream without a last event: resume
+         *     it.
          */
         get: operations["streamTranscriptionJob"];
         put?: never;
@@ -256,7 +258,7 @@ export type paths = {
         };
         /**
          * Fetch the transcript of a transcription
-         * @description The transcript so far; `status` of the transcription says whether it is complete.
+         * @description Returns the transcript so far. `status` of the transcription says whether it is complete.
          */
         get: operations["getTranscriptionJobTranscript"];
         put?: never;
@@ -298,9 +300,9 @@ export type paths = {
         put?: never;
         /**
          * Create a clip of a text
-         * @description Converts text to speech at a URL of its own, for an `<audio>` element: the answer comes with the first bytes, and the
-         *     clip is playable at once, while the rest is still being synthesized. An incomplete clip that nobody reads for 15 s is
-         *     deleted; a complete one 10 minutes after its last reader.
+         * @description Converts text to speech with a URL of its own, for an `<audio>` element. The response is sent with the first bytes,
+         *     and the clip can be played while the rest is still being synthesized. An incomplete clip is deleted if nobody reads
+         *     it for 15 s, a complete one 10 minutes after its last reader.
          */
         post: operations["createSpeechClip"];
         delete?: never;
@@ -318,17 +320,17 @@ export type paths = {
         };
         /**
          * Fetch a clip
-         * @description The audio of a clip that `POST /tts/clips` or, in a chat, `read_aloud` created. Short-lived, and playable while it is
-         *     still being synthesized. No API key is needed, so that an `<audio>` element can fetch it: the unguessable id grants
-         *     access.
+         * @description Returns the audio of a clip that `POST /tts/clips` or, in a chat, `read_aloud` created. A clip is short-lived, and
+         *     can be played while it is still being synthesized. It needs no API key, so that an `<audio>` element can fetch it:
+         *     the unguessable id grants access.
          */
         get: operations["getSpeechClip"];
         put?: never;
         post?: never;
         /**
          * Delete a clip
-         * @description Deletes a clip, complete or not: its synthesis ends, and so do the transfers of its readers. No API key is needed: the
-         *     unguessable id grants access.
+         * @description Deletes a clip, complete or not, and cancels its synthesis and the transfers of its readers. It needs no API key:
+         *     the unguessable id grants access.
          */
         delete: operations["deleteSpeechClip"];
         options?: never;
@@ -396,7 +398,7 @@ export type components = {
          */
         AvailabilityCode: "ready" | "disabled" | "unknown-model" | "no-model" | "program-missing" | "model-file-missing" | "key-missing" | "key-refused" | "upstream-unreachable" | "preparing" | "busy" | "loading" | "engine-failed";
         /**
-         * @description What an engine does.
+         * @description The capability of an engine.
          * @enum {string}
          */
         Capability: "transcription" | "chat" | "speech";
@@ -454,7 +456,7 @@ export type components = {
             max_tokens?: components["schemas"]["MaxTokens"] | null;
             /** @description Nucleus sampling, greater than 0 and up to 1. null means the default. */
             top_p?: components["schemas"]["TopP"] | null;
-            /** @description The voice of `read_aloud`. null means the configured default. Never chosen by the model. */
+            /** @description The voice of `read_aloud`. null means the configured default. The model cannot choose it. */
             voice_id?: components["schemas"]["VoiceId"] | null;
             /** @description The speech model of `read_aloud`: an id from `GET /tts/models`. null means the configured default. */
             tts_model?: components["schemas"]["ModelId"] | null;
@@ -476,12 +478,12 @@ export type components = {
         ChatResult: {
             /** @description The text of the answer. */
             content: string;
-            /** @description The model that produced the answer. */
+            /** @description The model that generated the answer. */
             model: string;
             finish_reason: components["schemas"]["FinishReason"];
             /** @description The reasoning text of a reasoning model; otherwise null. */
             reasoning: string | null;
-            /** @description null when the provider does not report it. */
+            /** @description null if the provider does not report it. */
             usage: components["schemas"]["Usage"] | null;
         };
         /** @description The first event. */
@@ -498,7 +500,7 @@ export type components = {
             seq: number;
             /** @description The id of this run. */
             id: string;
-            /** @description The model that produces the answer. */
+            /** @description The model that generates the answer. */
             model: string;
         };
         /** @description A piece of the answer text. The deltas of the last step concatenate to `content` of the result. */
@@ -547,7 +549,7 @@ export type components = {
             /** @description Name of the engine instance in the settings. */
             engine: string;
             /**
-             * @description true: request data never leaves the machine, or its operator's fleet where one is configured. false: it is sent to an
+             * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to an
              *     external hosted provider.
              */
             local: boolean;
@@ -556,9 +558,9 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
-            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            /** @description Only with the code `preparing`: progress of the installation, from 0 to 1; null if unknown. */
             progress?: number | null;
-            /** @description What the model can do beyond the basics; may be empty. */
+            /** @description Optional features of the model; may be empty. */
             supports: components["schemas"]["Feature"][];
         };
         /** @description A model id from one of the model lists. */
@@ -566,35 +568,35 @@ export type components = {
         /** @description The models that requests can select; may be empty. */
         ModelList: {
             data: components["schemas"]["ModelEntry"][];
-            /** @description The model used when a request has no `model`; null when there is none. */
+            /** @description The model used if a request has no `model`; null if there is none. */
             default: components["schemas"]["ModelId"] | null;
         };
-        /** @description Something that this machine can have: a program, a runtime, a model, or several of them that belong together. */
+        /** @description A component that can be installed on this machine: a program, a runtime, a model, or a group of them. */
         Preparation: {
             /**
-             * @description Its name in the command, too.
+             * @description Also its name in the command.
              * @example voice
              */
             id: string;
             /** @description Display name. */
             title: string;
-            /** @description What it is for. */
+            /** @description The capability that it is for. */
             capability: components["schemas"]["Capability"];
-            /** @description true: the models of the settings need it. false: a further model or voice. */
+            /** @description true: required by the models of the settings. false: a further model or voice. */
             configured: boolean;
-            /** @description Size of the download; null when not known. */
+            /** @description Size of the download in bytes; null if unknown. */
             bytes: number | null;
-            /** @description Licence of what is downloaded, such as `MIT`. */
+            /** @description License of the download, such as `MIT`. */
             licence: string;
             state: components["schemas"]["PreparationState"];
-            /** @description While `preparing`: how much of the current step is done, from 0 to 1; null when not known, and otherwise. */
+            /** @description While `preparing`: progress of the current step, from 0 to 1; null if unknown, and in other states. */
             progress: number | null;
             /** @description Human-readable explanation of `state`: the current step, or why it failed. */
             reason: string;
-            /** @description The command that does the same in a terminal of this machine. */
+            /** @description The equivalent command for a terminal on this machine. */
             command: string;
         };
-        /** @description What can be prepared; may be empty. */
+        /** @description The components that can be installed; may be empty. */
         PreparationList: {
             data: components["schemas"]["Preparation"][];
             /** @description Whether this caller may start and stop preparations. */
@@ -658,8 +660,8 @@ export type components = {
          */
         ProblemCode: "invalid-request" | "malformed-body" | "body-too-large" | "recording-empty" | "recording-too-large" | "recording-too-long" | "recording-not-accepted" | "recording-undecodable" | "unknown-model" | "language-not-supported" | "voice-not-supported" | "format-not-supported" | "parameter-not-supported" | "context-length-exceeded" | "content-rejected" | "provider-rejected-request" | "unsupported-media-type" | "unauthorized" | "host-not-allowed" | "origin-not-allowed" | "operation-not-allowed" | "model-not-allowed" | "preparation-not-allowed" | "not-found" | "clip-not-found" | "transcription-not-found" | "transcript-not-ready" | "preparation-not-found" | "preparation-in-progress" | "method-not-allowed" | "malformed-request" | "request-timeout" | "expectation-failed" | "headers-too-large" | "range-not-satisfiable" | "rate-limited" | "concurrency-limited" | "quota-exceeded" | "provider-quota-exhausted" | "provider-rate-limited" | "internal-error" | "engine-failed" | "provider-auth-failed" | "provider-misconfigured" | "provider-unreachable" | "provider-error" | "provider-bad-response" | "transcription-disabled" | "no-engine" | "model-unavailable" | "overloaded" | "storage-full" | "shutting-down" | "not-ready" | "provider-overloaded" | "engine-timeout" | "provider-timeout";
         /**
-         * @description A piece of the reasoning text. The deltas concatenate to `reasoning` of the result, with an empty line between those of
-         *     different steps.
+         * @description A piece of the reasoning text. The deltas concatenate to `reasoning` of the result, with an empty line between those
+         *     of different steps.
          */
         ReasoningDelta: {
             /**
@@ -679,7 +681,10 @@ export type components = {
             step: number;
             delta: string;
         };
-        /** @description The next segment of the transcript, whatever `timestamps` asks for. The `segments` of the result win where they differ. */
+        /**
+         * @description The next segment of the transcript, whatever `timestamps` is. If they differ, the `segments` of the result take
+         *     precedence.
+         */
         SegmentCreated: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -694,8 +699,8 @@ export type components = {
             segment: components["schemas"]["TimedText"];
         };
         /**
-         * @description mp3, wav, ogg (Vorbis), opus (in ogg), flac, aac (ADTS) or pcm: samples at 24,000 Hz, 16 bits little-endian, mono, without
-         *     a header. opus, flac and aac need ffmpeg on the server, unless the provider of the model makes them.
+         * @description mp3, wav, ogg (Vorbis), opus (in ogg), flac, aac (ADTS) or pcm (samples at 24,000 Hz, 16 bits little-endian, mono, no
+         *     header). opus, flac and aac need ffmpeg on the server, unless the provider of the model supports them.
          * @enum {string}
          */
         SpeechFormat: "mp3" | "wav" | "ogg" | "opus" | "flac" | "aac" | "pcm";
@@ -708,7 +713,7 @@ export type components = {
             /** @description Name of the engine instance in the settings. */
             engine: string;
             /**
-             * @description true: request data never leaves the machine, or its operator's fleet where one is configured. false: it is sent to an
+             * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to an
              *     external hosted provider.
              */
             local: boolean;
@@ -717,19 +722,19 @@ export type components = {
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
-            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            /** @description Only with the code `preparing`: progress of the installation, from 0 to 1; null if unknown. */
             progress?: number | null;
-            /** @description What the model can do beyond the basics; may be empty. */
+            /** @description Optional features of the model; may be empty. */
             supports: components["schemas"]["Feature"][];
-            /** @description Empty when the engine does not list its voices. */
+            /** @description Empty if the engine does not list its voices. */
             voices: components["schemas"]["Voice"][];
-            /** @description The voice of a text when a request names none; null when it is not known. In a chat, the language of the text may choose another. */
+            /** @description The voice used if a request has no voice; null if unknown. In a chat, the language of the text may select another. */
             default_voice: string | null;
         };
         /** @description The speech models that requests can select; may be empty. */
         SpeechModelList: {
             data: components["schemas"]["SpeechModelEntry"][];
-            /** @description The model used when a request has no `model`; null when there is none. */
+            /** @description The model used if a request has no `model`; null if there is none. */
             default: components["schemas"]["ModelId"] | null;
         };
         /**
@@ -748,8 +753,8 @@ export type components = {
             /** @description null means mp3. */
             format?: components["schemas"]["SpeechFormat"] | null;
             /**
-             * @description true: what is spoken are the words of the text, without the marks of Markdown, HTML and LaTeX, code blocks, reasoning,
-             *     addresses and emoji; 100 ms of silence if nothing is left. false: the text as it is. Default: true.
+             * @description true: speaks only the words of the text, without the markup of Markdown, HTML and LaTeX, code blocks, reasoning,
+             *     URLs and emoji; 100 ms of silence if nothing remains. false: speaks the text as is. Default: true.
              */
             speakable?: boolean;
         };
@@ -785,7 +790,7 @@ export type components = {
             text: string;
         };
         /**
-         * @description A tool call finished; in order of completion, but always after the `audio.created` of the same call. The next step
+         * @description A tool call finished, in order of completion, but always after the `audio.created` of the same call. The next step
          *     starts when all tool calls of this one have finished.
          */
         ToolFinished: {
@@ -807,7 +812,7 @@ export type components = {
             id: string;
             name: string;
             ok: boolean;
-            /** @description The output passed to the model, truncated here when it is long. */
+            /** @description The output passed to the model, truncated if it is long. */
             output?: string;
             error?: string;
             /** Format: int64 */
@@ -837,7 +842,7 @@ export type components = {
             total?: number;
             message?: string;
         };
-        /** @description A tool call starts; in the order of the model's calls. */
+        /** @description A tool call starts, in the order of the model's calls. */
         ToolStarted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -871,29 +876,29 @@ export type components = {
         Transcription: {
             /** @description The transcript as one string; "" for silence. */
             text: string;
-            /** @description The detected language (ISO 639-1), not the requested one; null when the model does not report it. */
+            /** @description The detected language (ISO 639-1), not the requested one; null if the model does not report it. */
             language: string | null;
             /**
              * Format: int64
-             * @description Duration of the recording in milliseconds, where known.
+             * @description Duration of the recording in milliseconds, if known.
              */
             duration_ms?: number;
-            /** @description The id of the model that produced the transcript. */
+            /** @description The id of the model that generated the transcript. */
             model: string;
-            /** @description Only with `timestamps` = `segment` or `word`: in order of `start_ms`; [] for silence. */
+            /** @description Only with `timestamps` `segment` or `word`, in order of `start_ms`; [] for silence. */
             segments?: components["schemas"]["TimedText"][];
-            /** @description Only with `timestamps` = `word`: in order of `start_ms`; [] for silence. */
+            /** @description Only with `timestamps` `word`, in order of `start_ms`; [] for silence. */
             words?: components["schemas"]["TimedText"][];
         };
         TranscriptionAvailability: {
-            /** @description Whether transcription can be used. Hide the microphone when false. */
+            /** @description Whether transcription can be used. If false, hide the microphone. */
             available: boolean;
             code: components["schemas"]["AvailabilityCode"];
             /** @description Human-readable explanation of `code`. */
             reason: string;
-            /** @description Only with the code `preparing`: how much is built and downloaded, from 0 to 1; null when not known. */
+            /** @description Only with the code `preparing`: progress of the installation, from 0 to 1; null if unknown. */
             progress?: number | null;
-            /** @description The model that was checked; "" when there is none. */
+            /** @description The model that was checked; "" if there is none. */
             model: string;
         };
         /** @description The last event of a successful transcription. */
@@ -930,7 +935,7 @@ export type components = {
             seq: number;
             problem: components["schemas"]["Problem"];
         };
-        /** @description A transcription that belongs to no connection and survives a restart of the service. */
+        /** @description A transcription that does not depend on a connection and survives a restart of the service. */
         TranscriptionJob: {
             /** @description Unguessable. With API keys, only the key that created it may use it. */
             id: string;
@@ -939,11 +944,11 @@ export type components = {
             model: string;
             /** Format: date-time */
             created_at: string;
-            /** @description When the transcription is deleted: TRANSCRIBE_JOB_KEEP (an hour) after its end; null before. */
+            /** @description When the transcription is deleted: TRANSCRIBE_JOB_KEEP (an hour) after its end; null until then. */
             expires_at: string | null;
             /**
              * Format: int64
-             * @description The number of recordings that will be served before the next part of this one; 0: it is next, at work or over.
+             * @description The number of recordings ahead of the next part of this one; 0: it is next, running or finished.
              */
             ahead: number;
             /**
@@ -953,48 +958,45 @@ export type components = {
             processed_ms: number;
             /** @description Duration of the recording in milliseconds; null until it has been decoded. */
             duration_ms: number | null;
-            /** @description The parts that are transcribed, as fine as the model reports them; [] for silence. */
+            /** @description The segments of the transcribed parts, with the granularity of the model; [] for silence. */
             segments: components["schemas"]["TimedText"][];
-            /** @description What `POST /transcribe` returns; null until `completed`. */
+            /** @description The response of `POST /transcribe`; null until `completed`. */
             result: components["schemas"]["Transcription"] | null;
-            /** @description Why it `failed`, with the minutes; otherwise null. */
+            /** @description The reason, with the position in minutes, if it `failed`; otherwise null. */
             problem: components["schemas"]["Problem"] | null;
         };
         TranscriptionJobRequest: {
             /**
              * Format: binary
-             * @description The recording, up to TRANSCRIBE_JOB_MAX_MB (500) and TRANSCRIBE_JOB_MAX_SECONDS (four hours) of sound.
+             * @description The recording, up to TRANSCRIBE_JOB_MAX_MB (500) and TRANSCRIBE_JOB_MAX_SECONDS (four hours) of audio.
              */
             file: string;
             /**
              * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
-             *     `local: true` keep the recording on the machine, or on its operator's fleet where one is configured; all others
-             *     send it to an external hosted provider.
+             *     `local: true` keep the recording on the machine, or on the operator's fleet if one is configured; all others send
+             *     it to an external hosted provider.
              */
             model?: string;
-            /**
-             * @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed; when given, language
-             *     detection is skipped.
-             */
+            /** @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed. Skips language detection. */
             language?: string;
             /**
-             * @description `translate`: the transcript is English, whatever is spoken; `language` of the result is still that of the speech. The
-             *     model must list `translate` in `supports`: otherwise the answer is 422 `parameter-not-supported`. Absent or empty:
+             * @description `translate` returns an English transcript; `language` of the result is still the spoken language. The model must
+             *     list `translate` in `supports`, otherwise the response is 422 `parameter-not-supported`. Absent or empty:
              *     `transcribe`.
              * @enum {string}
              */
             task?: "transcribe" | "translate";
             /**
-             * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model must
-             *     list it in `supports`: otherwise the answer is 422 `parameter-not-supported`, without waiting for the recording when
-             *     this field and `model` come before `file`.
+             * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model
+             *     must list it in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read
+             *     if this field and `model` precede `file`.
              * @enum {string}
              */
             timestamps?: "none" | "segment" | "word";
         };
         /** @enum {string} */
         TranscriptionJobStatus: "queued" | "running" | "completed" | "failed";
-        /** @description How far the model is. Increases; a slow reader receives only the latest. */
+        /** @description Progress of the transcription. Never decreases. A slow reader receives only the latest. */
         TranscriptionProgress: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1013,14 +1015,14 @@ export type components = {
             processed_ms: number;
             /**
              * Format: int64
-             * @description Duration of the recording in milliseconds, where already known.
+             * @description Duration of the recording in milliseconds, if already known.
              */
             duration_ms?: number;
         };
         /**
-         * @description The recording waits in the line of its model. Follows `transcription.started` when it begins to wait and whenever
-         *     `ahead` changes, before any segment or progress; a slow reader receives only the latest. When its turn has come,
-         *     `transcription.progress` with `processed_ms: 0` follows.
+         * @description The recording waits in the queue of its model. Sent after `transcription.started` when it starts to wait and whenever
+         *     `ahead` changes, before any segment or progress. A slow reader receives only the latest. The wait ends with
+         *     `transcription.progress` with `processed_ms: 0`.
          */
         TranscriptionQueued: {
             /**
@@ -1035,40 +1037,36 @@ export type components = {
             seq: number;
             /**
              * Format: int64
-             * @description The number of recordings that will be served before this one; 0: it is next. Callers take turns, so that it may also
-             *     rise.
+             * @description The number of recordings ahead of this one; 0: it is next. It may increase, because callers take turns.
              */
             ahead: number;
         };
         TranscriptionRequest: {
             /**
              * Format: binary
-             * @description The recording, 1 byte to 25 MB (26214400 bytes); `POST /transcriptions` takes larger ones. No client-side conversion
-             *     is needed.
+             * @description The recording, 1 byte to 25 MB (26214400 bytes); `POST /transcriptions` takes larger ones. No client-side
+             *     conversion is needed.
              */
             file: string;
             /**
              * @description An id from `GET /transcribe/models`. Absent or empty: the server's default (TRANSCRIBE_MODEL). Models with
-             *     `local: true` keep the recording on the machine, or on its operator's fleet where one is configured; all others
-             *     send it to an external hosted provider.
+             *     `local: true` keep the recording on the machine, or on the operator's fleet if one is configured; all others send
+             *     it to an external hosted provider.
              */
             model?: string;
-            /**
-             * @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed; when given, language
-             *     detection is skipped.
-             */
+            /** @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed. Skips language detection. */
             language?: string;
             /**
-             * @description `translate`: the transcript is English, whatever is spoken; `language` of the result is still that of the speech. The
-             *     model must list `translate` in `supports`: otherwise the answer is 422 `parameter-not-supported`. Absent or empty:
+             * @description `translate` returns an English transcript; `language` of the result is still the spoken language. The model must
+             *     list `translate` in `supports`, otherwise the response is 422 `parameter-not-supported`. Absent or empty:
              *     `transcribe`.
              * @enum {string}
              */
             task?: "transcribe" | "translate";
             /**
-             * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model must
-             *     list it in `supports`: otherwise the answer is 422 `parameter-not-supported`, without waiting for the recording when
-             *     this field and `model` come before `file`.
+             * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model
+             *     must list it in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read
+             *     if this field and `model` precede `file`.
              * @enum {string}
              */
             timestamps?: "none" | "segment" | "word";
@@ -1087,7 +1085,7 @@ export type components = {
             seq: number;
             /** @description The id of this transcription. */
             id: string;
-            /** @description The model that produces the transcript. */
+            /** @description The model that generates the transcript. */
             model: string;
         };
         /** @description Token usage, summed over all steps. */
@@ -1123,7 +1121,7 @@ export type components = {
             /** @description Valid for `voice_id`. */
             id: string;
             name: string;
-            /** @description ISO 639-1; null when the voice speaks several languages. */
+            /** @description ISO 639-1; null if the voice speaks several languages. */
             language: string | null;
         };
         /** @description A voice id of the speech model. */
@@ -1157,10 +1155,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     /** @description One `<URL>; rel="enclosure"; type="audio/..."` per clip, in call order. */
                     Link?: string;
@@ -1196,7 +1194,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1285,7 +1286,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1317,18 +1321,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -1396,11 +1400,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -1466,10 +1473,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -1503,7 +1510,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1592,7 +1602,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1624,18 +1637,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -1703,11 +1716,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -1769,10 +1785,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -1823,7 +1839,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1874,18 +1893,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -1932,11 +1951,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -1977,10 +1999,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2034,7 +2056,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2085,18 +2110,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -2143,11 +2168,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -2191,10 +2219,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2209,10 +2237,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2246,7 +2274,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2318,7 +2349,7 @@ export interface operations {
             409: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 30
                      */
                     "Retry-After"?: string;
@@ -2341,7 +2372,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2373,18 +2407,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -2431,11 +2465,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -2479,10 +2516,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2516,7 +2553,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2584,7 +2624,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2616,18 +2659,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -2674,11 +2717,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -2722,10 +2768,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2767,7 +2813,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2814,7 +2863,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2846,18 +2898,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -2904,11 +2956,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -2953,10 +3008,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -2990,7 +3045,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3079,7 +3137,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3094,18 +3155,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -3173,11 +3234,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -3239,10 +3303,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -3293,7 +3357,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3344,18 +3411,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -3402,11 +3469,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -3451,10 +3521,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -3488,7 +3558,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3577,7 +3650,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3609,18 +3685,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -3688,11 +3764,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -3742,7 +3821,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Sandbox only, `pace=N`: transcribe an hour that is made up, N seconds for each five minutes. */
+                /** @description Sandbox only, `pace=N`: transcribes a made-up hour, with N seconds for each five minutes. */
                 Prefer?: string;
             };
             path?: never;
@@ -3761,10 +3840,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     /**
                      * @description URL of the transcription.
@@ -3803,7 +3882,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3892,7 +3974,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3924,18 +4009,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -3982,11 +4067,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -4015,7 +4103,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `wait=N`: wait up to N seconds for the end (RFC 7240), 30 at most. */
+                /** @description `wait=N`: waits up to N seconds for the end (RFC 7240), at most 30. */
                 Prefer?: string;
             };
             path: {
@@ -4032,10 +4120,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -4069,7 +4157,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4137,7 +4228,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4169,18 +4263,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -4227,11 +4321,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -4274,10 +4371,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -4309,7 +4406,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4377,7 +4477,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4409,18 +4512,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -4467,11 +4570,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -4517,10 +4623,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -4554,7 +4660,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4622,7 +4731,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4654,18 +4766,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -4712,11 +4824,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -4744,7 +4859,7 @@ export interface operations {
     getTranscriptionJobTranscript: {
         parameters: {
             query?: {
-                /** @description Absent: `text`. */
+                /** @description Defaults to `text`. */
                 format?: components["schemas"]["TranscriptFormat"];
             };
             header?: never;
@@ -4762,10 +4877,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -4802,7 +4917,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4874,7 +4992,7 @@ export interface operations {
             409: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 5
                      */
                     "Retry-After"?: string;
@@ -4897,7 +5015,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4929,18 +5050,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -4987,11 +5108,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -5036,10 +5160,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
@@ -5080,7 +5204,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5169,7 +5296,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5201,18 +5331,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -5280,11 +5410,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -5355,10 +5488,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     /**
                      * @description URL of the clip, as in `url`.
@@ -5404,7 +5537,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5493,7 +5629,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5525,18 +5664,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -5604,11 +5743,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -5660,7 +5802,7 @@ export interface operations {
             header?: {
                 /** @description A single byte range (RFC 9110). */
                 Range?: string;
-                /** @description Apply `Range` only if the ETag still matches. */
+                /** @description Applies `Range` only if the ETag still matches. */
                 "If-Range"?: string;
             };
             path: {
@@ -5720,7 +5862,10 @@ export interface operations {
                     "audio/pcm": unknown;
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5814,7 +5959,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5863,11 +6011,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -5912,7 +6063,10 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -5980,7 +6134,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it. See `code` and `detail`; `errors` lists the fields. */
+            /**
+             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+             *     See `code` and `detail`; `errors` lists the fields.
+             */
             422: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -6029,11 +6186,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;
@@ -6074,10 +6234,10 @@ export interface operations {
                     "X-Request-Id": string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
                     [name: string]: unknown;
                 };
@@ -6136,7 +6296,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -6187,18 +6350,18 @@ export interface operations {
             429: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 12
                      */
                     "Retry-After"?: string;
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     *     else requests) in `w` seconds. Absent without limits.
                      * @example "requests";q=60;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated.
+                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
                      * @example "requests";r=0;t=12
                      */
                     RateLimit?: string;
@@ -6245,11 +6408,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable: disabled, no engine configured, model being prepared, overloaded, disk full, or shutting down. */
+            /**
+             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+             *     full, or shutting down.
+             */
             503: {
                 headers: {
                     /**
-                     * @description Seconds to wait before a retry, where known.
+                     * @description Seconds to wait before a retry, if known.
                      * @example 1
                      */
                     "Retry-After"?: string;

@@ -9,7 +9,7 @@ export type paths = {
         };
         /**
          * List speech models
-         * @description The speech models. Not part of OpenAI's API; Open WebUI asks for it.
+         * @description Lists the speech models. Not part of the OpenAI API; used by Open WebUI.
          */
         get: operations["listAudioModels"];
         put?: never;
@@ -89,7 +89,7 @@ export type paths = {
         };
         /**
          * List voices
-         * @description The voices of all speech models, ids once. Not part of OpenAI's API; Open WebUI asks for it.
+         * @description Lists the voices of all speech models, without duplicate ids. Not part of the OpenAI API; used by Open WebUI.
          */
         get: operations["listAudioVoices"];
         put?: never;
@@ -111,8 +111,8 @@ export type paths = {
         put?: never;
         /**
          * Complete a chat
-         * @description The next assistant message of a conversation; with `stream`, as server-sent events that end with `[DONE]`. Without
-         *     `tools` in the request, the server's own tools run inside and are not shown.
+         * @description Generates the next assistant message of a conversation; with `stream`, as server-sent events that end with
+         *     `[DONE]`. Without `tools` in the request, the server's own tools run internally and are not returned.
          */
         post: operations["createChatCompletion"];
         delete?: never;
@@ -130,7 +130,7 @@ export type paths = {
         };
         /**
          * List models
-         * @description Every model, chat models first.
+         * @description Lists all models, chat models first.
          */
         get: operations["listModels"];
         put?: never;
@@ -150,7 +150,7 @@ export type paths = {
         };
         /**
          * Get a model
-         * @description One model. The id may contain slashes, percent-encoded or not.
+         * @description Returns a model. The id may contain slashes, percent-encoded or not.
          */
         get: operations["retrieveModel"];
         put?: never;
@@ -172,8 +172,8 @@ export type paths = {
         put?: never;
         /**
          * Create a response
-         * @description The next items of a conversation; with `stream`, as server-sent events. Without `tools` in the request, the server's
-         *     own tools run inside and are not shown. Responses are not stored: the caller sends the whole conversation.
+         * @description Generates the next items of a conversation; with `stream`, as server-sent events. Without `tools` in the request,
+         *     the server's own tools run internally and are not returned. Responses are not stored: send the whole conversation.
          */
         post: operations["createResponse"];
         delete?: never;
@@ -188,7 +188,7 @@ export type components = {
     schemas: {
         /** @description For the formats json, verbose_json and diarized_json. */
         AnyTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"] | components["schemas"]["DiarizedTranscription"];
-        /** @description All arguments of a call at once. */
+        /** @description All arguments of a call in one delta. */
         ArgumentsDeltaEvent: {
             /** @enum {string} */
             type: "response.function_call_arguments.delta";
@@ -216,7 +216,7 @@ export type components = {
             name: string;
             arguments: string;
         };
-        /** @description A speech model, for apps that ask for those alone. */
+        /** @description A speech model, for apps that list only these. */
         AudioModel: {
             id: string;
             name: string;
@@ -242,7 +242,7 @@ export type components = {
             arguments: string;
         };
         /**
-         * @description What a model does; `images` stands beside `chat`. New ones may be added.
+         * @description A capability of a model; `images` appears in addition to `chat`. New ones may be added.
          * @enum {string}
          */
         Capability: "chat" | "transcription" | "speech" | "images";
@@ -281,16 +281,16 @@ export type components = {
             object: "chat.completion";
             /**
              * Format: int64
-             * @description Seconds since 1970.
+             * @description Unix time in seconds.
              */
             created: number;
-            /** @description The model that produced the answer. */
+            /** @description The model that generated the answer. */
             model: string;
             choices: components["schemas"]["CompletionChoice"][];
             usage: components["schemas"]["CompletionUsage"];
         };
         /**
-         * @description A piece of the answer. A failure is sent as `{"error": {...}}` instead, without `[DONE]` after it.
+         * @description A part of the answer. A failure is sent as `{"error": {...}}` instead, without a `[DONE]`.
          * @example {
          *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
          *       "object": "chat.completion.chunk",
@@ -320,9 +320,9 @@ export type components = {
             usage?: components["schemas"]["CompletionUsage"];
         };
         /**
-         * @description A conversation. Unknown fields are ignored. Fields that change neither the form nor the meaning of the answer are
-         *     ignored, too, when the model does not support them; `X-Parlance-Ignored` names them. Any other field that is not
-         *     supported is answered with 400 `unsupported_parameter`.
+         * @description A conversation. Unknown fields are ignored. Unsupported fields that change neither the form nor the meaning of the
+         *     response are ignored and listed in `X-Parlance-Ignored`. Any other unsupported field returns 400
+         *     `unsupported_parameter`.
          * @example {
          *       "messages": [
          *         {
@@ -335,9 +335,9 @@ export type components = {
         ChatCompletionRequest: {
             /** @description The full conversation history in order, 1 to 2000 messages. */
             messages: components["schemas"]["ChatMessage"][];
-            /** @description An id from `GET /models`; absent or null: the server's default. */
+            /** @description An id from `GET /models`. Absent or null: the server's default. */
             model?: string | null;
-            /** @description The answer comes as server-sent events. */
+            /** @description Returns the answer as server-sent events. */
             stream?: boolean | null;
             stream_options?: components["schemas"]["StreamOptions"] | null;
             /** @description 0 to 2; lower is more predictable. */
@@ -346,16 +346,16 @@ export type components = {
             top_p?: number | null;
             /** @description Maximum number of generated tokens, reasoning included. */
             max_completion_tokens?: components["schemas"]["MaxTokens"] | null;
-            /** @description As `max_completion_tokens`, which wins. */
+            /** @description Like `max_completion_tokens`, which takes precedence. */
             max_tokens?: components["schemas"]["MaxTokens"] | null;
             /**
-             * @description Tools of the caller. With them, the server offers none of its own, and the model's calls are returned as
-             *     `tool_calls`. Only for models that support `tools`.
+             * @description Tools of the caller. They replace the server's own tools, and the model's calls are returned as `tool_calls`. Only
+             *     for models that support `tools`.
              */
             tools?: components["schemas"]["ToolDefinition"][] | null;
-            /** @description `none` without `tools`: the server offers none of its own tools either. */
+            /** @description `none` without `tools` disables the server's own tools. */
             tool_choice?: ("none" | "auto" | "required") | components["schemas"]["NamedToolChoice"] | null;
-            /** @description Only for models that support `json`, as all fields down to `parallel_tool_calls`. */
+            /** @description Only for models that support `json`, like all fields down to `parallel_tool_calls`. */
             stop?: string | string[] | null;
             /** @description An object with a `type`; the type `text` is the default. */
             response_format?: {
@@ -399,18 +399,18 @@ export type components = {
         };
         ChatMessage: {
             /**
-             * @description `developer` means `system`. `function` is refused: send `tool`.
+             * @description `developer` is an alias of `system`. `function` is rejected: send `tool`.
              * @enum {string}
              */
             role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
             /**
-             * @description The texts of parts are joined by a line feed. May be null, absent or empty in a message of the assistant. Limit for all
-             *     texts of a request together: 1000000 characters (code points).
+             * @description The texts of parts are joined by a line feed. May be null, absent or empty in assistant messages. All texts of a
+             *     request together have at most 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
-            /** @description In messages of the assistant: calls of the caller's tools. For each, a message of the role `tool` must follow. */
+            /** @description In assistant messages: calls of the caller's tools. Each must be followed by a message with the role `tool`. */
             tool_calls?: components["schemas"]["GivenToolCall"][] | null;
-            /** @description In messages of the role `tool`: the call that it answers, one of the assistant message before it. */
+            /** @description In messages with the role `tool`: the id of the answered call, from the preceding assistant message. */
             tool_call_id?: string | null;
             /** @description Not supported: send `tool_calls`. */
             function_call?: unknown;
@@ -419,7 +419,7 @@ export type components = {
             /** @enum {number} */
             index: 0;
             delta: components["schemas"]["CompletionDelta"];
-            /** @description null, except in the last chunk, whose delta is empty. */
+            /** @description null except in the last chunk, whose delta is empty. */
             finish_reason: components["schemas"]["FinishReason"] | null;
         };
         CompletionChoice: {
@@ -443,7 +443,7 @@ export type components = {
         CompletionMessage: {
             /** @enum {string} */
             role: "assistant";
-            /** @description The texts of all steps, joined by an empty line. null for calls of tools without a text. */
+            /** @description The texts of all steps, joined by an empty line. null for tool calls without text. */
             content: string | null;
             refusal: null;
             /** @description The reasoning text of a reasoning model. Not part of OpenAI's API. */
@@ -451,7 +451,7 @@ export type components = {
             /** @description Calls of the caller's tools. */
             tool_calls?: components["schemas"]["ToolCall"][];
         };
-        /** @description Token usage, summed over all steps; zeros when the provider does not report it. */
+        /** @description Token usage, summed over all steps; zeros if the provider does not report it. */
         CompletionUsage: {
             /** Format: int64 */
             prompt_tokens: number;
@@ -464,9 +464,9 @@ export type components = {
                 reasoning_tokens: number;
             };
         };
-        /** @description A piece of a message. Other types than these are answered with 400 `unsupported_value`. */
+        /** @description A part of a message. Other types return 400 `unsupported_value`. */
         ContentPart: {
-            /** @description `text`; `refusal` in a message of the assistant; `image_url` in a message of the user, for models that support `images`. */
+            /** @description `text`; `refusal` in assistant messages; `image_url` in user messages, for models that support `images`. */
             type: string;
             /** @description For the type `text`. */
             text?: string;
@@ -505,34 +505,34 @@ export type components = {
             content_index: 0;
             part: components["schemas"]["OutputText"];
         };
-        /** @description Who says what, as a hosted provider reports it. */
+        /** @description A transcript with speakers, as reported by a hosted provider. */
         DiarizedTranscription: {
             /** @enum {string} */
             task: "transcribe";
             /**
              * Format: double
-             * @description Seconds; 0 where not known.
+             * @description Seconds; 0 if unknown.
              */
             duration: number;
             /** @description One continuous string; "" for silence. */
             text: string;
             segments: components["schemas"]["SpeakerTurn"][];
-            /** @description Where the duration is known. */
+            /** @description Only if the duration is known. */
             usage?: components["schemas"]["TranscriptionUsage"];
         };
-        /** @description What went wrong, in OpenAI's shape. */
+        /** @description An error in the format of the OpenAI API. */
         ErrorDetails: {
-            /** @description What happened in this case and how to fix it. Names the field to blame. */
+            /** @description What happened in this case and how to fix it, with the invalid field. */
             message: string;
             /** @description Kind of error. New ones may be added. */
             type: string;
-            /** @description The field to blame, such as `messages[2].content[1]`; null when there is none. */
+            /** @description The invalid field, such as `messages[2].content[1]`; null if there is none. */
             param: string | null;
             /** @description Machine-readable code. New ones may be added: fall back to the status for an unknown one. */
             code: string | null;
         };
         /**
-         * @description Every error, whole or as the last event of a stream.
+         * @description An error response, or the last event of a stream.
          * @example {
          *       "error": {
          *         "message": "The model \"nobody\" does not exist.",
@@ -546,11 +546,12 @@ export type components = {
             error: components["schemas"]["ErrorDetails"];
         };
         /**
-         * @description Why generation ended: a normal end, the token limit (or the step limit), the provider's content filter, or calls of the caller's tools.
+         * @description Why generation ended: a normal end, the token limit (or the step limit), the provider's content filter, or calls of
+         *     the caller's tools.
          * @enum {string}
          */
         FinishReason: "stop" | "length" | "content_filter" | "tool_calls";
-        /** @description A call of a tool of the caller. */
+        /** @description A call of the caller's tool. */
         FunctionCallItem: {
             id: string;
             /** @enum {string} */
@@ -561,7 +562,7 @@ export type components = {
             name: string;
             /** @description The namespace of the tool, if it is in one. */
             namespace?: string;
-            /** @description JSON, as the model wrote it: not validated. */
+            /** @description JSON, as generated by the model, not validated. */
             arguments: string;
         };
         FunctionDefinition: {
@@ -587,9 +588,9 @@ export type components = {
             function: components["schemas"]["CalledFunction"];
         };
         ImageUrl: {
-            /** @description A `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Nothing is fetched. */
+            /** @description A `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Other URLs are rejected. */
             url: string;
-            /** @description For the model. */
+            /** @description Passed to the model. */
             detail?: string | null;
         };
         /**
@@ -599,47 +600,50 @@ export type components = {
         InputItem: {
             /** @description `message` (the default), `function_call`, `function_call_output`, `reasoning` or `item_reference`. */
             type?: string | null;
-            /** @description Who a message is from: `system`, `developer` (means `system`), `user` or `assistant`. */
+            /** @description The role of a message: `system`, `developer` (an alias of `system`), `user` or `assistant`. */
             role?: string | null;
             /**
-             * @description The text of a message. Parts are joined by a line feed. Limit for all texts of a request together: 1000000
+             * @description The text of a message. Parts are joined by a line feed. All texts of a request together have at most 1000000
              *     characters (code points).
              */
             content?: string | components["schemas"]["InputPart"][] | null;
-            /** @description What a reference means: the id of a message or a call in an earlier response. */
+            /** @description For a reference: the id of a message or a call in an earlier response. */
             id?: string | null;
-            /** @description Connects a call and its output. Each call has one output, before the next message. */
+            /** @description Links a call and its output. Each call needs one output before the next message. */
             call_id?: string | null;
             /** @description The name of the called tool. */
             name?: string | null;
             /** @description The namespace of the called tool, if it is in one. */
             namespace?: string | null;
-            /** @description The arguments of a call: JSON, as the model wrote it. */
+            /** @description The arguments of a call: JSON, as generated by the model. */
             arguments?: string | null;
-            /** @description What a tool returned. */
+            /** @description The output of a tool. */
             output?: string | components["schemas"]["InputPart"][] | null;
         };
-        /** @description A piece of a message or of a tool's output. */
+        /** @description A part of a message or of a tool's output. */
         InputPart: {
             /**
-             * @description `input_text` or `output_text`; `refusal` in a message of the assistant; `input_image` in a message of the user, for models that support
-             *     `images`.
+             * @description `input_text` or `output_text`; `refusal` in assistant messages; `input_image` in user messages, for models that
+             *     support `images`.
              */
             type: string;
             /** @description For the types `input_text` and `output_text`. */
             text?: string | null;
             /** @description For the type `refusal`. */
             refusal?: string | null;
-            /** @description For the type `input_image`: a `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Nothing is fetched. */
+            /**
+             * @description For the type `input_image`: a `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Other URLs are
+             *     rejected.
+             */
             image_url?: string | null;
-            /** @description For the type `input_image`: for the model. */
+            /** @description For the type `input_image`: passed to the model. */
             detail?: string | null;
         };
         /** @enum {string} */
         ItemStatus: "in_progress" | "completed" | "incomplete";
         /**
          * Format: int32
-         * @description 1 or more.
+         * @description At least 1.
          */
         MaxTokens: number;
         /** @description The texts of all steps, joined by an empty line. */
@@ -659,14 +663,14 @@ export type components = {
             object: "model";
             /**
              * Format: int64
-             * @description When the service started, in seconds since 1970.
+             * @description When the service started, as Unix time in seconds.
              */
             created: number;
             /** @description Name of the engine instance in the settings. */
             owned_by: string;
             /** @description Display name. */
             name: string;
-            /** @description Requests that can select it. */
+            /** @description The kinds of requests that can select it. */
             capabilities: components["schemas"]["Capability"][];
         };
         ModelList: {
@@ -683,7 +687,7 @@ export type components = {
         };
         /** @description A tool in a namespace. */
         NamespacedTool: {
-            /** @description `function`; other types are dropped beside a function, and named in `X-Parlance-Ignored`. */
+            /** @description `function`. Other types are ignored next to a function, and listed in `X-Parlance-Ignored`. */
             type: string;
             name?: string | null;
             description?: string | null;
@@ -691,11 +695,11 @@ export type components = {
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Without an effect. */
+            /** @description No effect. */
             strict?: boolean | null;
         };
         OutputItem: components["schemas"]["ReasoningItem"] | components["schemas"]["MessageItem"] | components["schemas"]["FunctionCallItem"];
-        /** @description An item begins, without its text. */
+        /** @description An item starts, without its text. */
         OutputItemAddedEvent: {
             /** @enum {string} */
             type: "response.output_item.added";
@@ -804,9 +808,9 @@ export type components = {
             encrypted_content: null;
         };
         ReasoningOptions: {
-            /** @description As `reasoning_effort` of chat completions. */
+            /** @description Like `reasoning_effort` of chat completions. */
             effort?: string | null;
-            /** @description Without an effect: reasoning is in the output in any case. */
+            /** @description No effect: reasoning is always in the output. */
             summary?: string | null;
         };
         ReasoningPartAddedEvent: {
@@ -839,7 +843,7 @@ export type components = {
             summary_index: 0;
             part: components["schemas"]["SummaryText"];
         };
-        /** @description The last event of a stream whose answer has ended by itself. */
+        /** @description The last event of a successful stream. */
         ResponseCompletedEvent: {
             /** @enum {string} */
             type: "response.completed";
@@ -850,7 +854,7 @@ export type components = {
             sequence_number: number;
             response: components["schemas"]["ResponseObject"];
         };
-        /** @description The run has started; the output is empty. */
+        /** @description The run has started. The output is empty. */
         ResponseCreatedEvent: {
             /** @enum {string} */
             type: "response.created";
@@ -867,7 +871,7 @@ export type components = {
             message: string;
         };
         /**
-         * @description The last one is `response.completed`, `response.incomplete` or `response.failed`. No `[DONE]` follows.
+         * @description The last event is `response.completed`, `response.incomplete` or `response.failed`, without a `[DONE]`.
          * @example {
          *       "type": "response.output_text.delta",
          *       "sequence_number": 4,
@@ -879,7 +883,7 @@ export type components = {
          *     }
          */
         ResponseEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["OutputItemAddedEvent"] | components["schemas"]["OutputItemDoneEvent"] | components["schemas"]["ReasoningPartAddedEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["ReasoningDoneEvent"] | components["schemas"]["ReasoningPartDoneEvent"] | components["schemas"]["ContentPartAddedEvent"] | components["schemas"]["OutputTextDeltaEvent"] | components["schemas"]["OutputTextDoneEvent"] | components["schemas"]["ContentPartDoneEvent"] | components["schemas"]["ArgumentsDeltaEvent"] | components["schemas"]["ArgumentsDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseFailedEvent"];
-        /** @description The last event of a stream that has failed; the output is what there was until then. */
+        /** @description The last event of a failed stream, with the output so far. */
         ResponseFailedEvent: {
             /** @enum {string} */
             type: "response.failed";
@@ -890,7 +894,7 @@ export type components = {
             sequence_number: number;
             response: components["schemas"]["ResponseObject"];
         };
-        /** @description Directly after `response.created`. */
+        /** @description Sent directly after `response.created`. */
         ResponseInProgressEvent: {
             /** @enum {string} */
             type: "response.in_progress";
@@ -901,7 +905,7 @@ export type components = {
             sequence_number: number;
             response: components["schemas"]["ResponseObject"];
         };
-        /** @description The last event of a stream whose answer has been cut. */
+        /** @description The last event of a stream whose answer was truncated. */
         ResponseIncompleteEvent: {
             /** @enum {string} */
             type: "response.incomplete";
@@ -979,10 +983,10 @@ export type components = {
             object: "response";
             /**
              * Format: int64
-             * @description Seconds since 1970, as `completed_at`.
+             * @description Unix time in seconds, like `completed_at`.
              */
             created_at: number;
-            /** @description null, except in a completed response. */
+            /** @description null except in a completed response. */
             completed_at: number | null;
             /** @enum {string} */
             status: "in_progress" | "completed" | "incomplete" | "failed";
@@ -997,7 +1001,7 @@ export type components = {
             } | null;
             instructions: string | null;
             max_output_tokens: number | null;
-            /** @description The model that produced the answer. */
+            /** @description The model that generated the answer. */
             model: string;
             /** @description At most one reasoning, at most one message, then the calls of the caller's tools. */
             output: components["schemas"]["OutputItem"][];
@@ -1008,7 +1012,7 @@ export type components = {
                 summary: string | null;
             };
             /**
-             * @description No response can be fetched.
+             * @description Responses cannot be fetched.
              * @enum {boolean}
              */
             store: false;
@@ -1030,21 +1034,21 @@ export type components = {
             };
         };
         /**
-         * @description A conversation. Unknown fields are ignored. Fields that change neither the form nor the meaning of the answer are
-         *     ignored, too, when they are not supported; `X-Parlance-Ignored` names them. Any other field that is not supported is
-         *     answered with 400 `unsupported_parameter`.
+         * @description A conversation. Unknown fields are ignored. Unsupported fields that change neither the form nor the meaning of the
+         *     response are ignored and listed in `X-Parlance-Ignored`. Any other unsupported field returns 400
+         *     `unsupported_parameter`.
          * @example {
          *       "input": "What is the capital of France?"
          *     }
          */
         ResponseRequest: {
-            /** @description A message of the user, or the whole conversation in order: 1 to 2000 items. */
+            /** @description A user message, or the whole conversation in order, 1 to 2000 items. */
             input?: string | components["schemas"]["InputItem"][] | null;
             /** @description A system message before the input. */
             instructions?: string | null;
-            /** @description An id from `GET /models`; absent or null: the server's default. */
+            /** @description An id from `GET /models`. Absent or null: the server's default. */
             model?: string | null;
-            /** @description The answer comes as server-sent events. */
+            /** @description Returns the answer as server-sent events. */
             stream?: boolean | null;
             /** @description 0 to 2; lower is more predictable. */
             temperature?: number | null;
@@ -1053,27 +1057,27 @@ export type components = {
             /** @description Maximum number of generated tokens, reasoning included. */
             max_output_tokens?: components["schemas"]["MaxTokens"] | null;
             /**
-             * @description Tools of the caller. With them, the server offers none of its own, and the model's calls are items of the output.
-             *     Only for models that support `tools`.
+             * @description Tools of the caller. They replace the server's own tools, and the model's calls are items of the output. Only for
+             *     models that support `tools`.
              */
             tools?: components["schemas"]["ResponseTool"][] | null;
-            /** @description `none` without `tools`: the server offers none of its own tools either. */
+            /** @description `none` without `tools` disables the server's own tools. */
             tool_choice?: ("none" | "auto" | "required") | components["schemas"]["FunctionToolChoice"] | null;
             parallel_tool_calls?: boolean | null;
             text?: components["schemas"]["ResponseText"] | null;
             reasoning?: components["schemas"]["ReasoningOptions"] | null;
             /**
-             * @description Texts of messages and calls of the response are kept in memory for an hour, for `item_reference` alone; false: not
-             *     even that. No response can be fetched.
+             * @description true keeps the texts of messages and the calls of the response in memory for an hour, only for `item_reference`.
+             *     Responses cannot be fetched.
              */
             store?: boolean | null;
-            /** @description Only `reasoning.encrypted_content`, which is null in every answer. */
+            /** @description Only `reasoning.encrypted_content`, which is always null. */
             include?: string[] | null;
             /** @description Returned with the response. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Without an effect. */
+            /** @description No effect. */
             truncation?: ("auto" | "disabled") | null;
             /** @description Not supported: send the whole conversation as `input`. */
             previous_response_id?: unknown;
@@ -1087,7 +1091,7 @@ export type components = {
             top_logprobs?: unknown;
             /** @description Not supported. */
             max_tool_calls?: unknown;
-            /** @description Without an effect, as all fields below. */
+            /** @description No effect, like all fields below. */
             user?: unknown;
             safety_identifier?: unknown;
             service_tier?: unknown;
@@ -1101,12 +1105,12 @@ export type components = {
             format?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Without an effect. */
+            /** @description No effect. */
             verbosity?: unknown;
         };
         /** @description A function, or a `namespace` of functions. */
         ResponseTool: {
-            /** @description `function`; other types are dropped beside a function, and named in `X-Parlance-Ignored`. */
+            /** @description `function`. Other types are ignored next to a function, and listed in `X-Parlance-Ignored`. */
             type: string;
             name?: string | null;
             description?: string | null;
@@ -1114,12 +1118,12 @@ export type components = {
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Without an effect. */
+            /** @description No effect. */
             strict?: boolean | null;
             /** @description The tools in a namespace. The model sees them as `<namespace>__<name>`. */
             tools?: components["schemas"]["NamespacedTool"][] | null;
         };
-        /** @description Token usage, summed over all steps; zeros when the provider does not report it. */
+        /** @description Token usage, summed over all steps; zeros if the provider does not report it. */
         ResponseUsage: {
             /** Format: int64 */
             input_tokens: number;
@@ -1136,12 +1140,12 @@ export type components = {
             /** Format: int64 */
             total_tokens: number;
         };
-        /** @description What one speaker says without a break. */
+        /** @description The uninterrupted speech of one speaker. */
         SpeakerTurn: {
             /** @enum {string} */
             type: "transcript.text.segment";
             id: string;
-            /** @description The same for all turns of a speaker. */
+            /** @description The same for all segments of a speaker. */
             speaker: string;
             /**
              * Format: double
@@ -1155,11 +1159,11 @@ export type components = {
             end: number;
             text: string;
         };
-        /** @description More of the audio. */
+        /** @description The next part of the audio. */
         SpeechAudioDelta: {
             /** @enum {string} */
             type: "speech.audio.delta";
-            /** @description Base64. Decoded and joined, the audio of all deltas is that of `stream_format: audio`. */
+            /** @description Base64. Decoded and concatenated, all deltas equal the audio of `stream_format: audio`. */
             audio: string;
         };
         /** @description The last event. */
@@ -1181,31 +1185,31 @@ export type components = {
          */
         SpeechRequest: {
             /**
-             * @description An id from `GET /models`; absent, null or empty: the server's default, which `tts-1`, `tts-1-hd` and
-             *     `gpt-4o-mini-tts` also mean.
+             * @description An id from `GET /models`. Absent, null or empty: the server's default. `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts`
+             *     are aliases of the default.
              */
             model?: string | null;
-            /** @description What to say. */
+            /** @description The text to speak. */
             input: string;
             /**
-             * @description An id from `GET /audio/voices`; absent, null or empty: the default voice, which OpenAI's names of voices (`alloy`)
-             *     also mean for models without a voice so named.
+             * @description An id from `GET /audio/voices`. Absent, null or empty: the default voice. OpenAI's voices (such as `alloy`) are
+             *     aliases of the default, unless the model has a voice of that name.
              */
             voice?: string | components["schemas"]["SpeechVoice"] | null;
             /**
-             * @description `opus` is Opus in Ogg, `ogg` is Vorbis, `aac` is AAC in ADTS; `pcm` are samples at 24,000 Hz, 16 bits little-endian, mono,
-             *     without a header. `opus`, `flac` and `aac` need ffmpeg on the server, unless the provider of the model makes them.
-             *     Default: mp3.
+             * @description `opus` is Opus in Ogg, `ogg` is Vorbis, `aac` is AAC in ADTS; `pcm` is samples at 24,000 Hz, 16 bits little-endian,
+             *     mono, no header. `opus`, `flac` and `aac` need ffmpeg on the server, unless the provider of the model supports
+             *     them. Default: mp3.
              */
             response_format?: ("mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm") | null;
-            /** @description 1 is the voice's own speed. Others need a model with `speed`. */
+            /** @description 1 is the normal speed of the voice. Other values need a model with `speed`. */
             speed?: number | null;
             /** @description How to speak. Ignored by models without `instructions`. */
             instructions?: string | null;
-            /** @description `sse`: server-sent events with the audio in base64. Default: audio. */
+            /** @description `sse` returns server-sent events with the audio in base64. Default: audio. */
             stream_format?: ("audio" | "sse") | null;
         };
-        /** @description Engines do not count tokens. */
+        /** @description Placeholders, because engines do not count tokens. */
         SpeechUsage: {
             /** @enum {number} */
             input_tokens: 0;
@@ -1218,7 +1222,7 @@ export type components = {
             id: string;
         };
         StreamOptions: {
-            /** @description Adds a last chunk with the usage and without choices. */
+            /** @description Adds a last chunk with the usage and no choices. */
             include_usage?: boolean | null;
         };
         SummaryText: {
@@ -1234,7 +1238,7 @@ export type components = {
             type: "function";
             function: components["schemas"]["CalledFunction"];
         };
-        /** @description A call is never cut into several chunks. */
+        /** @description A call is never split across chunks. */
         ToolCallDelta: {
             /** Format: int32 */
             index: number;
@@ -1249,13 +1253,13 @@ export type components = {
             type: string;
             function?: components["schemas"]["FunctionDefinition"];
         };
-        /** @description More of the text. */
+        /** @description The next part of the text. */
         TranscriptTextDelta: {
             /** @enum {string} */
             type: "transcript.text.delta";
             delta: string;
         };
-        /** @description The last event. Its text is that of all deltas. */
+        /** @description The last event. Its text is the concatenation of all deltas. */
         TranscriptTextDone: {
             /** @enum {string} */
             type: "transcript.text.done";
@@ -1264,10 +1268,10 @@ export type components = {
         Transcription: {
             /** @description One continuous string; "" for silence. */
             text: string;
-            /** @description Where the duration is known. */
+            /** @description Only if the duration is known. */
             usage?: components["schemas"]["TranscriptionUsage"];
         };
-        /** @description An event of a streamed transcription. A stream that completes ends with `data: [DONE]`. */
+        /** @description An event of a streamed transcription. A successful stream ends with `data: [DONE]`. */
         TranscriptionEvent: components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
         TranscriptionRequest: {
             /**
@@ -1276,47 +1280,48 @@ export type components = {
              */
             file: string;
             /**
-             * @description An id from `GET /models`; absent or empty: the server's default, which `whisper-1`, `gpt-4o-transcribe` and
-             *     `gpt-4o-mini-transcribe` also mean.
+             * @description An id from `GET /models`. Absent or empty: the server's default. `whisper-1`, `gpt-4o-transcribe` and
+             *     `gpt-4o-mini-transcribe` are aliases of the default.
              */
             model?: string;
             /** @description The spoken language: `de`, `de-DE`, `deu` or `german`. Absent or `auto`: the model detects it. */
             language?: string;
-            /** @description Words that may occur, or the text before the recording. Ignored by models without `prompt`. */
+            /** @description Words that may occur, or the preceding text. Ignored by models without `prompt`. */
             prompt?: string;
             /** @description 0 to 1. Ignored by models without `temperature`. */
             temperature?: string;
             /**
-             * @description `srt` and `vtt` need a model with timestamps of segments, `diarized_json` one that tells speakers apart. Default: json.
+             * @description `srt` and `vtt` need a model with timestamps of segments, `diarized_json` one that distinguishes speakers. Default:
+             *     json.
              * @enum {string}
              */
             response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json" | "diarized_json";
             /**
-             * @description Words and names that may occur: at most 200 of 64 characters; those beyond 2,000 characters in all are dropped.
-             *     `hotwords`, with commas between them, means the same. Part of the prompt for models that have one and no `keywords`;
-             *     ignored by others.
+             * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
+             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
+             *     other models ignore them.
              */
             keywords?: string[];
             /**
-             * @description `word`, `segment` or both, for `verbose_json` alone. `word` needs a model with timestamps of words. Default: segment,
-             *     where the model has them.
+             * @description `word`, `segment` or both, only for `verbose_json`. `word` needs a model with timestamps of words. Default:
+             *     segment, if the model supports it.
              */
             timestamp_granularities?: string[];
             /**
-             * @description 10 to 200: srt and vtt with lines of at most so many characters, made from the times of words. Needs a model with
-             *     timestamps of words. A longer word has a line of its own. Default with `max_line_count`: 42.
+             * @description Maximum characters of a line in srt and vtt, 10 to 200. Needs a model with timestamps of words. A longer word gets
+             *     its own line. Default with `max_line_count`: 42.
              */
             max_line_width?: string;
-            /** @description 1 to 10: lines of a cue; see `max_line_width`. Default with that: 2. */
+            /** @description Maximum lines of a cue, 1 to 10. Default with `max_line_width`: 2. */
             max_line_count?: string;
-            /** @description `true`: server-sent events with the transcript as it is made; for the formats json and text. Default: false. */
+            /** @description `true` returns server-sent events with the transcript so far, for the formats json and text. Default: false. */
             stream?: string;
         };
-        /** @description Whisper's inner values are placeholders: engines do not report them. */
+        /** @description Whisper's internal values are placeholders, because engines do not report them. */
         TranscriptionSegment: {
             /**
              * Format: int64
-             * @description Counts from 0.
+             * @description Starts at 0.
              */
             id: number;
             /** @enum {number} */
@@ -1331,7 +1336,7 @@ export type components = {
              * @description Seconds.
              */
             end: number;
-            /** @description Begins with the space before it, if the language has one: the texts of all segments join to `text`. */
+            /** @description Starts with the preceding space, if the language has one, so that all segments concatenate to `text`. */
             text: string;
             tokens: number[];
             /** @enum {number} */
@@ -1374,7 +1379,7 @@ export type components = {
             file: string;
             /** @description As for a transcription, but the model must support `translate`. */
             model?: string;
-            /** @description English words that may occur, or the English text before the recording. Ignored by models without `prompt`. */
+            /** @description English words that may occur, or the preceding English text. Ignored by models without `prompt`. */
             prompt?: string;
             /** @description As for a transcription. */
             keywords?: string[];
@@ -1389,20 +1394,20 @@ export type components = {
         VerboseTranscription: {
             /** @enum {string} */
             task: "transcribe" | "translate";
-            /** @description The lower-case English name of the language of `text`, where the model reports it. */
+            /** @description The lower-case English name of the language of `text`, if the model reports it. */
             language?: string;
             /**
              * Format: double
-             * @description Seconds, where known.
+             * @description Seconds, if known.
              */
             duration?: number;
             /** @description One continuous string; "" for silence. */
             text: string;
-            /** @description If asked for or by default, and if the model has timestamps of segments. */
+            /** @description If requested or by default, and if the model has timestamps of segments. */
             segments?: components["schemas"]["TranscriptionSegment"][];
-            /** @description If asked for. */
+            /** @description If requested. */
             words?: components["schemas"]["TranscriptionWord"][];
-            /** @description Where the duration is known. */
+            /** @description Only if the duration is known. */
             usage?: components["schemas"]["TranscriptionUsage"];
         };
     };
@@ -1429,15 +1434,15 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -1483,7 +1488,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1534,18 +1542,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -1592,10 +1600,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -1638,21 +1646,24 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    /**
+                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
+                     *     aliases and defaults.
+                     */
                     "X-Parlance-Model": string;
-                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
                 };
@@ -1666,7 +1677,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["SpeechEvent"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1714,7 +1725,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -1857,18 +1871,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -1938,10 +1952,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -2007,21 +2021,24 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    /**
+                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
+                     *     aliases and defaults.
+                     */
                     "X-Parlance-Model": string;
-                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
                 };
@@ -2032,7 +2049,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["TranscriptionEvent"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2080,7 +2097,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2223,18 +2243,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -2304,10 +2324,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -2373,21 +2393,24 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    /**
+                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
+                     *     aliases and defaults.
+                     */
                     "X-Parlance-Model": string;
-                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
                 };
@@ -2397,7 +2420,7 @@ export interface operations {
                     "text/vtt": string;
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2445,7 +2468,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2588,18 +2614,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -2669,10 +2695,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -2722,7 +2748,7 @@ export interface operations {
     listAudioVoices: {
         parameters: {
             query?: {
-                /** @description Only the voices of this speech model. */
+                /** @description Returns only the voices of this speech model. */
                 model?: string;
             };
             header?: never;
@@ -2737,15 +2763,15 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -2766,7 +2792,7 @@ export interface operations {
                     "application/json": components["schemas"]["AudioVoiceList"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2814,7 +2840,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -2888,18 +2917,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -2946,10 +2975,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -2992,21 +3021,24 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    /**
+                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
+                     *     aliases and defaults.
+                     */
                     "X-Parlance-Model": string;
-                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
                 };
@@ -3015,7 +3047,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3063,7 +3095,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3206,18 +3241,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -3287,10 +3322,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -3340,7 +3375,7 @@ export interface operations {
     listModels: {
         parameters: {
             query?: {
-                /** @description Only the models that have it. */
+                /** @description Returns only models with this capability. */
                 capability?: components["schemas"]["Capability"];
             };
             header?: never;
@@ -3355,15 +3390,15 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -3400,7 +3435,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3448,7 +3483,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3499,18 +3537,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -3557,10 +3595,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -3601,15 +3639,15 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -3656,7 +3694,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3730,18 +3771,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -3788,10 +3829,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
@@ -3834,21 +3875,24 @@ export interface operations {
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /** @description The id of the entry that did the work, percent-encoded where it is not ASCII: aliases and defaults differ from `model`. */
+                    /**
+                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
+                     *     aliases and defaults.
+                     */
                     "X-Parlance-Model": string;
-                    /** @description Fields of the request without an effect, comma-separated; absent when there are none. */
+                    /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
                 };
@@ -3857,7 +3901,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ResponseEvent"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model cannot do what it asks for. */
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -3905,7 +3949,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key may not use the operation or the model; or without API keys (open mode), the Host or the Origin of the request is not allowed. */
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
             403: {
                 headers: {
                     /** @description The request id, also in the operator's log. */
@@ -4048,18 +4095,18 @@ export interface operations {
             /** @description A limit of the API key or of the provider is reached. */
             429: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent where there are none.
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
                      */
                     "RateLimit-Policy"?: string;
-                    /** @description What is left of these limits: `r` units, until `t` seconds from now. With a 429 only the limits that are violated. */
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
                     RateLimit?: string;
-                    /** @description Requests that the API key may send in a minute, if they are limited. */
+                    /** @description Requests per minute of the API key, if limited. */
                     "x-ratelimit-limit-requests"?: string;
-                    /** @description Those that are left of this minute. */
+                    /** @description Remaining requests of this minute. */
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
@@ -4129,10 +4176,10 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description Temporarily or by configuration unavailable. */
+            /** @description Unavailable, temporarily or by configuration. */
             503: {
                 headers: {
-                    /** @description Seconds to wait before a retry, where known. */
+                    /** @description Seconds to wait before a retry, if known. */
                     "Retry-After"?: string;
                     /** @description The request id, also in the operator's log. */
                     "X-Request-Id": string;

@@ -18,7 +18,7 @@ export const optionsSchema: OptionsSchema = {
     program: {
       type: 'string',
       minLength: 1,
-      description: 'Path of espeak-ng. Default: found on PATH, else the package @echogarden/espeak-ng-emscripten.',
+      description: 'Path of espeak-ng. Default: found on PATH, or else the package @echogarden/espeak-ng-emscripten.',
     },
     id: { ...text, description: 'Model id used in requests. Default: espeak.' },
     name: { ...text, description: 'Display name. Default: eSpeak NG.' },

@@ -71,7 +71,7 @@ export const optionsSchema: OptionsSchema = {
             type: 'array',
             items: { type: 'string', enum: modelFeatures },
             description:
-              'What requests may use: a prompt, a temperature, the times of segments and words (verbose_json), keywords ' +
+              'Features of the model: a prompt, a temperature, timestamps of segments and words (verbose_json), keywords ' +
               '(keywords[]), translate (the endpoint /audio/translations) and diarize (diarized_json). Default: prompt ' +
               'and temperature; segment and word too if the id contains "whisper". List what other models have, such ' +
               "as another Parlance's over /v1.",

@@ -59,7 +59,7 @@ export const pulledId = (name: string): string => `local/${name}`;
 export const pulledOption = {
   type: 'boolean',
   description:
-    'Also serve the models of the catalogue that `npm run setup -- NAME` has installed, as `local/NAME`; never as the default. Default: false, and true without a settings file.',
+    'Also serve models of the catalog that were installed with `npm run setup -- NAME`, as `local/NAME`, never as the default model. Default: false; true without a settings file.',
 } as const;
 
 export const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };

@@ -40,7 +40,7 @@ export const optionsSchema: OptionsSchema = {
     models: {
       type: 'array',
       minItems: 1,
-      description: `The models to serve: ids of the catalogue (${catalogue.ids.join(', ')}), or GGUF files. Default: [${defaultModels.join(', ')}].`,
+      description: `The models to serve: ids of the catalog (${catalogue.ids.join(', ')}), or GGUF files. Default: [${defaultModels.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,
@@ -49,8 +49,8 @@ export const optionsSchema: OptionsSchema = {
         required: ['id'],
         properties: {
           id: { ...label, description: 'Model id used in requests.' },
-          file: { ...text, description: 'Path of a .gguf file in one piece.' },
-          model: { ...label, description: 'Instead of `file`: id of a model of the catalogue.' },
+          file: { ...text, description: 'Path of a .gguf file that is not split.' },
+          model: { ...label, description: 'Id of a model of the catalog, instead of `file`.' },
           name: { ...label, description: 'Display name.' },
         },
       },
@@ -64,17 +64,17 @@ export const optionsSchema: OptionsSchema = {
       type: 'integer',
       minimum: 256,
       maximum: 1_048_576,
-      description: 'Tokens that a conversation and its answer may have; memory grows with it. Default: 4096.',
+      description: 'Maximum tokens of a conversation with its answer; memory grows with it. Default: 4096.',
     },
     reasoning: {
       type: ['boolean', 'integer'],
       minimum: 1,
       maximum: 1_048_576,
       description:
-        'Whether a model may reason before it answers, or the tokens it may use for it. `true`: 512. Default: false.',
+        'Whether a model may reason before it answers, or the maximum reasoning tokens. `true`: 512. Default: false.',
     },
-    threads: { ...count, description: 'Threads of a model. Default: half of the cores, at least 1.' },
-    slots: { ...count, description: 'Answers at once; each has a context of its own in memory. Default: 1.' },
+    threads: { ...count, description: 'Threads per model. Default: half of the cores, at least 1.' },
+    slots: { ...count, description: 'Concurrent answers; each has its own context in memory. Default: 1.' },
     waiting: {
       type: 'integer',
       minimum: 0,
@@ -85,19 +85,18 @@ export const optionsSchema: OptionsSchema = {
       ...seconds,
       description: 'Seconds without a request after which a model is unloaded; 0: never. Default: 600.',
     },
-    timeout: { ...seconds, minimum: 1, description: 'Seconds for one answer of the model. Default: 600.' },
-    maxSteps: { ...count, description: 'Maximum number of answers of the model in a run with tools. Default: 8.' },
+    timeout: { ...seconds, minimum: 1, description: 'Timeout of one answer of the model in seconds. Default: 600.' },
+    maxSteps: { ...count, description: 'Maximum number of model responses per run. Default: 8.' },
     gpu: {
       type: ['boolean', 'string'],
       enum: [false, 'auto', 'cuda', 'vulkan', 'metal'],
-      description:
-        'What else than the processor computes; needs the packages of node-llama-cpp for it in `runtime`. Not tested. Default: false.',
+      description: 'GPU backend; requires the node-llama-cpp packages for it in `runtime`. Not tested. Default: false.',
     },
     pulled: pulledOption,
     mirror: {
       ...text,
       pattern: '^https?://',
-      description: 'Base URL of a mirror of huggingface.co for models of the catalogue.',
+      description: 'Base URL of a mirror of huggingface.co for models of the catalog.',
     },
   },
 };

@@ -88,7 +88,7 @@ export const optionsSchema: OptionsSchema = {
           supports: {
             type: 'array',
             items: { type: 'string', enum: optionalFeatures },
-            description: 'images: the model reads images in messages. Default: none.',
+            description: 'images: the model accepts images in messages. Default: none.',
           },
         },
       },

@@ -40,14 +40,14 @@ export const optionsSchema: OptionsSchema = {
           kind: {
             type: 'string',
             enum: Object.keys(modelKinds),
-            description: 'What the folder contains. nemo-ctc: model.onnx, else model.int8.onnx, and tokens.txt.',
+            description: 'Type of the model. nemo-ctc: model.onnx or else model.int8.onnx, and tokens.txt.',
           },
           folder: { ...text, description: 'Path of the folder with the files of the model.' },
           name: { ...label, description: 'Display name. Default: id.' },
           language: {
             type: 'string',
             pattern: '^[a-z]{2}$',
-            description: 'The language that the model transcribes; requests that name another one are rejected.',
+            description: 'The language that the model transcribes; requests for another language are rejected.',
           },
         },
       },

@@ -37,7 +37,7 @@ export const optionsSchema: OptionsSchema = {
     voices: {
       type: 'array',
       minItems: 1,
-      description: `The voices to serve: ids of the catalogue (${catalogue.ids.join(', ')}), or files. Default: [${defaultVoices.join(', ')}].`,
+      description: `The voices to serve: ids of the catalog (${catalogue.ids.join(', ')}), or files. Default: [${defaultVoices.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,
@@ -45,8 +45,8 @@ export const optionsSchema: OptionsSchema = {
         additionalProperties: false,
         required: ['id', 'file'],
         properties: {
-          id: { ...label, description: 'Voice id used in requests; a voice of several speakers is `id/speaker`.' },
-          file: { ...text, description: 'Path of the .onnx file of a Piper voice, with its .onnx.json beside it.' },
+          id: { ...label, description: 'Voice id used in requests; with several speakers, `id/speaker`.' },
+          file: { ...text, description: 'Path of the .onnx file of a Piper voice, with its .onnx.json next to it.' },
           name: { ...label, description: 'Display name. Default: the name and the language in the .onnx.json.' },
         },
       },
@@ -63,9 +63,9 @@ export const optionsSchema: OptionsSchema = {
     },
     id: { ...label, description: 'Model id used in requests. Default: local-voice.' },
     name: { ...label, description: 'Display name. Default: Local voice.' },
-    voice: { ...label, description: 'Default voice. Default: the first.' },
-    threads: { ...count, description: 'Threads per sentence. More than one costs more than it gains. Default: 1.' },
-    slots: { ...count, description: 'Sentences that are spoken at once. Default: half of the cores, at least 1.' },
+    voice: { ...label, description: 'Default voice. Default: the first one.' },
+    threads: { ...count, description: 'Threads per sentence. More than one is rarely worth the CPU time. Default: 1.' },
+    slots: { ...count, description: 'Sentences synthesized concurrently. Default: half of the cores, at least 1.' },
     waiting: {
       type: 'integer',
       minimum: 0,
@@ -88,7 +88,7 @@ export const optionsSchema: OptionsSchema = {
     mirror: {
       ...text,
       pattern: '^https?://',
-      description: 'Base URL of a mirror of huggingface.co for voices of the catalogue.',
+      description: 'Base URL of a mirror of huggingface.co for voices of the catalog.',
     },
   },
 };

@@ -60,7 +60,7 @@ const model = {
     },
     defaultVoice: {
       ...shortText,
-      description: 'Used when a request names no voice. Default: the first of the voices.',
+      description: 'Used when a request names no voice. Default: the first one.',
     },
     maxCharacters: {
       type: 'integer',
@@ -94,7 +94,7 @@ const model = {
       uniqueItems: true,
       items: { type: 'string', enum: speechFeatures },
       description:
-        'What the model does with requests that ask for it. Default: both for the API openai (tts-1 has only speed), ' +
+        'Optional features of the model. Default: both for the API openai (tts-1 has only speed), ' +
         'none for the others.',
     },
   },
@@ -109,7 +109,7 @@ export const optionsSchema: OptionsSchema = {
     timeout: {
       ...providerProperties.timeout,
       description:
-        'Timeout in seconds until the first audio of each piece of the text, including retries. Default: 300.',
+        'Timeout in seconds until the first audio of each part of the text, including retries. Default: 300.',
     },
     idleTimeout: {
       ...providerProperties.timeout,

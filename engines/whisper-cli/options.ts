@@ -35,7 +35,7 @@ export const optionsSchema: OptionsSchema = {
     program: {
       ...text,
       description:
-        'Path of whisper-cli. Default: WHISPER_CLI, then our package for this platform, then PATH, then the data directory.',
+        'Path of whisper-cli. Default: WHISPER_CLI, then the npm package for this platform, then PATH, then DATA_DIR/bin.',
     },
     models: {
       type: 'array',
@@ -52,14 +52,17 @@ export const optionsSchema: OptionsSchema = {
           language: {
             type: 'string',
             pattern: '^[a-z]{2}$',
-            description: 'Used when a request names no language. Default: detect it.',
+            description: 'Used when a request names no language. Default: detected.',
           },
           vad: { ...text, description: 'Path of a Silero VAD model (ggml), which removes silence and noise.' },
         },
       },
     },
     slots: { ...count, description: 'Concurrent transcriptions. Default: half of the cores, at least 1.' },
-    threads: { ...count, description: 'Threads per transcription. Default: the cores that the others leave.' },
+    threads: {
+      ...count,
+      description: 'Threads per transcription. Default: the cores that other transcriptions leave free.',
+    },
     waiting: {
       type: 'integer',
       minimum: 0,
@@ -68,7 +71,7 @@ export const optionsSchema: OptionsSchema = {
     },
     keepLoaded: {
       type: 'boolean',
-      description: 'Keep models in memory between recordings, as far as MEMORY_BUDGET allows. Default: true.',
+      description: 'Keep models in memory between recordings, within MEMORY_BUDGET. Default: true.',
     },
     idleUnload: {
       type: 'integer',
@@ -81,13 +84,13 @@ export const optionsSchema: OptionsSchema = {
       type: 'string',
       enum: ['auto', 'full'],
       description:
-        'auto: recordings of less than 30 s are encoded with the context of their length, which is faster and may cost words. Default: full.',
+        'auto: limits the encoder context of recordings shorter than 30 s to their length, which is faster but may lose words. Default: full.',
     },
     voiceActivity: {
       type: 'string',
       enum: ['auto', 'off'],
       description:
-        'auto: only speech is transcribed, once `npm run setup -- voice` has installed what finds it. off: for singing and whispering. Default: auto.',
+        'auto: transcribes only speech, once `npm run setup -- voice` has installed the detector. off: transcribes everything, for singing and whispering. Default: auto.',
     },
     pulled: pulledOption,
     mirror: { ...text, pattern: '^https?://', description: 'Base URL of a mirror for model downloads.' },

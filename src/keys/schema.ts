@@ -38,19 +38,20 @@ const entrySchema = (operations: readonly string[]) => ({
     sha256: {
       type: 'string',
       pattern: '^[0-9a-fA-F]{64}$',
-      description: 'SHA-256 of the token, as 64 hex digits. `npx @parlance/server key new NAME` makes both.',
+      description:
+        'SHA-256 of the token, as 64 hex digits. `npx @parlance/server key new NAME` creates token and hash.',
     },
     expires: {
       type: 'string',
       format: 'date-time',
-      description: 'Until when the token is valid, such as 2027-03-01T00:00:00Z. Default: for ever.',
+      description: 'Expiry of the token, such as 2027-03-01T00:00:00Z. Default: forever.',
     },
     operations: {
       type: 'array',
       minItems: 1,
       items: { type: 'string', enum: operations },
       description:
-        'Ids of the operations that the key may use; they also govern /v1. Default: all but startPreparation and stopPreparation, which have to be listed.',
+        'Ids of the operations that the key may use; they also govern /v1. Default: all except startPreparation and stopPreparation, which must be listed explicitly.',
     },
     models: {
       type: 'array',
@@ -76,15 +77,15 @@ const entrySchema = (operations: readonly string[]) => ({
       additionalProperties: false,
       description: 'Limits of all tokens of the key together. Default: none.',
       properties: {
-        requestsPerMinute: { ...count, description: 'Requests that begin in a minute.' },
-        concurrentRequests: { ...count, description: 'Requests in flight.' },
+        requestsPerMinute: { ...count, description: 'Maximum requests per minute.' },
+        concurrentRequests: { ...count, description: 'Maximum requests in flight.' },
         audioMinutesPerDay: {
           type: 'number',
           exclusiveMinimum: 0,
           maximum: 1_000_000_000,
-          description: 'Minutes of recordings that are transcribed in a day (UTC).',
+          description: 'Maximum minutes of transcribed recordings per day (UTC).',
         },
-        tokensPerDay: { ...count, description: 'Tokens that chats use in a day (UTC).' },
+        tokensPerDay: { ...count, description: 'Maximum tokens of chats per day (UTC).' },
       },
     },
   },

@@ -66,7 +66,7 @@ const table = {
     ...flag,
     default: false,
     description:
-      'For contract tests: made-up answers from the engine `sandbox` unless the file lists engines, and `Prefer: code=NNN` for any declared answer',
+      'For contract tests: canned responses from the engine `sandbox` unless the file lists engines, and `Prefer: code=NNN` for any declared response',
   },
   apiKeys: {
     env: 'API_KEYS',
@@ -75,14 +75,13 @@ const table = {
     secret: true,
     expects: 'must be one or more tokens of printable ASCII without spaces, comma-separated',
     description:
-      'Bearer tokens, comma-separated, named key-1, key-2 and so on; none here and in API_KEYS_FILE: open mode',
+      'Bearer tokens, comma-separated, named key-1, key-2 and so on; without these and API_KEYS_FILE: open mode',
   },
   apiKeysFile: {
     env: 'API_KEYS_FILE',
     schema: text,
     example: 'keys.yaml',
-    description:
-      'YAML file with named keys, their permissions and limits, in addition to API_KEYS; read again on SIGHUP',
+    description: 'YAML file with named keys, their permissions and limits, in addition to API_KEYS; reloaded on SIGHUP',
   },
   allowOpen: {
     env: 'ALLOW_OPEN',
@@ -98,34 +97,34 @@ const table = {
     // As browsers send it: lower case, punycode, no default port.
     normalize: (text) => (/^https?:/i.test(text) ? new URL(text).origin : text),
     description:
-      'Origins of web pages that may use the service, comma-separated; `*` allows any but `null` and `file://`, the origins of packaged apps, which must be listed and need API_KEYS',
+      'Origins of web pages that may use the service, comma-separated; `*` allows any except `null` and `file://`, the origins of packaged apps, which must be listed and require API_KEYS',
   },
   trustProxy: {
     env: 'TRUST_PROXY',
     ...integer(0, 10),
     default: 0,
     description:
-      'Number of reverse proxies in front: the address of a client is that entry of X-Forwarded-For, counted from the right; never set it where clients reach the port directly',
+      'Number of reverse proxies in front: the address of a client is that entry of X-Forwarded-For, counted from the right; never set it if clients can reach the port directly',
   },
   prepare: {
     env: 'PREPARE',
     ...flag,
     default: true,
     description:
-      'off: nobody may start or stop preparations over HTTP (`POST /preparations/{id}`); commands and the start still may',
+      'off: preparations cannot be started or stopped over HTTP (`POST /preparations/{id}`), only by commands and the start',
   },
   page: {
     env: 'PAGE',
     ...flag,
     default: true,
-    description: 'off: no web page at / and no API reference at /docs',
+    description: 'off: disables the web page at / and the API reference at /docs',
   },
   interimResponses: {
     env: 'INTERIM_RESPONSES',
     schema: { type: 'string', enum: ['auto', 'off'] },
     default: 'auto',
     description:
-      'auto: `102 Processing` every two minutes to Node’s fetch and OpenAI’s SDK for JavaScript, which otherwise give up after 300 s; never through a proxy; off: none',
+      'auto: sends `102 Processing` every two minutes to Node’s fetch and OpenAI’s SDK for JavaScript, which otherwise give up after 300 s, except through a proxy; off: never',
   },
   transcribeEnabled: {
     env: 'TRANSCRIBE_ENABLED',
@@ -143,7 +142,7 @@ const table = {
     env: 'TRANSCRIBE_SETUP',
     ...flag,
     default: true,
-    description: 'off: do not build or download missing parts of local transcription in the background',
+    description: 'off: does not build or download missing parts of local transcription in the background',
   },
   transcribeVad: {
     env: 'TRANSCRIBE_VAD',
@@ -152,7 +151,7 @@ const table = {
     default: 'auto',
     inFile: false,
     description:
-      'off: the local model also transcribes what is not found to be speech, such as singing; auto: only speech, once `npm run setup -- voice` has installed what finds it',
+      'off: the local model transcribes everything, including singing; auto: only speech, once `npm run setup -- voice` has installed the detector',
   },
   transcribeMaxSeconds: {
     env: 'TRANSCRIBE_MAX_SECONDS',
@@ -165,19 +164,19 @@ const table = {
     ...orAuto(integer(1, 86400)),
     default: 'auto',
     description:
-      'Timeout of a transcription after its upload, in seconds; auto: the longer of 600 s and three times the sound',
+      'Timeout of a transcription after its upload, in seconds; auto: the longer of 600 s and three times the audio',
   },
   transcribeJobs: {
     env: 'TRANSCRIBE_JOBS',
     ...flag,
     default: true,
-    description: 'off: no transcriptions of long recordings as jobs (`POST /transcriptions`)',
+    description: 'off: disables jobs for long recordings (`POST /transcriptions`)',
   },
   transcribeJobKeep: {
     env: 'TRANSCRIBE_JOB_KEEP',
     ...integer(1, 604_800),
     default: 3600,
-    description: 'How long the transcript of a job is kept after its end, in seconds',
+    description: 'Retention of the transcript of a job after its end, in seconds',
   },
   transcribeJobMaxMb: {
     env: 'TRANSCRIBE_JOB_MAX_MB',
@@ -195,54 +194,53 @@ const table = {
     env: 'WHISPER_CLI',
     schema: text,
     inFile: false,
-    description: 'The whisper-cli program; unset: found on PATH, then in DATA_DIR/bin',
+    description: 'Path of whisper-cli; unset: that of its npm package, else on PATH, else in DATA_DIR/bin',
   },
   whisperModel: {
     env: 'WHISPER_MODEL',
     schema: text,
     inFile: false,
-    description: 'ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
+    description: 'Path of the ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
   },
   voiceSetup: {
     env: 'VOICE_SETUP',
     ...flag,
     default: false,
     description:
-      'on: the start downloads what the local voice lacks, and what finds speech for local transcription, in the background, as `npm run setup -- voice` does',
+      'on: the start installs the local voice, and speech detection for local transcription, in the background, like `npm run setup -- voice`',
   },
   voiceModel: {
     env: 'VOICE_MODEL',
     schema: text,
     inFile: false,
     description:
-      'The .onnx file of a Piper voice, with its .onnx.json beside it, for the model `local-voice`; unset: en_US-ljspeech-medium, once `npm run setup -- voice` has downloaded it',
+      'Path of the .onnx file of a Piper voice, with its .onnx.json next to it, for the model `local-voice`; unset: en_US-ljspeech-medium, once `npm run setup -- voice` has installed it',
   },
   chatSetup: {
     env: 'CHAT_SETUP',
     ...flag,
     default: false,
-    description:
-      'on: the start downloads what local chat lacks (730 MB) in the background, as `npm run setup -- chat` does',
+    description: 'on: the start installs local chat (730 MB) in the background, like `npm run setup -- chat`',
   },
   chatLocalModel: {
     env: 'CHAT_LOCAL_MODEL',
     schema: text,
     inFile: false,
     description:
-      'A GGUF file, for the chat model `local-chat`; unset: Qwen3 0.6B, once `npm run setup -- chat` has downloaded it',
+      'Path of a GGUF file for the chat model `local-chat`; unset: Qwen3 0.6B, once `npm run setup -- chat` has installed it',
   },
   voiceRuntime: {
     env: 'VOICE_RUNTIME',
     schema: text,
     inFile: false,
     description:
-      'For sherpa-voice, sherpa-stt and whisper-cli: directory with node_modules/sherpa-onnx-node, and with silero_vad.onnx; unset: a package beside Parlance, then that of `npm run setup -- voice`',
+      'For sherpa-voice, sherpa-stt and whisper-cli: directory with node_modules/sherpa-onnx-node and silero_vad.onnx; unset: a package next to Parlance, else that of `npm run setup -- voice`',
   },
   ffmpeg: {
     env: 'FFMPEG',
     schema: text,
     example: '/usr/bin/ffmpeg',
-    description: 'The ffmpeg program; unset: found on PATH',
+    description: 'Path of ffmpeg; unset: found on PATH',
   },
   chatModel: {
     env: 'CHAT_MODEL',
@@ -277,14 +275,14 @@ const table = {
     ...flag,
     default: true,
     description:
-      'off: chats under `/v1` are never offered the tools of this service; apps also send requests of their own there, for titles and tags, which may call MCP tools',
+      'off: chats under `/v1` cannot use the tools of this service; on: background requests of apps, such as for titles and tags, may call MCP tools',
   },
   compatItems: {
     env: 'COMPAT_ITEMS',
     ...flag,
     default: true,
     description:
-      'off: texts and calls of responses under `/v1` are not kept in memory for an hour, and requests cannot refer to them (`item_reference`)',
+      'on: texts and calls of responses under `/v1` stay in memory for an hour, so that requests can refer to them (`item_reference`); off: nothing is kept',
   },
   logLevel: {
     env: 'LOG_LEVEL',
@@ -297,14 +295,14 @@ const table = {
     schema: { type: 'string', enum: ['auto', 'json', 'text'] },
     expects: 'must be auto, json or text',
     default: 'auto',
-    description: 'Format of the log: `text` for people, `json` for programs; auto: text if stdout is a terminal',
+    description: 'Format of the log; auto: text if stdout is a terminal, otherwise json',
   },
   dataDir: {
     env: 'DATA_DIR',
     schema: text,
     example: '/var/lib/parlance',
     description:
-      'Where built programs, models and temporary files live; unset: ~/.local/share/parlance, and the temporary files in the system’s temporary directory',
+      'Directory of built programs, models and temporary files; unset: ~/.local/share/parlance, with temporary files in the system’s temporary directory',
   },
   diskBudget: {
     env: 'DISK_BUDGET',
@@ -320,7 +318,7 @@ const table = {
     schema: { type: 'integer', minimum: 1_048_576 },
     expects: 'must be an integer of at least 1048576 (bytes)',
     description:
-      'Memory of all models that stay loaded, in bytes: those idle longest are unloaded first; unset: half of what is available at the start, and a model that needs more is loaded alone',
+      'Maximum memory of all loaded models, in bytes; the least recently used are unloaded first; unset: half of the available memory at the start, and a model that needs more is loaded alone',
   },
   readyRequires: {
     env: 'READY_REQUIRES',
@@ -328,13 +326,13 @@ const table = {
     default: [],
     expects: 'must be one or more of transcription, chat and speech, comma-separated',
     description:
-      'Capabilities without which `/readyz` answers 503: `transcription`, `chat`, `speech`, comma-separated; waits for what the service prepares, never for a provider',
+      'Capabilities required for `/readyz` to return 200: `transcription`, `chat`, `speech`, comma-separated; depends on local installations, never on a provider',
   },
   drainDelay: {
     env: 'DRAIN_DELAY',
     ...integer(0, 3600),
     default: 0,
-    description: 'After SIGTERM: seconds in which `/readyz` answers 503 while new requests are still served',
+    description: 'After SIGTERM: seconds during which `/readyz` returns 503 while new requests are still served',
   },
   shutdownGrace: {
     env: 'SHUTDOWN_GRACE',
@@ -347,13 +345,13 @@ const table = {
     ...integer(0, 65535),
     example: 9464,
     description:
-      'Port for `/metrics` in the format of Prometheus, and for `/healthz` and `/readyz`; 0 selects a free port; unset: off',
+      'Port for `/metrics` in the Prometheus format, and for `/healthz` and `/readyz`; 0 selects a free port; unset: off',
   },
   metricsHost: {
     env: 'METRICS_HOST',
     schema: text,
     default: '127.0.0.1',
-    description: 'Address for METRICS_PORT; the metrics need no key, and have the names of the keys',
+    description: 'Address for METRICS_PORT; the metrics need no key, and contain the names of the keys',
   },
   fleetUrl: {
     env: 'FLEET_URL',
@@ -361,14 +359,13 @@ const table = {
     expects: 'must be a redis or rediss address, such as redis://10.0.0.2:6379',
     secret: true,
     example: 'redis://10.0.0.2:6379',
-    description:
-      'Redis or Valkey of the fleet: transcriptions of local models run on its workers; unset: on this machine',
+    description: 'URL of the Redis or Valkey of the fleet, whose workers transcribe with local models; unset: no fleet',
   },
   fleetRole: {
     env: 'FLEET_ROLE',
     schema: { type: 'string', enum: ['front', 'worker', 'both'] },
     default: 'both',
-    description: 'What this node of the fleet does: `front` takes requests, `worker` transcribes, `both`',
+    description: 'Role of this node in the fleet: `front` takes requests, `worker` transcribes, `both`',
   },
   fleetAddress: {
     env: 'FLEET_ADDRESS',
@@ -376,14 +373,14 @@ const table = {
     expects: 'must be an http or https address without a path, such as http://10.0.0.5:8485',
     normalize: (text) => new URL(text).origin,
     example: 'http://10.0.0.5:8485',
-    description: 'Fronts only: where the other nodes reach it; plain http only for private addresses',
+    description: 'Fronts only: URL for the other nodes; plain http only for private addresses',
   },
   fleetListen: {
     env: 'FLEET_LISTEN',
     schema: { type: 'string', pattern: '^[^\\s/]+:\\d{1,5}$' },
     expects: 'must be an address and a port, such as 0.0.0.0:8485',
     example: '0.0.0.0:8485',
-    description: 'Fronts only: address and port to listen on for the fleet; unset: those of FLEET_ADDRESS',
+    description: 'Fronts only: address and port to listen on for other nodes; unset: those of FLEET_ADDRESS',
   },
   fleetSecret: {
     env: 'FLEET_SECRET',
@@ -398,14 +395,15 @@ const table = {
     schema: { type: 'string', pattern: '^[\\w{}-]{1,64}$' },
     default: 'parlance',
     expects: 'must be 1 to 64 letters, digits, hyphens, underscores or braces',
-    description: 'Prefix of the keys in Redis; fleets that share a Redis need different ones',
+    description: 'Prefix of the keys in Redis; fleets that share a Redis need different prefixes',
   },
   fleetEngines: {
     env: 'FLEET_ENGINES',
     schema: { type: 'array', items: text },
     expects: 'must be names of engine instances, comma-separated',
     example: ['local'],
-    description: 'Transcription instances that workers run, comma-separated; unset: all whose models are all local',
+    description:
+      'Transcription instances that workers run, comma-separated; unset: all instances with only local models',
   },
 } as const satisfies Readonly<Record<string, SettingRow>>;
 
@@ -437,7 +435,7 @@ export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = table
 const compatAliasesSchema = {
   type: 'object',
   description:
-    'Entries by the model ids that apps under `/v1` hard-code, such as `whisper-1: local`. Without one, OpenAI’s ids for transcription and speech mean the default.',
+    'Aliases for the model ids that apps under `/v1` hard-code, such as `whisper-1: local`. By default, OpenAI’s ids for transcription and speech are aliases of the default model.',
   propertyNames: { minLength: 1, maxLength: 256 },
   additionalProperties: { type: 'string', minLength: 1, maxLength: 256 },
 } as const;

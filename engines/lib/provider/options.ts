@@ -1,6 +1,6 @@
 /** Settings shared by all engines for OpenAI-compatible providers. */
 export interface ProviderOptions {
-  /** Such as https://api.openai.com/v1, without /audio/transcriptions and the like. */
+  /** Such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions. */
   readonly baseUrl: string;
   /** Absent: no key needed. Empty: a key is needed but not set. */
   readonly apiKey?: string;
@@ -38,7 +38,8 @@ export const providerProperties = {
     format: 'iri',
     // No user and password: they would appear in messages.
     pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
-    description: 'Base URL of the API, such as https://api.openai.com/v1, without /audio/transcriptions and the like.',
+    description:
+      'Base URL of the API, such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions.',
   },
   apiKey: {
     type: 'string',
@@ -59,6 +60,6 @@ export const providerProperties = {
   },
   local: {
     type: 'boolean',
-    description: 'true if the provider runs on this machine and nothing that is sent to it leaves the machine.',
+    description: 'true if the provider runs on this machine and sends no data to other machines.',
   },
 } as const;
