@@ -1,4 +1,4 @@
-/** A plain chat through both doors of the service against @portkey-ai/gateway and a bare proxy, in front of the same provider. */
+/** A plain chat through both APIs of the service against @portkey-ai/gateway and a bare proxy, in front of the same provider. */
 import { Agent } from 'undici';
 import {
   directly,
@@ -56,21 +56,21 @@ export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
       goal: { atLeast: 2.3 },
     },
     {
-      what: '  the same through the OpenAI-compatible door',
+      what: '  the same through the OpenAI-compatible API',
       measured: perSecond(rate(crowd.door)),
       against: perSecond(rate(crowd.gateway)),
       ratio: rate(crowd.door) / rate(crowd.gateway),
       goal: { atLeast: 2 },
     },
     {
-      what: '  processor time of a chat through that door, against the native one',
+      what: '  processor time of a chat through that API, against the native one',
       measured: milliseconds(cost(crowd.door)),
       against: milliseconds(cost(crowd.ours)),
       ratio: cost(crowd.door) / cost(crowd.ours),
       goal: { atMost: 1.1 },
     },
     {
-      what: '  processor time of a response through that door, against the native chat',
+      what: '  processor time of a response through that API, against the native chat',
       measured: milliseconds(cost(crowd.responses)),
       against: milliseconds(cost(crowd.ours)),
       ratio: cost(crowd.responses) / cost(crowd.ours),

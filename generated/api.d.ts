@@ -641,11 +641,11 @@ export type components = {
             instance: string;
             /**
              * Format: int32
-             * @description Seconds to wait before a retry, as in the `Retry-After` header, which `chat.failed` in a stream cannot have.
+             * @description Seconds to wait before a retry, as in the `Retry-After` header, which an event of a stream cannot have.
              */
             retry_after?: number;
             /**
-             * @description The limits of the API key that refused the request, as named in `RateLimit-Policy`.
+             * @description The limits of the API key that the request violates, as named in `RateLimit-Policy`.
              * @example [
              *       "requests"
              *     ]

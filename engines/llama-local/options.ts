@@ -58,7 +58,7 @@ export const optionsSchema: OptionsSchema = {
     runtime: {
       ...text,
       description:
-        'Directory with node_modules/node-llama-cpp. Default: a package beside Parlance, then that of `npm run setup -- chat`.',
+        'Directory with node_modules/node-llama-cpp. Default: a package next to Parlance, then that of `npm run setup -- chat`.',
     },
     contextSize: {
       type: 'integer',

@@ -55,7 +55,7 @@ export const optionsSchema: OptionsSchema = {
     runtime: {
       ...text,
       description:
-        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package beside Parlance, then that of `npm run setup -- stt`.',
+        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package next to Parlance, then that of `npm run setup -- stt`.',
     },
     threads: { ...count, description: 'Threads per recording. Default: 1.' },
     slots: { ...count, description: 'Concurrent transcriptions. Default: half of the cores, at least 1.' },

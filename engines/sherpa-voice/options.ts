@@ -54,7 +54,7 @@ export const optionsSchema: OptionsSchema = {
     runtime: {
       ...text,
       description:
-        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package beside Parlance, then that of `npm run setup -- voice`.',
+        'Directory with node_modules/sherpa-onnx-node. Default: VOICE_RUNTIME, then a package next to Parlance, then that of `npm run setup -- voice`.',
     },
     data: {
       ...text,

@@ -46,7 +46,7 @@ async function compileNative(): Promise<Document> {
   return document;
 }
 
-/** The contract of the OpenAI-compatible door. */
+/** The contract of the OpenAI-compatible API. */
 async function compileCompat(): Promise<Document> {
   const document = await compileSpec('spec/openai', 'openapi-compat.json');
   addErrorExamples(document);

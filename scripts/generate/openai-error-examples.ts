@@ -1,5 +1,5 @@
 /**
- * Examples for every declared error of the OpenAI-compatible contract, made by the door's own table of errors. As the
+ * Examples for every declared error of the OpenAI-compatible contract, made by the table of errors of `/v1`. As the
  * native problems, they are the same for all operations: `npm run generate` adds them.
  */
 import { invalid, problemAnswer, ProblemError } from '../../src/contract/problems.ts';

@@ -18,7 +18,7 @@ export function settingsReference(): string {
     defaultOf(row.default),
     row.description,
   ]);
-  return table(['variable', 'in the file', 'type', 'default', 'what it is'], rows);
+  return table(['variable', 'in the file', 'type', 'default', 'description'], rows);
 }
 
 /** A list that is empty is no default worth showing. */
@@ -49,7 +49,7 @@ export function optionsTable(schema: Described): string {
     required ? 'yes' : '',
     field.description ?? '',
   ]);
-  return table(['option', 'type', 'required', 'what it is'], rows);
+  return table(['option', 'type', 'required', 'description'], rows);
 }
 
 export function errorsReference(): string {
@@ -63,7 +63,7 @@ export function errorsReference(): string {
     defaultFieldOf(name as ProblemCode),
     underV1(name as ProblemCode),
   ]);
-  return table(['code', 'status', 'title', 'Retry-After', 'engines may throw it', 'field', 'under `/v1`'], rows);
+  return table(['code', 'status', 'title', 'Retry-After', 'thrown by engines', 'field', 'under `/v1`'], rows);
 }
 
 export function errorAdviceReference(): string {
@@ -90,7 +90,7 @@ export function metricsReference(): string {
     'buckets' in row ? row.buckets.join(' ') : '',
     row.help,
   ]);
-  return table(['metric', 'type', 'labels', 'buckets', 'what it is'], rows);
+  return table(['metric', 'type', 'labels', 'buckets', 'description'], rows);
 }
 
 /** The part of the OpenAPI document that the pages show. */
@@ -127,21 +127,27 @@ export function operationsReference({ paths }: Contract): string {
 }
 
 /** `union`: the schema of the events of one stream. */
+/** The page describes these fields once, above the events. */
+const commonFields = ['seq', 'step'];
+
 export function eventsReference(contract: Contract, union: string): string {
   const { oneOf = [] } = (contract.components.schemas[union] ?? {}) as { oneOf?: readonly Described[] };
   return oneOf
     .map((event) => {
       const schema = resolved(event, contract);
       const { type, ...others } = schema.properties as Record<string, Described>;
-      const rows = fieldsOf({ ...schema, properties: others }).map(({ path, schema: field, required }) => [
-        code(path),
-        typeOf(field),
-        required ? 'yes' : '',
-        field.description ?? '',
-      ]);
+      const rows = fieldsOf({ ...schema, properties: others })
+        .filter(({ path }) => !commonFields.includes(path) && !path.startsWith('problem.'))
+        .map(({ path, schema: field, required }) => [
+          code(path),
+          typeOf(field),
+          required ? 'yes' : '',
+          path === 'problem' ? 'A [problem](errors.md).' : (field.description ?? ''),
+        ]);
       const described = (schema.description ?? '').replaceAll('\n', ' ');
       const heading = `### ${code(String(type?.enum?.[0]))}`;
-      return [heading, described, table(['field', 'type', 'always there', 'what it is'], rows)].join('\n\n');
+      const fields = rows.length > 0 ? [table(['field', 'type', 'always present', 'description'], rows)] : [];
+      return [heading, described, ...fields].join('\n\n');
     })
     .join('\n\n');
 }
