@@ -6,7 +6,6 @@ import type { EngineDefinition } from '../../engines/contract/index.ts';
 import { importGraph } from './import-graph.ts';
 import { withBlock } from './markdown.ts';
 import {
-  errorAdviceReference,
   errorsReference,
   eventsReference,
   keysFileReference,
@@ -31,7 +30,6 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     }),
     'docs/reference/errors.md': blocksIn('docs/reference/errors.md', {
       problems: errorsReference(),
-      advice: errorAdviceReference(),
     }),
     'docs/reference/limits.md': blocksIn('docs/reference/limits.md', { requests: requestLimits(contract) }),
     'docs/reference/events.md': blocksIn('docs/reference/events.md', {

@@ -57,18 +57,15 @@ export function errorsReference(): string {
   const rows = Object.entries(problems).map(([name, { status, title, retryAfter }]) => [
     code(name),
     String(status),
-    title,
+    `${title}. ${errorAdvice[name as ProblemCode]}`,
     retryAfter === undefined ? '' : `${retryAfter} s`,
     byEngines.includes(name) ? 'yes' : '',
     defaultFieldOf(name as ProblemCode),
     underV1(name as ProblemCode),
   ]);
-  return table(['code', 'status', 'title', 'Retry-After', 'thrown by engines', 'field', 'under `/v1`'], rows);
-}
-
-export function errorAdviceReference(): string {
-  const rows = Object.entries({ ...errorAdvice, ...clientErrorAdvice }).map(([name, advice]) => [code(name), advice]);
-  return table(['code', 'what to do'], rows);
+  const ofClient = Object.entries(clientErrorAdvice).map(([name, advice]) => [code(name), '', advice, '', '', '', '']);
+  const head = ['code', 'status', 'title, and what to do', 'Retry-After', 'thrown by engines', 'field', 'under `/v1`'];
+  return table(head, [...rows, ...ofClient]);
 }
 
 function underV1(name: ProblemCode): string {
@@ -104,19 +101,25 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Described }>> };
 }
 
+/** Operations with the same body share their rows. */
 export function requestLimits(contract: Contract): string {
-  const rows = Object.entries(contract.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) => {
+  const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => {
       const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
-      return fieldsOf(resolved(body ?? {}, contract)).map(({ path: field, schema, required }) => [
-        code(`${method.toUpperCase()} ${path}`),
+      const rows = fieldsOf(resolved(body ?? {}, contract)).map(({ path: field, schema, required }) => [
         code(field),
         typeOf(resolved(schema, contract)),
         required ? 'yes' : '',
       ]);
+      return { name: code(`${method.toUpperCase()} ${path}`), rows };
     }),
   );
-  return table(['operation', 'field of the body', 'type', 'required'], rows);
+  const byBody = Object.values(Object.groupBy(operations, ({ rows }) => JSON.stringify(rows)));
+  const rows = byBody.flatMap((alike = []) => {
+    const names = alike.map(({ name }) => name).join(', ');
+    return (alike[0]?.rows ?? []).map((row) => [names, ...row]);
+  });
+  return table(['operations', 'field of the body', 'type', 'required'], rows);
 }
 
 export function operationsReference({ paths }: Contract): string {
@@ -126,10 +129,10 @@ export function operationsReference({ paths }: Contract): string {
   return table(['operation', 'what it does'], rows);
 }
 
-/** `union`: the schema of the events of one stream. */
 /** The page describes these fields once, above the events. */
 const commonFields = ['seq', 'step'];
 
+/** `union`: the schema of the events of one stream. */
 export function eventsReference(contract: Contract, union: string): string {
   const { oneOf = [] } = (contract.components.schemas[union] ?? {}) as { oneOf?: readonly Described[] };
   return oneOf

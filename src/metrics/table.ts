@@ -59,7 +59,7 @@ export const metricsTable = {
   chatTokens: {
     name: 'gen_ai_client_token_usage',
     type: 'histogram',
-    help: 'Tokens of a chat, where the provider reports them.',
+    help: 'Tokens of a chat, if the provider reports them.',
     labels: [...chatLabels, 'gen_ai_token_type'],
     buckets: tokenCounts,
   },
