@@ -97,6 +97,7 @@ export interface Contract {
 }
 
 interface Operation {
+  readonly operationId?: string;
   readonly summary?: string;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Described }>> };
 }
@@ -124,9 +125,13 @@ export function requestLimits(contract: Contract): string {
 
 export function operationsReference({ paths }: Contract): string {
   const rows = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { summary }]) => [code(`${method.toUpperCase()} ${path}`), summary ?? '']),
+    Object.entries(methods).map(([method, { summary = '', operationId = '' }]) => [
+      code(`${method.toUpperCase()} ${path}`),
+      summary,
+      code(operationId),
+    ]),
   );
-  return table(['operation', 'what it does'], rows);
+  return table(['operation', 'description', 'id, for keys'], rows);
 }
 
 /** The page describes these fields once, above the events. */
