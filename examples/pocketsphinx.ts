@@ -41,8 +41,8 @@ export default defineEngine<'transcription', { words: string[] }>({
           const grammar = join(directory.path, 'words.gram');
           await writeFile(grammar, `#JSGF V1.0;\ngrammar words;\npublic <words> = (${words.join(' | ')})+;\n`);
           const args = ['-infile', wavPath, '-jsgf', grammar, '-logfn', '/dev/null'];
-          const job = () => context.run(program, args, { signal, timeoutMs: 60_000, cwd: directory.path });
-          const { code, stdout, stderr } = await queue.run(job, { signal });
+          const call = () => context.run(program, args, { signal, timeoutMs: 60_000, cwd: directory.path });
+          const { code, stdout, stderr } = await queue.run(call, { signal });
           if (code !== 0) throw new EngineError('engine-failed', 'PocketSphinx failed.', { cause: new Error(stderr) });
           const text = stdout.trim().replace(/\s+/g, ' ');
           return { text, language: text === '' ? null : 'en', durationMs };

@@ -1,7 +1,7 @@
 /**
- * The service's log: pino, with the ids of the current request in every line. Callers must not log secrets or texts; in
- * case one does, values with the names of secrets are removed here. Texts of programs, providers and third-party engines
- * are cut, and what looks like a key in them is masked.
+ * The service's log: pino, with the ids of the current request in every line. Code must not log secrets or user texts;
+ * as a safeguard, values with names of secrets are removed here. Texts of programs, providers and third-party engines
+ * are truncated, and anything in them that looks like a key is masked.
  */
 import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
 import { maskKeys, shorten } from '../lib/text.ts';
@@ -9,83 +9,83 @@ import { currentScope } from './request-scope.ts';
 
 /** Writes to stdout by default. */
 export function createLog(level: string, destination?: DestinationStream): Logger {
-  const serializers = { err: (err: unknown) => err }; // already described
+  const serializers = { err: (err: unknown) => err }; // already converted by withoutSecrets
   const formatters = { log: withoutSecrets };
   const options = { level, mixin: requestFacts, formatters, serializers, hooks: { logMethod: withMaskedMessage } };
   return destination ? pino(options, destination) : pino(options);
 }
 
-/** A new object each time: pino adds the facts of the line to it. */
+/** Returns a new object each time, because pino adds the facts of the line to it. */
 function requestFacts(): object {
   const { id, trace } = currentScope() ?? {};
   if (trace === undefined) return {};
   return { id, trace_id: trace.traceId, span_id: trace.spanId };
 }
 
-/** Engines write messages as well. */
+/** Masks keys in messages, because engines also write messages. */
 function withMaskedMessage(this: Logger, args: Parameters<LogFn>, write: LogFn): void {
   const [facts, message, ...rest] = args;
   write.call(this, typeof facts === 'string' ? foreignText(facts) : facts, message && foreignText(message), ...rest);
 }
 
-/** In lower case. pino's own `redact` knows no depth and no case, and costs 2 µs per line. */
+/** Names in lower case. pino's own `redact` supports neither any depth nor any case, and takes 2 µs per line. */
 const secretNames: ReadonlySet<string> = new Set([
   ...['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key'],
   ...['apikey', 'api_key', 'token', 'secret', 'password'],
 ]);
 const censored = '[redacted]';
 
-/** The service's own names, which may look like keys: of API keys and models. */
+/** Fields with names of API keys and models, which may look like keys but are not masked. */
 const ownNames: ReadonlySet<string> = new Set(['id', 'key', 'model', 'added', 'removed', 'changed', 'widened']);
 
-/** Deeper values are left out. */
-const deepest = 4;
+/** Maximum depth of values; deeper ones are omitted. */
+const maxDepth = 4;
 
-/** Characters of the facts of a line, which repeat what files, programs and third-party engines say. */
-const longestLine = 32_768;
+/** Maximum number of characters in the facts of a line, which quote files, programs and third-party engines. */
+const maxLineLength = 32_768;
 
-/** What punctuation and a number take of it. */
-const leastOfFact = 8;
+/** Minimum number of characters counted per fact, for punctuation and a number. */
+const minFactLength = 8;
 
 type Facts = Record<string, unknown>;
 
-/** The rest of a line. */
-interface Room {
+/** The remaining characters of a line. */
+interface LineBudget {
   left: number;
 }
 
 function withoutSecrets(facts: Facts): Facts {
-  const room = { left: longestLine };
+  const budget = { left: maxLineLength };
   for (const name in facts) {
     const value = facts[name];
     if (secretNames.has(name.toLowerCase())) facts[name] = censored;
-    else facts[name] = ownNames.has(name) && isText(value) ? bounded(value, room) : readable(value, 1, room);
+    else facts[name] = ownNames.has(name) && isText(value) ? bounded(value, budget) : readable(value, 1, budget);
   }
   return facts;
 }
 
-/** A name or a list of names. */
+/** Whether the value is a name or a list of names. */
 function isText(value: unknown): value is string | readonly string[] {
   return [value].flat().every((item) => typeof item === 'string');
 }
 
-function bounded(names: string | readonly string[], room: Room): unknown {
-  return typeof names === 'string' ? cut(names, room) : fitting(names, room).map((name) => cut(name, room));
+function bounded(names: string | readonly string[], budget: LineBudget): unknown {
+  return typeof names === 'string' ? cut(names, budget) : fitting(names, budget).map((name) => cut(name, budget));
 }
 
-/** A copy for the log. Third-party engines log as well: a getter of theirs may throw. */
-function readable(value: unknown, depth: number, room: Room): unknown {
-  if (typeof value === 'string') return cut(maskKeys(value), room);
+/** Returns a copy for the log. Values of third-party engines may have getters that throw. */
+function readable(value: unknown, depth: number, budget: LineBudget): unknown {
+  if (typeof value === 'string') return cut(maskKeys(value), budget);
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > deepest || room.left <= 0) return '[...]';
+  if (depth > maxDepth || budget.left <= 0) return '[...]';
   try {
-    if (value instanceof Error) return describeError(value, room);
-    if (Array.isArray(value)) return fitting(value, room).map((item) => readable(item, depth + 1, room));
-    if ('toJSON' in value) return readable((value.toJSON as () => unknown).call(value), depth + 1, room);
+    if (value instanceof Error) return describeError(value, budget);
+    if (Array.isArray(value)) return fitting(value, budget).map((item) => readable(item, depth + 1, budget));
+    if ('toJSON' in value) return readable((value.toJSON as () => unknown).call(value), depth + 1, budget);
     return Object.fromEntries(
-      fitting(Object.entries(value), room).map(([name, inner]) => [
-        cut(maskKeys(name), room),
-        secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1, room),
+      fitting(Object.entries(value), budget).map(([name, inner]) => [
+        cut(maskKeys(name), budget),
+        secretNames.has(name.toLowerCase()) ? censored : readable(inner, depth + 1, budget),
       ]),
     );
   } catch {
@@ -93,58 +93,58 @@ function readable(value: unknown, depth: number, room: Room): unknown {
   }
 }
 
-function cut(text: string, room: Room): string {
-  const shortened = shorten(text, Math.max(1, room.left));
-  room.left -= shortened.length;
+function cut(text: string, budget: LineBudget): string {
+  const shortened = shorten(text, Math.max(1, budget.left));
+  budget.left -= shortened.length;
   return shortened;
 }
 
-/** As many as the line has room for. */
-function fitting<T>(items: readonly T[], room: Room): readonly T[] {
-  const kept = items.slice(0, Math.max(0, Math.floor(room.left / leastOfFact)));
-  room.left -= kept.length * leastOfFact;
+/** Returns as many items as fit into the line. */
+function fitting<T>(items: readonly T[], budget: LineBudget): readonly T[] {
+  const kept = items.slice(0, Math.max(0, Math.floor(budget.left / minFactLength)));
+  budget.left -= kept.length * minFactLength;
   return kept;
 }
 
-/** Characters of the messages and of the causes: they repeat what programs and providers said. */
-const longestText = 2_048;
-const longestStack = 4_096;
-const mostCauses = 10;
+/** Maximum number of characters in an error's message and causes, which quote programs and providers. */
+const maxTextLength = 2_048;
+const maxStackLength = 4_096;
+const maxCauses = 10;
 
-/** Nothing else of an error: libraries attach whole requests to theirs. */
-function describeError(error: Error, room: Room): object {
+/** Logs only these fields of an error, because libraries attach whole requests to their errors. */
+function describeError(error: Error, budget: LineBudget): object {
   const [first = error, ...causes] = chainOf(error);
   const message = messageOf([first, ...causes]);
   const because = causes.map((cause) => `\ncaused by: ${stackOf(cause, first.message)}`).join('');
   const { code } = error as { readonly code?: unknown };
-  room.left -= longestText + longestStack; // each has its own bound
+  budget.left -= maxTextLength + maxStackLength; // message and stack have their own limits
   return {
     type: foreignText(first.name),
     message: foreignText(message),
     ...(typeof code === 'number' && { code }),
     ...(typeof code === 'string' && { code: foreignText(code) }),
-    stack: foreignText(stackOf(first), longestStack) + foreignText(because),
+    stack: foreignText(stackOf(first), maxStackLength) + foreignText(because),
   };
 }
 
-function foreignText(text: unknown, limit = longestText): string {
+function foreignText(text: unknown, limit = maxTextLength): string {
   return shorten(maskKeys(String(text)), limit);
 }
 
 function chainOf(error: Error): Error[] {
   const chain: Error[] = [];
-  for (let next: unknown = error; next instanceof Error && chain.length <= mostCauses; next = causeOf(next)) {
+  for (let next: unknown = error; next instanceof Error && chain.length <= maxCauses; next = causeOf(next)) {
     chain.push(next);
   }
   return chain;
 }
 
-/** The first of several errors stands for them all: a host has several addresses. */
+/** Returns the cause; for an AggregateError (a host with several addresses) its first error. */
 function causeOf(error: Error): unknown {
   return error.cause ?? (error instanceof AggregateError ? (error.errors as unknown[])[0] : undefined);
 }
 
-/** Many an error quotes its cause: what was said is not said again. */
+/** Joins the messages of an error and its causes. Causes that an error already quotes are omitted. */
 function messageOf([first, ...causes]: readonly Error[]): string {
   return causes.reduce(
     (said, { message }) => (said.includes(message) ? said : `${said}: ${message}`),
@@ -152,7 +152,7 @@ function messageOf([first, ...causes]: readonly Error[]): string {
   );
 }
 
-/** Without the message, where that was `said`. */
+/** Returns the stack, without the message if `said` already contains it. */
 function stackOf({ stack, name, message }: Error, said?: string): string {
   if (typeof stack !== 'string') return `${name}: ${message}`;
   return said !== undefined && message !== '' && said.includes(message) ? stack.replace(`: ${message}`, '') : stack;

@@ -33,8 +33,8 @@ export async function openNode({ settings, env, log, timeouts, metrics }: NodeOp
     fleet = await openFleet({ settings: fleetSettings, transcribeTimeout, log });
   }
   try {
-    const { wrapAsRemote, noteQueue } = fleet ?? {};
-    const engines = await openEngines(settings, env, log, { timeouts, metrics, wrapAsRemote, noteQueue });
+    const { wrapAsRemote, registerQueue } = fleet ?? {};
+    const engines = await openEngines(settings, env, log, { timeouts, metrics, wrapAsRemote, registerQueue });
     fleet?.start(engines);
     engines.registry.warmUp();
     return {

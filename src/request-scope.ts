@@ -1,12 +1,12 @@
 /**
- * The caller of a request: the name of its API key, or in open mode its address. Queues, budgets and clips are all shared
- * fairly by caller.
+ * The scope of a request: its ids, its API key, its usage, and its caller, which is the name of the API key or, in open
+ * mode, the address. Queues, budgets and clips are shared fairly by caller.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isIPv6 } from 'node:net';
 import type { Trace } from '../lib/trace-context.ts';
 
-/** Absent: unlimited. */
+/** The limits of a key; absent ones are unlimited. */
 export interface KeyLimits {
   readonly requestsPerMinute?: number;
   readonly concurrentRequests?: number;
@@ -14,24 +14,24 @@ export interface KeyLimits {
   readonly tokensPerDay?: number;
 }
 
-/** An API key: its name, what it may do, and how much. */
+/** An API key: its name, permissions and limits. */
 export interface Key {
-  /** Also the caller of its requests. Several tokens may share one key. */
+  /** Name of the key, and the caller of its requests. Several tokens may share one key. */
   readonly name: string;
-  /** Its share of a queue, relative to those of others. Default: 1. */
+  /** Share of a queue relative to other keys. Default: 1. */
   readonly weight: number;
   readonly limits: KeyLimits;
-  /** By operation id of the native contract, also for requests under /v1. */
+  /** Whether the key may use an operation of the native contract, which also governs requests under /v1. */
   readonly mayCall: (operationId: string) => boolean;
-  /** By model id, aliases resolved. */
+  /** Whether the key may use a model, by its id after aliases are resolved. */
   readonly mayUseModel: (id: string) => boolean;
-  /** By the name that the model sees. Tools of the caller are not asked about. */
+  /** Whether the key may use a tool of the service, by the name that the model sees. */
   readonly mayUseTool: (name: string) => boolean;
 }
 
-/** What daily budgets count. */
+/** Amounts that daily budgets count. */
 export interface Used {
-  /** Milliseconds of a recording that have been transcribed. */
+  /** Milliseconds of transcribed audio. */
   readonly audioMs?: number;
   /** Tokens of a chat, input and output. */
   readonly tokens?: number;
@@ -39,39 +39,39 @@ export interface Used {
 
 export type Charge = (used: Used) => void;
 
-/** What a request has used so far: for its log line. Filled while it runs; the rest of its scope never changes. */
+/** Usage of a request so far, for its log line. The only mutable part of a scope. */
 export interface RequestUsage {
-  /** The id of the model that serves it. */
+  /** Id of the model that serves the request. */
   model?: string;
-  /** Length of the transcribed recording. */
+  /** Length of the transcribed recording, in milliseconds. */
   audioMs?: number;
-  /** Length of what was decoded for it on this machine. */
+  /** Length of the audio decoded on this machine, in milliseconds. */
   decodedMs?: number;
-  /** Time in job queues. */
+  /** Time spent in call queues, in milliseconds. */
   queueMs?: number;
-  /** Input and output, as the provider reports them. */
+  /** Input and output tokens, as reported by the provider. */
   tokens?: number;
 }
 
-/** Available to all code that runs for a request (AsyncLocalStorage). */
+/** The scope of a request, available to all code that runs for it (AsyncLocalStorage). */
 export interface RequestScope {
   /** The request id. */
   readonly id?: string;
   readonly trace?: Trace;
-  /** The address until the request is authenticated: then it gets a scope of its own. */
+  /** The address until the request is authenticated. Authentication creates a new scope. */
   readonly caller: string;
-  /** undefined in open mode and for operations without authentication. */
+  /** Absent in open mode and for operations without authentication. */
   readonly key?: Key;
-  /** Charges the budget of the key; undefined if it has none for this operation. */
+  /** Charges the budget of the key; undefined if the key has no budget for this operation. */
   readonly charge?: Charge | undefined;
   readonly usage?: RequestUsage;
-  /** Ids of the services that the request has passed (lib/via). */
+  /** Ids of the services that have forwarded the request (lib/via). */
   readonly via?: readonly string[];
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** Runs `work`, and everything it starts, in the scope of the request. Arguments spare long work a closure. */
+/** Runs `work` and everything it starts in the scope of the request. `args` save a closure for long-running work. */
 export function runInScope<T, Args extends unknown[]>(
   scope: RequestScope,
   work: (...args: Args) => T,
@@ -80,12 +80,12 @@ export function runInScope<T, Args extends unknown[]>(
   return scopes.run(scope, work, ...args);
 }
 
-/** Undefined outside of a request. */
+/** The scope of the current request; undefined outside of a request. */
 export function currentScope(): RequestScope | undefined {
   return scopes.getStore();
 }
 
-/** The caller of the current request; "" for work outside of requests: startup, refreshes. */
+/** The caller of the current request; "" outside of requests, such as at startup. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? '';
 }
@@ -100,15 +100,15 @@ export function currentUsage(): RequestUsage | undefined {
   return scopes.getStore()?.usage;
 }
 
-/** The services that the current request has passed; undefined outside of a request. */
+/** The ids of the services that have forwarded the current request; undefined outside of a request. */
 export function currentVia(): readonly string[] | undefined {
   const scope = scopes.getStore();
   return scope && (scope.via ?? []);
 }
 
 /**
- * The caller of a connection without a key. IPv4-mapped addresses count as IPv4. IPv6 addresses count by their /64
- * prefix: hosts choose the rest themselves, so one host could be any number of callers.
+ * Returns the caller of a connection without a key. IPv4-mapped addresses count as IPv4. IPv6 addresses are reduced to
+ * their /64 prefix, because a host chooses the rest itself and could pose as any number of callers.
  */
 export function callerOfAddress(address: string | undefined): string {
   if (address === undefined) return 'unknown';

@@ -1,6 +1,7 @@
 /**
  * The trace of the current request: headers for outgoing requests, and spans for a tracer. A tracer is a module of the
- * operator's that subscribes to the channels below (deploy/otel.mjs); without one, a span costs the look at a flag.
+ * operator that subscribes to the channels below (deploy/otel.mjs). Without a tracer, a span only costs a check of a
+ * flag.
  */
 import { channel } from 'node:diagnostics_channel';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,18 +11,18 @@ import { currentScope } from './request-scope.ts';
 
 export type Attributes = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** Never has texts, names of files, or anything else that a caller has sent. */
+/** A span. Must not contain texts, file names, or anything else that a caller has sent. */
 export interface Span {
-  /** `server`: the request itself, whose id is `trace.spanId`. All others are children of it. */
+  /** `server`: the request itself, whose id is `trace.spanId`. All other spans are its children. */
   readonly kind: 'server' | 'client' | 'internal';
-  /** A tracer may set `flags` when the request begins; they are passed on. */
+  /** A tracer may set `flags` when the request begins. They are forwarded to upstream services. */
   readonly trace: Trace;
   name: string;
   attributes: Attributes;
   isOver: boolean;
 }
 
-/** Both channels get the same `Span` object. */
+/** Both channels receive the same `Span` object. */
 const [begins, ends] = [channel('parlance.span.begin'), channel('parlance.span.end')];
 const exits = channel('parlance.exit');
 
@@ -39,7 +40,7 @@ export function beginSpan(kind: Span['kind'], name: string, attributes: Attribut
   return span;
 }
 
-/** `error.type` among the attributes marks a failure. Only the first call counts. */
+/** Ends a span. The attribute `error.type` marks a failure. Only the first call counts. */
 export function endSpan(span: Span | undefined, attributes: Attributes = {}, name = span?.name): void {
   if (span === undefined || name === undefined || span.isOver) return;
   Object.assign(span, { name, attributes: { ...span.attributes, ...attributes }, isOver: true });
@@ -49,10 +50,10 @@ export function endSpan(span: Span | undefined, attributes: Attributes = {}, nam
 /** Runs the work as a span. */
 export function traced<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   const span = beginSpan('internal', name, attributes);
-  return span === undefined ? work() : follow(span, work);
+  return span === undefined ? work() : runTraced(span, work);
 }
 
-async function follow<T>(span: Span, work: () => Promise<T>): Promise<T> {
+async function runTraced<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -63,15 +64,15 @@ async function follow<T>(span: Span, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The code of a problem, else the class: messages may quote what a caller has sent. */
+/** Returns the code of a problem or the class of an error. Messages may quote what a caller has sent. */
 export function errorType(error: unknown): string {
   const { code, name } = (error ?? {}) as { readonly code?: unknown; readonly name?: unknown };
   return [code, name].find((one) => typeof one === 'string') ?? 'unknown';
 }
 
 /**
- * The headers for a request to this URL that is made on behalf of the current one; none outside of requests. `tracestate`
- * has data of tracing vendors, so it stays on this machine.
+ * Returns the trace headers for an outgoing request to this URL; empty outside of requests. `tracestate` contains data
+ * of tracing vendors, so it is only sent to this machine.
  */
 export function traceHeaders(url: string | undefined): Readonly<Record<string, string>> {
   const trace = currentScope()?.trace;
@@ -81,7 +82,7 @@ export function traceHeaders(url: string | undefined): Readonly<Record<string, s
   return { traceparent: writeTraceparent(trace), ...(isNear && { tracestate: state }) };
 }
 
-/** A tracer may send its last spans before the process exits. */
+/** Lets a tracer send its last spans before the process exits. */
 export async function flushSpans(timeoutMs: number): Promise<void> {
   const pending: Promise<unknown>[] = [];
   exits.publish({ waitUntil: (work: Promise<unknown>) => void pending.push(work) });

@@ -32,14 +32,14 @@ describe('a line', () => {
     expect(Object.keys(logged({}))).toEqual(['level', 'time', 'pid', 'hostname', 'msg']);
   });
 
-  it('leaves the facts that it is given as they are', () => {
+  it('does not modify the facts', () => {
     const facts = { headers: { authorization: 'hush' }, apiKey: 'hush' };
     logged(facts);
     expect(facts).toEqual({ headers: { authorization: 'hush' }, apiKey: 'hush' });
   });
 });
 
-describe('what a line repeats is cut', () => {
+describe('quoted texts are truncated', () => {
   const huge = 'x'.repeat(2_000_000);
 
   it.each([
@@ -76,7 +76,7 @@ describe('secrets', () => {
     expect(JSON.stringify(logged(facts))).not.toContain('hush');
   });
 
-  it('do not take other facts with them', () => {
+  it('do not remove other facts', () => {
     const facts = { tokens: 5, call: { model: 'a', messages: [1] }, at: new Date(0), none: null };
     expect(logged(facts)).toMatchObject({ ...facts, at: '1970-01-01T00:00:00.000Z' });
   });
@@ -91,7 +91,7 @@ describe('secrets', () => {
   });
 });
 
-describe('what looks like a key in a foreign text', () => {
+describe('a text of others that looks like a key', () => {
   const key = 'sk-proj-4f9aQ7xk20Lm';
   const complaint = `Incorrect API key provided: ${key}, find yours at https://provider.example.`;
   const masked = 'Incorrect API key provided: [key], find yours at https://provider.example.';
@@ -131,7 +131,7 @@ describe('what looks like a key in a foreign text', () => {
     expect(logged(facts)).toMatchObject(facts);
   });
 
-  it('is masked, too, where the text is cut', () => {
+  it('is masked where the text is truncated, too', () => {
     const text = 'x'.repeat(2_040) + ` ${key}${'9'.repeat(5_000)}`;
     expect(JSON.stringify(logged({ text }))).not.toContain('sk-proj');
   });
@@ -146,12 +146,12 @@ describe('an error', () => {
     expect(stack).toMatch(/^RangeError: on top\n {4}at [^]*\ncaused by: TypeError: deep down\n {4}at /);
   });
 
-  it('is a name where there is only one: the addresses of a host', () => {
+  it('of several addresses of a host is the first one', () => {
     const refused = new AggregateError([new Error('ECONNREFUSED ::1'), new Error('ECONNREFUSED 127.0.0.1')]);
     expect(errOf(new Error('fetch failed', { cause: refused })).message).toContain('ECONNREFUSED ::1');
   });
 
-  it('repeats no sentence that it quotes of its causes', () => {
+  it('does not repeat causes that its message quotes', () => {
     const refused = new Error('the connection failed (ENOTFOUND)', { cause: new TypeError('ENOTFOUND') });
     const download = new Error('model.bin cannot be downloaded: the connection failed (ENOTFOUND)', { cause: refused });
     const { message, stack } = errOf(new Error(`${download.message}. Copy it manually`, { cause: download }));
@@ -160,7 +160,7 @@ describe('an error', () => {
     expect(stack.match(/^caused by: (Type)?Error\n {4}at /gm)).toHaveLength(3);
   });
 
-  it('says at most 2 KB of its causes, and ends where they go in a circle', () => {
+  it('has at most 2 KB of its causes, and ends at circular ones', () => {
     const said = (length: number) => new Error('x'.repeat(length));
     const { message, stack } = errOf(new Error('failed', { cause: said(100_000) }));
     expect(message.length).toBe(2_048);
@@ -171,7 +171,7 @@ describe('an error', () => {
     expect(errOf(round).message.length).toBeLessThan(200);
   });
 
-  it('may be no error at all', () => {
+  it('may be any thrown value', () => {
     expect(logged({ err: 'a text' }).err).toBe('a text');
     expect(logged({ err: { reason: 'an object', token: 'hush' } }).err).toEqual({
       reason: 'an object',

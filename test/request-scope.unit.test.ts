@@ -17,11 +17,11 @@ describe('the caller of an address', () => {
 });
 
 describe('the current caller', () => {
-  it('is nobody outside of a request', () => {
+  it('is empty outside of a request', () => {
     expect(currentCaller()).toBe('');
   });
 
-  it('is known to all that a request has started, once it is authenticated', async () => {
+  it('is known to all work of a request, once it is authenticated', async () => {
     const scope = { caller: '192.0.2.1' };
     const [authenticated, before] = await runInScope(scope, async () => {
       await Promise.resolve();
@@ -31,7 +31,7 @@ describe('the current caller', () => {
     expect({ authenticated, before }).toEqual({ authenticated: 'key-2', before: '192.0.2.1' });
   });
 
-  it('is each request its own', async () => {
+  it('differs between requests', async () => {
     const ask = (caller: string) => runInScope({ caller }, async () => (await Promise.resolve(), currentCaller()));
     expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a', 'b']);
   });

@@ -23,38 +23,38 @@ export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-export interface QueueOptions {
-  /** Maximum number of concurrent jobs. */
+export interface CallQueueOptions {
+  /** Maximum number of concurrent calls. */
   readonly slots: number;
-  /** Maximum number of waiting jobs; further ones are rejected with `overloaded`. */
+  /** Maximum number of waiting calls; further ones are rejected with `overloaded`. */
   readonly waiting: number;
   /**
-   * For jobs that work on this machine's cores: the threads of each, or `shared`: each gets what the jobs of all engines
+   * For calls that work on this machine's cores: the threads of each, or `shared`: each gets what the calls of all engines
    * leave.
    */
   readonly threads?: number | 'shared';
 }
 
-/** What the queue grants a job. */
-export interface JobGrant {
-  /** Threads that the job may use; absent without `threads` in the options of the queue. */
+/** What the queue grants a call. */
+export interface CallGrant {
+  /** Threads that the call may use; absent without `threads` in the options of the queue. */
   readonly threads?: number;
 }
 
 /**
  * A bounded queue that is fair between callers (the callers of the requests in which `run` is called): round robin
- * between callers, first in, first out for each. When the queue is full, a caller with few jobs evicts the newest waiting
- * job of the caller with the most; the evicted job rejects with `overloaded`. A job is removed when its signal aborts; a
- * job that times out while it waits rejects with `overloaded`.
+ * between callers, first in, first out for each. When the queue is full, a caller with few calls evicts the newest waiting
+ * call of the caller with the most; the evicted call rejects with `overloaded`. A call is removed when its signal aborts; a
+ * call that times out while it waits rejects with `overloaded`.
  */
-export interface JobQueue {
-  /** True when all slots are in use and no further job may wait. `run` may still succeed by evicting another job. */
+export interface CallQueue {
+  /** True when all slots are in use and no further call may wait. `run` may still succeed by evicting another call. */
   readonly full: boolean;
   /**
    * `onQueued` is that of `TranscriptionOptions`: an engine passes the options of its call.
    */
   run<T>(
-    job: (grant: JobGrant) => Promise<T>,
+    call: (grant: CallGrant) => Promise<T>,
     { signal, onQueued }: { signal: AbortSignal; onQueued?: (ahead: number | null) => void },
   ): Promise<T>;
 }
@@ -150,7 +150,7 @@ export interface EngineContext {
    * the chunks: whoever yields a chunk does not write to it again.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
-  queue(options: QueueOptions): JobQueue;
+  queue(options: CallQueueOptions): CallQueue;
   /**
    * A program that stays loaded between calls, started when it is first called and ended with the service. All of them
    * share one memory budget. The same program is the same `Resident`; another one of the same name replaces it.

@@ -90,7 +90,7 @@ export interface TranscriptionOptions {
   readonly onProgress?: (processedMs: number, durationMs?: number) => void;
   /**
    * For engines whose calls wait in a line: call it with the number of calls that will be served before this one, when it
-   * begins to wait and whenever the number changes, and with null once its turn has come. `JobQueue.run` does.
+   * begins to wait and whenever the number changes, and with null once its turn has come. `CallQueue.run` does.
    */
   readonly onQueued?: (ahead: number | null) => void;
 }

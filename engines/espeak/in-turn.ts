@@ -1,4 +1,4 @@
-import { EngineError, type JobQueue, type Speech } from '../contract/index.ts';
+import { EngineError, type CallQueue, type Speech } from '../contract/index.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
 
@@ -7,12 +7,12 @@ import { linkedSignal, onAbort } from '../../lib/abort.ts';
  * the speech has ended: read to its end, abandoned or aborted. The signal passed to `start` aborts then.
  */
 export function speakInTurn(
-  queue: JobQueue,
+  queue: CallQueue,
   start: (signal: AbortSignal) => Promise<Speech>,
   { signal }: { signal: AbortSignal },
 ): Promise<Speech> {
   return new Promise((resolve, reject) => {
-    const job = async () => {
+    const call = async () => {
       signal.throwIfAborted();
       using own = linkedSignal(signal);
       const over = new Promise((resolve) => onAbort(own.signal, resolve));
@@ -24,7 +24,7 @@ export function speakInTurn(
         end();
       }
     };
-    queue.run(job, { signal }).catch(reject);
+    queue.run(call, { signal }).catch(reject);
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { JobQueue, Recording } from '../contract/index.ts';
+import type { CallQueue, Recording } from '../contract/index.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
 import { raceAbort } from '../../lib/abort.ts';
 
@@ -26,7 +26,7 @@ export function canLast(ms: number, { bytes }: Pick<Recording, 'bytes'>): boolea
 /** Milliseconds, or undefined if unknown. Rejects if the signal has aborted. */
 export async function measureDuration(
   { path }: Recording,
-  queue: JobQueue,
+  queue: CallQueue,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   try {

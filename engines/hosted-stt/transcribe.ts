@@ -1,6 +1,6 @@
 import {
   EngineError,
-  type JobQueue,
+  type CallQueue,
   type Recording,
   type Transcript,
   type TranscriptionCall,
@@ -20,7 +20,7 @@ const maxAnswerBytes = 32 * 2 ** 20;
 
 export interface Dependencies extends Endpoint {
   /** Queue of the threads that measure durations. */
-  readonly queue: JobQueue;
+  readonly queue: CallQueue;
 }
 
 interface Endpoint {
@@ -46,7 +46,7 @@ export async function transcribe(
 }
 
 /** Disposing of it cancels a measurement that is no longer needed. */
-function createMeasurement(recording: Recording, queue: JobQueue, signal: AbortSignal) {
+function createMeasurement(recording: Recording, queue: CallQueue, signal: AbortSignal) {
   const work = linkedSignal(signal);
   let running: Promise<number | undefined> | undefined;
   return {

@@ -1,5 +1,5 @@
 /** Listing and availability of models whose entries are known. */
-import { EngineError, type Availability, type Engine, type JobQueue, type ModelEntry } from '../contract/index.ts';
+import { EngineError, type Availability, type Engine, type CallQueue, type ModelEntry } from '../contract/index.ts';
 
 export interface ModelSource<M> {
   entries(): Promise<readonly ModelEntry[]>;
@@ -68,7 +68,7 @@ const busy: Availability = { available: true, code: 'busy', reason: 'All slots a
 export const loading: Availability = { available: true, code: 'loading', reason: 'Ready: loading the model.' };
 
 /** For an engine that lacks nothing but a slot of its queue. */
-export function readyOrBusy({ full }: Pick<JobQueue, 'full'>): Availability {
+export function readyOrBusy({ full }: Pick<CallQueue, 'full'>): Availability {
   return full ? busy : ready;
 }
 

@@ -1,5 +1,5 @@
 /** Queues the pieces of all speeches, so that no speech waits for the end of a long one or for a slow reader. */
-import { EngineError, type JobQueue } from '../contract/index.ts';
+import { EngineError, type CallQueue } from '../contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
 
 export interface PieceJobOptions {
@@ -8,7 +8,7 @@ export interface PieceJobOptions {
   readonly hasBegun: boolean;
 }
 
-export function createPieceQueue(queue: JobQueue) {
+export function createPieceQueue(queue: CallQueue) {
   let room = Promise.withResolvers<undefined>();
 
   function leave(): void {

@@ -18,7 +18,7 @@ import { commandLine } from '../../lib/setup-command.ts';
 
 const usage = `Usage: ${commandLine('check-engine', 'ENGINE', '[--options JSON]', '[--words FILE]', '[--calls-tools]')}
 
-Checks an engine against the rules of the engine contract, as the service would call it, and prints each verdict.
+Checks an engine against the rules of the engine contract, as the service would call it, and prints each result.
 Exit code 0: it keeps all of them; 1: it breaks one; 2: it cannot be checked.
 
   ENGINE         as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
@@ -92,15 +92,15 @@ async function main(): Promise<number> {
   return broken > 0 ? 1 : 0;
 }
 
-/** Prints each verdict as soon as it is known; returns how many rules are broken. */
+/** Prints each result as soon as it is known; returns how many rules are broken. */
 async function checkAll(checks: readonly Check<AnySubject>[], subject: AnySubject): Promise<number> {
   const report = createReport((line) => console.log(line));
   let broken = 0;
   for (const [index, check] of checks.entries()) {
-    const [verdict] = await runChecks([check], subject);
+    const [result] = await runChecks([check], subject);
     const stray = uncaughtFailure();
-    const failure = verdict?.failure ?? stray;
-    report({ ...verdict, check: check.name, failure });
+    const failure = result?.failure ?? stray;
+    report({ ...result, check: check.name, failure });
     if (failure !== undefined) broken += 1;
     const others = checks.length - index - 1;
     if (failure instanceof OutOfTime && others > 0) {
@@ -159,8 +159,8 @@ async function capabilitiesOf(subject: AnySubject): Promise<Capability[]> {
       found.push(...capabilities.filter((capability) => opened.registry.of(capability).instances.length > 0));
     },
   };
-  const [verdict] = await runChecks([starts], subject, startMs);
-  const { failure } = verdict ?? {};
+  const [result] = await runChecks([starts], subject, startMs);
+  const { failure } = result ?? {};
   if (failure instanceof OutOfTime) throw new Nonconformance(`the engine did not start within ${startMs / 1000} s`);
   if (failure !== undefined) throw failure as Error;
   return found;

@@ -6,7 +6,7 @@ type CallEvent = Extract<AgentEvent, { call: number }>;
 
 interface ReadAloud {
   readonly call: number;
-  /** Its clip and later events. */
+  /** Held events: the clip of the call and everything after it. */
   readonly held: CallEvent[];
 }
 

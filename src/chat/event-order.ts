@@ -9,9 +9,9 @@ import { createStepJoin } from './step-join.ts';
  */
 export function createEventOrder(): (event: AgentEvent) => boolean {
   let step = -1;
-  /** The content of the current step so far. Not one string: each `+=` would keep an object in memory. */
+  /** The content of the current step so far. An array, because each `+=` on a string would keep an object in memory. */
   let content: string[] = [];
-  /** The reasoning of all steps. */
+  /** The reasoning by step. */
   const reasoning: string[] = [];
   const joinReasoning = createStepJoin();
   let calls = 0;

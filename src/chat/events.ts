@@ -8,20 +8,20 @@ import type { RunFormat } from './run.ts';
 
 export type ChatEvent = Schemas['ChatEvent'];
 
-export interface RunFacts {
+export interface ChatEventOptions {
   /** The request id, which is the id of the run. */
   readonly id: string;
   /** The model id as requests name it. */
   readonly model: string;
   readonly linkTo: (path: string) => string;
-  /** Without it there are no deltas: nobody reads them. */
+  /** Whether the caller reads a stream. Otherwise deltas are not emitted. */
   readonly isStream: boolean;
 }
 
 /** Maximum UTF-16 code units of tool output in events; the model receives all of it. */
 const shownLength = 4_096;
 
-export function createChatEvents(facts: RunFacts): RunFormat<ChatEvent> {
+export function createChatEvents(facts: ChatEventOptions): RunFormat<ChatEvent> {
   const inOrder = createClipOrder();
   let seq = 0;
   return {
@@ -36,12 +36,12 @@ export function createChatEvents(facts: RunFacts): RunFormat<ChatEvent> {
 
 const none: readonly ChatEvent[] = [];
 
-/** The first two events only say that the run has started. */
+/** False for the first two events, which only announce the run. */
 export function isFromProvider(event: ChatEvent): boolean {
   return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
 }
 
-function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent {
+function toChatEvent(event: AgentEvent, seq: number, facts: ChatEventOptions): ChatEvent {
   switch (event.type) {
     case 'step-started':
       return { type: 'step.started', seq, step: event.step };
@@ -68,7 +68,7 @@ function toChatEvent(event: AgentEvent, seq: number, facts: RunFacts): ChatEvent
   }
 }
 
-/** Arguments nested deeper than the stack cannot be serialized; that must not end the run. */
+/** Returns arguments that can be serialized. Arguments nested deeper than the stack must not end the run. */
 function showable(args: Readonly<Record<string, unknown>>): Record<string, unknown> {
   try {
     const shown: unknown = JSON.parse(JSON.stringify(args, wellFormed));
@@ -84,7 +84,7 @@ function showableText(text: string): string {
 
 type ToolCall = Extract<AgentEvent, { call: number }>;
 
-/** The id is unique within the run. */
+/** Returns the common fields of tool events. The id is unique within the run. */
 function headOf({ step, call }: ToolCall, seq: number) {
   return { seq, step, id: `tool-${step}-${call}` };
 }
@@ -92,7 +92,7 @@ function headOf({ step, call }: ToolCall, seq: number) {
 function toToolEvent(
   toolEvent: Extract<AgentEvent, { type: 'tool-event' }>,
   seq: number,
-  { linkTo }: RunFacts,
+  { linkTo }: ChatEventOptions,
 ): ChatEvent {
   const { event } = toolEvent;
   if (event.type === 'audio') {
@@ -110,11 +110,14 @@ function toToolEvent(
   };
 }
 
-function toResult({ content, finishReason, reasoning, usage }: ChatResult, { model }: RunFacts): Schemas['ChatResult'] {
+function toResult(
+  { content, finishReason, reasoning, usage }: ChatResult,
+  { model }: ChatEventOptions,
+): Schemas['ChatResult'] {
   return {
     content,
     model,
-    // The reason `tool_calls` belongs to tools of the caller, which this API does not have.
+    // `tool_calls` is only used for tools of the caller, which this API does not have.
     finish_reason: finishReason === 'tool_calls' ? 'stop' : finishReason,
     reasoning,
     usage: usage && {

@@ -1,5 +1,6 @@
 /**
- * What models have said and called, in memory, so that a later request can refer to it by id. No input, no reasoning.
+ * Keeps messages and tool calls of models in memory, so that later requests can refer to them by id. Input and
+ * reasoning are not kept.
  */
 import type { ToolCall } from '../../engines/contract/index.ts';
 import { currentCaller, currentKey } from '../request-scope.ts';
@@ -10,19 +11,19 @@ export type KeptItem =
 export interface ItemStore extends Disposable {
   /** Keeps an item of the current caller, unless it is too large. */
   keep(id: string, item: KeptItem): void;
-  /** Undefined: never kept, expired, or kept for another API key. */
+  /** Undefined if the item is unknown, has expired, or belongs to another API key. */
   find(id: string): KeptItem | undefined;
 }
 
 export interface ItemLimits {
   readonly keepMs: number;
-  /** For each caller. */
+  /** Maximum number of items per caller. */
   readonly items: number;
   readonly callerBytes: number;
   readonly bytes: number;
 }
 
-const usual: ItemLimits = { keepMs: 3_600_000, items: 1_000, callerBytes: 4_194_304, bytes: 33_554_432 };
+const defaultLimits: ItemLimits = { keepMs: 3_600_000, items: 1_000, callerBytes: 4_194_304, bytes: 33_554_432 };
 
 interface Kept {
   readonly item: KeptItem;
@@ -30,9 +31,9 @@ interface Kept {
   readonly until: number;
 }
 
-/** The items of a caller, the oldest first. */
-interface Holder {
-  /** Undefined in open mode, where the unguessable id is the permission. */
+/** The items of a caller, oldest first. */
+interface CallerItems {
+  /** Undefined in open mode, where the unguessable id grants access. */
   readonly key: string | undefined;
   readonly items: Map<string, Kept>;
   bytes: number;
@@ -43,37 +44,37 @@ const overheadBytes = 300;
 
 const sweepMs = 60_000;
 
-export function createItemStore(limits: ItemLimits = usual): ItemStore {
-  const holders = new Map<string, Holder>();
+export function createItemStore(limits: ItemLimits = defaultLimits): ItemStore {
+  const byCaller = new Map<string, CallerItems>();
   const callers = new Map<string, string>();
   let bytes = 0;
   const sweeping = setInterval(sweep, sweepMs).unref();
 
-  /** The oldest item of a holder. */
-  function drop(caller: string, holder: Holder): void {
-    const [[id, kept] = []] = holder.items;
+  /** Removes the oldest item of a caller. */
+  function drop(caller: string, held: CallerItems): void {
+    const [[id, kept] = []] = held.items;
     if (id === undefined || !kept) return;
-    holder.items.delete(id);
+    held.items.delete(id);
     callers.delete(id);
-    holder.bytes -= kept.bytes;
+    held.bytes -= kept.bytes;
     bytes -= kept.bytes;
-    if (holder.items.size === 0) holders.delete(caller);
+    if (held.items.size === 0) byCaller.delete(caller);
   }
 
   function sweep(): void {
     const now = performance.now();
-    for (const [caller, holder] of holders) {
-      for (const { until } of holder.items.values()) {
+    for (const [caller, held] of byCaller) {
+      for (const { until } of held.items.values()) {
         if (until > now) break;
-        drop(caller, holder);
+        drop(caller, held);
       }
     }
   }
 
-  /** The oldest item of the largest holder goes first. */
+  /** Removes the oldest items of the caller with the most bytes until the store is within its limit. */
   function shrink(): void {
     while (bytes > limits.bytes) {
-      drop(...[...holders].reduce((most, one) => (one[1].bytes > most[1].bytes ? one : most)));
+      drop(...[...byCaller].reduce((most, one) => (one[1].bytes > most[1].bytes ? one : most)));
     }
   }
 
@@ -82,24 +83,24 @@ export function createItemStore(limits: ItemLimits = usual): ItemStore {
       const size = overheadBytes + bytesOf(item);
       if (size > limits.callerBytes) return;
       const caller = currentCaller();
-      const holder = holders.get(caller) ?? { key: currentKey()?.name, items: new Map<string, Kept>(), bytes: 0 };
-      while (holder.items.size >= limits.items || holder.bytes + size > limits.callerBytes) drop(caller, holder);
-      holders.set(caller, holder);
-      holder.items.set(id, { item, bytes: size, until: performance.now() + limits.keepMs });
+      const held = byCaller.get(caller) ?? { key: currentKey()?.name, items: new Map<string, Kept>(), bytes: 0 };
+      while (held.items.size >= limits.items || held.bytes + size > limits.callerBytes) drop(caller, held);
+      byCaller.set(caller, held);
+      held.items.set(id, { item, bytes: size, until: performance.now() + limits.keepMs });
       callers.set(id, caller);
-      holder.bytes += size;
+      held.bytes += size;
       bytes += size;
       shrink();
     },
     find(id) {
-      const holder = holders.get(callers.get(id) ?? '');
-      const kept = holder?.items.get(id);
-      if (!kept || kept.until <= performance.now() || holder?.key !== currentKey()?.name) return undefined;
+      const held = byCaller.get(callers.get(id) ?? '');
+      const kept = held?.items.get(id);
+      if (!kept || kept.until <= performance.now() || held?.key !== currentKey()?.name) return undefined;
       return kept.item;
     },
     [Symbol.dispose]() {
       clearInterval(sweeping);
-      holders.clear();
+      byCaller.clear();
       callers.clear();
     },
   };

@@ -1,4 +1,4 @@
-/** A chat run, for every chat operation: a non-streaming answer is made of the same events. */
+/** A chat run, shared by all chat operations. Non-streaming answers are built from the same events. */
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
@@ -10,7 +10,7 @@ import type { OperationRequest } from '../contract/operations.ts';
 import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
-import { RunRecord } from './run-record.ts';
+import { ChatMetrics } from './chat-metrics.ts';
 import { createWholeCharacters } from './whole-characters.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
@@ -23,14 +23,14 @@ interface RunServices {
 export interface RunPlan<Event> {
   readonly model: ServedModel<'chat'>;
   readonly call: Omit<ChatCall, 'model'>;
-  /** null: the run has none of the service's own tools. */
+  /** Options of the service's own tools; null: the run has none of them. */
   readonly tools: ToolOptions | null;
-  /** Whether the caller reads the events as they come. */
+  /** Whether the caller reads the events as a stream. */
   readonly isStream: boolean;
   readonly format: RunFormat<Event>;
 }
 
-/** Turns the events of one run into those of an operation. */
+/** Converts the events of one run to those of an operation. */
 export interface RunFormat<Event> {
   /** The events before the engine is called. */
   start(): readonly Event[];
@@ -39,8 +39,8 @@ export interface RunFormat<Event> {
 }
 
 /**
- * Starts a run. Resolves with its events up to those of `completed`; failures are thrown. Pull-based: the engine only
- * continues when the next event is requested.
+ * Starts a run. Resolves with its events up to those of `completed`; the iteration throws failures. Pull-based: the
+ * engine continues only when the next event is requested.
  */
 export async function startRun<Event>(
   request: RunRequest,
@@ -67,7 +67,10 @@ const noTools: readonly Tool[] = [];
 
 interface RunContext {
   readonly tools: readonly Tool[];
-  /** What the run has begun ends when it fails or its caller disconnects. Once it is completed, nothing cancels it. */
+  /**
+   * Cancels all work of the run when it fails or its caller disconnects. Nothing is canceled after the run has
+   * completed.
+   */
   readonly scope: LinkedSignal;
   readonly metrics: Metrics | undefined;
 }
@@ -80,10 +83,10 @@ async function* run<Event>(
   const isEmitted = createEventOrder();
   const inWholeCharacters = createWholeCharacters();
   const toEvents = (event: AgentEvent) => inWholeCharacters(event).flatMap((whole) => format.toEvents(whole));
-  const record = new RunRecord({ model, messages: call.messages, tools, isStream, signal }, metrics);
+  const runMetrics = new ChatMetrics({ model, messages: call.messages, tools, isStream, signal }, metrics);
   const fail = (reason: unknown) => {
-    if (record.isOver) return;
-    record.fail(reason);
+    if (runMetrics.isOver) return;
+    runMetrics.fail(reason);
     scope.end(reason);
   };
   try {
@@ -91,10 +94,10 @@ async function* run<Event>(
     scope.signal.throwIfAborted();
     const answering = model.engine.complete(
       { ...call, model: model.engineId },
-      { signal: scope.signal, tools, onUsage: record.onUsage },
+      { signal: scope.signal, tools, onUsage: runMetrics.onUsage },
     );
     const events = answering[Symbol.asyncIterator]();
-    // A generator that awaits does not see `return()`, and one that does not await does not see the signal: use both.
+    // A suspended generator ignores `return()`, and one that never awaits ignores the signal, so both are used.
     const leave = () => void end(events).catch((err: unknown) => log.debug({ id, err }, 'an engine failed to stop'));
     scope.signal.addEventListener('abort', leave);
     for (let count = 1; ; count += 1) {
@@ -104,13 +107,13 @@ async function* run<Event>(
       const event = next.value;
       if (!isEmitted(event)) continue;
       if (event.type !== 'completed') {
-        record.see(event);
+        runMetrics.see(event);
         for (const shown of toEvents(event)) yield shown;
         continue;
       }
       if (event.result.toolCalls && !call.tools)
         throw violation('the result has tool calls, but the call has no tools');
-      record.complete(event.result);
+      runMetrics.complete(event.result);
       scope[Symbol.dispose]();
       leave();
       for (const shown of toEvents(event)) yield shown;
@@ -124,7 +127,7 @@ async function* run<Event>(
   }
 }
 
-/** An engine that yields without ever awaiting must not block the event loop. */
+/** Number of events between turns of the event loop, for engines that yield without awaiting. */
 const eventsPerTurn = 1_000;
 
 /** Created once: each new error captures a stack. */

@@ -1,6 +1,6 @@
 /**
- * Joins the texts of all steps by an empty line, so that the deltas of a stream concatenate to the whole text. The
- * returned function returns what a delta adds to the text.
+ * Joins the texts of all steps with an empty line, so that the deltas of a stream concatenate to the whole text. The
+ * returned function maps a delta to the text that it adds.
  */
 export function createStepJoin(): (event: { readonly step: number; readonly delta: string }) => string {
   let last: number | undefined;

@@ -1,17 +1,20 @@
-/** The tokens of a run for its budget: as the engine reports them, else an estimate of what was sent and delivered. */
+/**
+ * Counts the tokens of a run for its budget: those reported by the engine, or an estimate from the text sent and
+ * received.
+ */
 import type { AgentEvent, ChatCall, ToolCall } from '../../engines/contract/index.ts';
 
-/** Usual for English; what a provider reports always wins. */
+/** Typical for English. Used only where the provider reports no tokens. */
 const charactersPerToken = 4;
 
 export class TokenMeter {
-  /** Tokens of all steps that the engine has reported; undefined: of none. */
+  /** Tokens of all steps that the engine has reported; undefined if it has reported none. */
   #reported: number | undefined;
-  /** Characters of steps that it has not reported. */
+  /** Characters of steps that the engine has not reported. */
   #unreported = 0;
   /** Characters of the conversation, which the next step sends as its prompt. */
   #conversation: number;
-  /** The prompt of a step without a sign of its provider. */
+  /** Characters of the current step's prompt until its provider begins to answer. */
   #sent = 0;
   #isReported = false;
 
@@ -22,7 +25,7 @@ export class TokenMeter {
     );
   }
 
-  /** `totalTokens` of the run so far. What the current step delivers later, such as its tool calls, is part of them. */
+  /** Sets the total of the run so far, which includes the later output of the current step, such as its tool calls. */
   report(totalTokens: number): void {
     this.#reported = totalTokens;
     this.#unreported = 0;
@@ -36,7 +39,7 @@ export class TokenMeter {
         this.#sent = this.#conversation;
         this.#isReported = false;
         return;
-      case 'reasoning-delta': // is not sent again
+      case 'reasoning-delta': // not part of the next prompt
         return this.#deliver(event.delta.length);
       case 'content-delta':
         this.#conversation += event.delta.length;
@@ -51,14 +54,14 @@ export class TokenMeter {
         return;
       case 'completed': {
         const { usage, toolCalls } = event.result;
-        // The sum of what was reported before says nothing about a last step that was not.
+        // A total equal to the previously reported one does not include the last step.
         if (usage && usage.totalTokens !== this.#reported) return this.report(usage.totalTokens);
         return this.#deliver(lengthOf(toolCalls));
       }
     }
   }
 
-  /** `isLeft`: the caller did not wait for the answer, so its provider may have read the prompt of a silent step. */
+  /** `isLeft`: the caller disconnected early, so the provider may have processed the prompt of the unanswered step. */
   tokens(isLeft: boolean): number {
     return (this.#reported ?? 0) + Math.ceil((this.#unreported + (isLeft ? this.#sent : 0)) / charactersPerToken);
   }

@@ -1,11 +1,13 @@
-/** Keeps surrogate pairs whole: providers may split an emoji between two deltas, and half of it has no UTF-8. */
+/**
+ * Keeps surrogate pairs together: providers may split an emoji between two deltas, and half of it cannot be encoded.
+ */
 import type { AgentEvent, ChatResult, ToolCall } from '../../engines/contract/index.ts';
 
 type DeltaEvent = Extract<AgentEvent, { delta: string }>;
 
 /**
- * Takes the events of a run and returns those to emit now: the first half of a pair is held back until the next delta of
- * its type. A half that stays alone becomes U+FFFD.
+ * Takes the events of a run and returns those to emit now. The first half of a pair is held back until the next delta
+ * of its type. An unpaired half becomes U+FFFD.
  */
 export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEvent[] {
   const halves = new Map<DeltaEvent['type'], DeltaEvent>();
@@ -32,12 +34,12 @@ export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEv
   };
 }
 
-/** Without the first half of a pair at the end. */
+/** Returns the length of the text without the first half of a pair at its end. */
 function endOf(text: string): number {
   return /[\uD800-\uDBFF]/.test(text.slice(-1)) ? text.length - 1 : text.length;
 }
 
-/** As its deltas. */
+/** Replaces unpaired halves in the result, as in its deltas. */
 function toWellFormed({ content, reasoning, toolCalls, ...result }: ChatResult): ChatResult {
   return {
     ...result,

@@ -2,7 +2,10 @@
 
 const example = 'such as http://127.0.0.1:8484';
 
-/** The URL of the service, without `/api/v1` and with a trailing slash. On a page, a path is resolved from its origin. */
+/**
+ * Returns the URL of the service without `/api/v1` and with a trailing slash. On a page, a path is resolved from its
+ * origin.
+ */
 export function rootOf(baseUrl: string | URL | undefined): string {
   const { location } = globalThis as { location?: { readonly origin: string } };
   if (baseUrl === undefined && location === undefined) {
@@ -20,7 +23,7 @@ export function rootOf(baseUrl: string | URL | undefined): string {
 
 function parse(text: string, origin: string | undefined): URL | undefined {
   try {
-    // Only a leading `.` or `/` makes a path: otherwise `127.0.0.1:8484` would be one, too.
+    // Only a leading `.` or `/` marks a path, because `127.0.0.1:8484` must not be treated as one.
     return new URL(text, /^[./]/.test(text) ? origin : undefined);
   } catch {
     return undefined;

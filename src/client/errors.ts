@@ -43,16 +43,16 @@ export class ParlanceError extends Error {
     this.requestId = facts.requestId;
   }
 
-  /** From the problem of a `chat.failed` or `transcription.failed` event, or of a response. */
+  /** Creates the error from the problem of a `chat.failed` or `transcription.failed` event, or of a response. */
   static fromProblem(problem: Problem, headers?: Headers): ParlanceError {
     const { code, detail, status, errors, instance, retry_after: inBody } = problem;
-    // A proxy may ask for a longer wait in the header.
+    // A proxy may request a longer wait in the header.
     const retryAfter = (headers && retryAfterOf(headers)) ?? inBody;
     return new ParlanceError(code, detail, { status, errors, retryAfter, requestId: instance });
   }
 }
 
-/** The error for an unsuccessful response. */
+/** Returns the error for an unsuccessful response. */
 export async function toError(response: Response): Promise<ParlanceError> {
   if (mediaTypeOf(response) !== 'application/problem+json') return unexpected(response);
   try {
@@ -64,7 +64,7 @@ export async function toError(response: Response): Promise<ParlanceError> {
   }
 }
 
-/** The error for a response that is not from the service. */
+/** Returns the error for a response that is not from the service. */
 export function unexpected(response: Response, cause?: unknown): ParlanceError {
   const { status, headers } = response;
   const what = cause === undefined ? (mediaTypeOf(response) ?? 'no media type') : 'an unreadable body';

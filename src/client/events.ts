@@ -1,4 +1,6 @@
-/** Reads event streams (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it. */
+/**
+ * Reads event streams (WHATWG server-sent events) and checks that events are numbered and nothing follows the last one.
+ */
 import { createParser } from 'eventsource-parser';
 import type { ChatEvent, TranscriptionEvent } from './contract.ts';
 import { ParlanceError } from './errors.ts';
@@ -41,7 +43,8 @@ const closeTimeoutMs = 1_000;
 
 /**
  * Skips events of unknown types. Yields the last event once the stream has ended after it. Breaking out of the loop
- * closes the connection. `first`: the number of the first event. Throws a `ParlanceError` with the code `stream-broken`, or the signal's abort reason.
+ * closes the connection. `first`: the number of the first event. Throws a `ParlanceError` with the code
+ * `stream-broken`, or the signal's abort reason.
  */
 export async function* readEvents<Event extends AnyEvent>(
   body: ReadableStream<Uint8Array>,
@@ -68,7 +71,7 @@ export async function* readEvents<Event extends AnyEvent>(
     signal?.throwIfAborted();
     throw error instanceof ParlanceError ? error : broken('The connection broke before the last event.', error);
   } finally {
-    await reader.cancel().catch(() => undefined); // a broken stream cannot be cancelled
+    await reader.cancel().catch(() => undefined); // a broken stream cannot be canceled
   }
 }
 

@@ -35,7 +35,9 @@ export { ParlanceError };
 export type { Clip, Fetch, OnUploadProgress, RecordingSource };
 
 export interface ClientOptions {
-  /** URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin. */
+  /**
+   * URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin.
+   */
   readonly baseUrl?: string | URL;
   /** Sent as the bearer token. */
   readonly apiKey?: string;
@@ -58,7 +60,7 @@ export interface TranscribeOptions extends CallOptions {
   readonly task?: Task;
   /** Default: the name of the File, or the last segment of the path. */
   readonly fileName?: string;
-  /** How much of the upload was sent, 0 to 1. Called on web pages only, and not if the client has its own `fetch`. */
+  /** Receives the sent fraction of the upload, from 0 to 1. Called only on web pages, and not with a custom `fetch`. */
   readonly onUploadProgress?: OnUploadProgress;
 }
 
@@ -67,52 +69,55 @@ export interface ChatAnswer extends ChatResult {
   readonly clips: readonly Clip[];
 }
 
-/** Transcriptions of long recordings: they belong to no connection, and survive a restart of the service. */
+/** Transcriptions of long recordings. They are independent of connections, and survive a restart of the service. */
 export interface Transcriptions {
-  /** Resolves once the recording is stored: from then on, nothing of it is lost. */
+  /** Resolves once the recording is stored. From then on, it survives disconnects and restarts. */
   create(recording: RecordingSource, options?: TranscribeOptions): Promise<TranscriptionJob>;
-  /** `wait`: seconds to wait for the end, 30 at most. */
+  /** Returns the current state. `wait`: seconds to wait for the end, at most 30. */
   get(id: string, options?: CallOptions & { readonly wait?: number }): Promise<TranscriptionJob>;
   /**
-   * Resolves with the transcript, however long that takes; rejects with the problem of a transcription that failed. Asks
-   * again while the service is restarted or busy, for up to five minutes without an answer. An abort ends the wait only.
+   * Resolves with the transcript, without a time limit; rejects with the problem of a failed transcription. Retries
+   * while the service is restarting or busy, for up to five minutes without a response. An abort ends only the wait.
    */
   wait(id: string, options?: CallOptions): Promise<Transcription>;
   /**
-   * The events from the one after `after`, the `seq` of the last one that you have. Resumes when the connection breaks or
-   * the service is restarted, for up to five minutes without an event.
+   * Yields the events after `after`, the `seq` of the last event that you have. Resumes when the connection breaks or
+   * the service restarts, for up to five minutes without an event.
    */
   events(
     id: string,
     options?: CallOptions & { readonly after?: number },
   ): AsyncGenerator<TranscriptionEvent, void, undefined>;
-  /** The transcript so far, as a text, as subtitles, or as JSON in a text. Default: `text`. */
+  /** Returns the transcript so far as plain text, subtitles or a JSON string. Default: `text`. */
   transcript(id: string, options?: CallOptions & { readonly format?: TranscriptFormat }): Promise<string>;
   /** Ends the work and deletes the recording and the transcript. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-/** What the machine of the service can have: models, voices and what they need. */
+/** Models, voices and programs that can be installed on the machine of the service. */
 export interface Preparations {
   list(options?: CallOptions): Promise<PreparationList>;
-  /** Resolves with its state: it goes on after that. Rejects unless `startable` of the list is true. */
+  /**
+   * Starts a preparation and resolves with its state, before it has finished. Rejects unless `startable` of the list is
+   * true.
+   */
   start(id: string, options?: CallOptions): Promise<Preparation>;
   stop(id: string, options?: CallOptions): Promise<Preparation>;
 }
 
 /**
  * Every method rejects with a `ParlanceError`, or with the signal's abort reason. Invalid arguments (a missing file, a
- * key that is not valid in a header) reject with a `TypeError`. There are no retries, but in `transcriptions.wait` and
- * `transcriptions.events`.
+ * key that is not valid in a header) reject with a `TypeError`. Only `transcriptions.wait` and `transcriptions.events`
+ * retry.
  */
 export interface Client {
   /**
-   * By the event stream, whose head comes within 5 s: Node's fetch gives up after 300 s without one. With a key that may
-   * not stream, by `POST /transcribe`.
+   * Transcribes a recording. Uses the event stream, whose head arrives within 5 s, because Node's fetch gives up after
+   * 300 s without a response head. Falls back to `POST /transcribe` if the key may not stream.
    */
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
   /**
-   * Segments and progress while the recording is transcribed, where the model reports them. The last event is
+   * Yields segments and progress while the recording is transcribed, if the model reports them. The last event is
    * `transcription.completed` or `transcription.failed`; otherwise the loop throws. The request is sent when iteration
    * starts; breaking out of the loop cancels the transcription.
    */
@@ -121,32 +126,35 @@ export interface Client {
     options?: TranscribeOptions,
   ): AsyncGenerator<TranscriptionEvent, void, undefined>;
   readonly transcriptions: Transcriptions;
-  /** Whether transcription is available; free of charge. An unknown model is reported in the result, not as an error. */
+  /**
+   * Returns whether transcription is available, without cost. An unknown model is reported in the result, not as an
+   * error.
+   */
   transcriptionAvailability(options?: CallOptions & { readonly model?: string }): Promise<TranscriptionAvailability>;
   transcriptionModels(options?: CallOptions): Promise<ModelList>;
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatAnswer>;
   /**
-   * The events of a run. The last one is `chat.completed` or `chat.failed`; otherwise the loop throws. The request is
-   * sent when iteration starts; breaking out of the loop cancels the run.
+   * Yields the events of a run. The last one is `chat.completed` or `chat.failed`; otherwise the loop throws. The
+   * request is sent when iteration starts; breaking out of the loop cancels the run.
    */
   streamChat(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
   chatModels(options?: CallOptions): Promise<ModelList>;
   /** Resolves with the first audio bytes: stream the `body` of the response, or await its `blob()`. */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
   /**
-   * Resolves with the first audio bytes: an `<audio>` element plays the `url` at once, without a key. The synthesis ends
-   * when nobody reads the clip for 15 s.
+   * Resolves with the first audio bytes. An `<audio>` element can play the `url` at once, without a key. The synthesis
+   * ends if nobody reads the clip for 15 s.
    */
   createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
-  /** Ends the synthesis and everything that plays the clip. `id`: of `createClip` or of an `audio.created` event. */
+  /** Ends the synthesis and all playback of the clip. `id`: from `createClip` or an `audio.created` event. */
   deleteClip(id: string, options?: CallOptions): Promise<void>;
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
   readonly preparations: Preparations;
 }
 
 const json = { Accept: 'application/json' };
-/** Seconds that the service waits for the end of a transcription. */
-const longestWait = 30;
+/** Maximum number of seconds that the service waits for the end of a transcription. */
+const maxWaitSeconds = 30;
 const eventStream = { Accept: 'text/event-stream' };
 
 /** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
@@ -192,7 +200,7 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
       },
       get: getJob,
       wait: (id, { signal } = {}) =>
-        waitForJob(() => getJob(id, { wait: longestWait, ...(signal && { signal }) }), signal),
+        waitForJob(() => getJob(id, { wait: maxWaitSeconds, ...(signal && { signal }) }), signal),
       events(id, { after = -1, signal } = {}) {
         const open = async (last: number) => {
           const header = last < 0 ? {} : { 'Last-Event-ID': String(last) };
@@ -264,7 +272,7 @@ async function resultOf(events: AsyncIterable<TranscriptionEvent>): Promise<Tran
   throw new ParlanceError('stream-broken', 'The stream ended before its last event.');
 }
 
-/** The key may not stream, or the service is older than its streams. */
+/** Whether the key may not stream, or the service does not support streams yet. */
 function isWithoutStream(error: unknown): boolean {
   if (!(error instanceof ParlanceError)) return false;
   return error.code === 'operation-not-allowed' || error.code === 'not-found' || error.code === 'method-not-allowed';
@@ -273,7 +281,9 @@ function isWithoutStream(error: unknown): boolean {
 /** Looked up per call: mocks and instrumentation may replace it after the client is created. */
 const globalFetch: Fetch = (request) => globalThis.fetch(request);
 
-/** Bodies are read here: openapi-fetch does not distinguish a broken body from a request that could not be sent. */
+/**
+ * Bodies are read here, because openapi-fetch does not distinguish a broken body from a request that could not be sent.
+ */
 const unparsed: object = { parseAs: 'stream' };
 
 function requestOf(headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined) {

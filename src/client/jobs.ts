@@ -1,14 +1,14 @@
-/** Follows a transcription across restarts of the service and breaks of the connection. */
+/** Follows a transcription across restarts of the service and broken connections. */
 import type { Transcription, TranscriptionEvent, TranscriptionJob } from './contract.ts';
 import { ParlanceError } from './errors.ts';
 import { readEvents, transcriptionEvents } from './events.ts';
 
-/** Time without an answer. */
+/** Gives up after this time without a response. */
 const giveUpAfterMs = 300_000;
 const defaultPauseMs = 1_000;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
-/** `get` waits for the end, for as long as the service lets it. Rejects with the problem of a transcription that failed. */
+/** Calls `get`, a long poll, until the job has ended. Rejects with the problem of a failed transcription. */
 export async function waitForJob(
   get: () => Promise<TranscriptionJob>,
   signal: AbortSignal | undefined,
@@ -19,11 +19,11 @@ export async function waitForJob(
     if (!job) continue;
     if (job.result) return job.result;
     if (job.problem) throw ParlanceError.fromProblem(job.problem);
-    retries.renew();
+    retries.reset();
   }
 }
 
-/** `open` requests the events after that one; -1: all. */
+/** `open` requests the events after the one with the number `after`; -1: all. */
 export async function* followJob(
   open: (after: number) => Promise<ReadableStream<Uint8Array>>,
   after: number,
@@ -35,7 +35,7 @@ export async function* followJob(
       const events = readEvents<TranscriptionEvent>(await open(last), transcriptionEvents, signal, last + 1);
       for await (const event of events) {
         last = event.seq;
-        retries.renew();
+        retries.reset();
         yield event;
       }
       return;
@@ -48,19 +48,19 @@ export async function* followJob(
 function createRetries(signal: AbortSignal | undefined) {
   let since = Date.now();
   return {
-    renew: () => void (since = Date.now()),
-    /** Throws the error if it does not pass, or has not for too long. */
+    reset: () => void (since = Date.now()),
+    /** Pauses before a retry. Throws the error if it is permanent, or if it has lasted too long. */
     pauseAfter: async (error: unknown): Promise<undefined> => {
       signal?.throwIfAborted();
-      if (!isPassing(error) || Date.now() - since > giveUpAfterMs) throw error;
+      if (!isTransient(error) || Date.now() - since > giveUpAfterMs) throw error;
       const { retryAfter } = error as ParlanceError;
-      await pause(Math.min(longestPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
+      await pause(Math.min(maxPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
       return undefined;
     },
   };
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof ParlanceError)) return false;
   return ['unreachable', 'stream-broken'].includes(error.code) || [429, 502, 503, 504].includes(error.status ?? 0);
 }

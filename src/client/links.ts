@@ -1,6 +1,6 @@
-/** The clips in the Link header of a chat response (RFC 8288). */
+/** Reads the clips in the Link header of a chat response (RFC 8288). */
 
-/** Audio that can be fetched for a short time, without a token: usable as the `src` of an `<audio>` element. */
+/** Audio that can be fetched for a short time without a token, for example by an `<audio>` element. */
 export interface Clip {
   /** Absolute URL. */
   readonly url: string;
@@ -10,12 +10,12 @@ export interface Clip {
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)/g;
 const parameter = /;\s*([^\s=;,]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/g;
 
-/** A path is one below the service, whose own URL may have a path, too: of a reverse proxy. */
+/** Resolves a path relative to the service, whose URL may also have a path behind a reverse proxy. */
 export function absoluteUrl(url: string, root: string): string {
   return new URL(url.replace(/^\/(?!\/)/, ''), root).href;
 }
 
-/** The links with `rel="enclosure"`, in header order. */
+/** Returns the links with `rel="enclosure"`, in header order. */
 export function clipsOf(header: string | null, root: string): Clip[] {
   return [...(header ?? '').matchAll(link)].flatMap(([, target = '', text = '']) => {
     const parameters = new Map(

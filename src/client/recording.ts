@@ -4,7 +4,7 @@ import type { FilePart } from './form.ts';
 /** A File or Blob, bytes, or (in Node.js) the path of a file, which is streamed. */
 export type RecordingSource = Blob | Uint8Array | string;
 
-/** The service detects the container from the first bytes; name and media type are only informative. */
+/** Name and media type are only informative, because the service detects the container from the first bytes. */
 export async function toFilePart(source: RecordingSource, fileName?: string): Promise<FilePart> {
   if (typeof source === 'string') return { blob: await openFile(source), name: fileName ?? baseName(source) };
   if (!isRecording(source)) {
@@ -14,17 +14,17 @@ export async function toFilePart(source: RecordingSource, fileName?: string): Pr
   return { blob: source instanceof Blob ? source : new Blob([source]), name };
 }
 
-/** `new Blob` would convert anything else to a string, such as a FileList or an event. */
+/** Whether the source is a Blob or bytes. `new Blob` would convert anything else, such as a FileList, to a string. */
 function isRecording(source: unknown): source is Blob | Uint8Array<ArrayBuffer> {
   return source instanceof Blob || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
-/** The part of `process` that is used, so that pages need no types of Node.js. */
+/** The part of `process` that is used here, so that pages need no types of Node.js. */
 interface NodeProcess {
   getBuiltinModule?(name: 'node:fs'): { openAsBlob(path: string): Promise<Blob> };
 }
 
-/** Not imported: bundlers for pages must not see `node:fs`. */
+/** Loads `node:fs` without an import statement, so that bundlers for pages do not include it. */
 async function openFile(path: string): Promise<Blob> {
   const { process } = globalThis as { process?: NodeProcess };
   const fs = process?.getBuiltinModule?.('node:fs');

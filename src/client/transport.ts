@@ -3,7 +3,7 @@ import { mediaTypeOf, ParlanceError, toError, unexpected } from './errors.ts';
 
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** The expected media type is the request's Accept header: a media type, a range such as `audio/*`, or absent for any. */
+/** Expects the media type of the request's Accept header: a type, a range such as `audio/*`, or any type if absent. */
 export function strict(fetch: Fetch): Fetch {
   return async (request) => {
     const response = await attempt(fetch, request);

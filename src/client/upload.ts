@@ -1,10 +1,10 @@
-/** A fetch that reports how much of the body was sent: in browsers only XMLHttpRequest can. */
+/** A fetch that reports upload progress, based on XMLHttpRequest because the fetch of browsers cannot. */
 import type { Fetch } from './transport.ts';
 
-/** 0 to 1, never falling. */
+/** Receives a fraction from 0 to 1 that never decreases. */
 export type OnUploadProgress = (fraction: number) => void;
 
-/** The parts of the DOM that are used: the types of the client are those of Node.js. */
+/** The parts of the DOM that are used here, because the client is compiled with the types of Node.js. */
 interface ProgressEventLike {
   readonly lengthComputable: boolean;
   readonly loaded: number;
@@ -30,7 +30,7 @@ interface XmlHttpRequestLike {
 
 const headersReceived = 2;
 
-/** Undefined where there is no XMLHttpRequest, as in Node.js. */
+/** Returns undefined if there is no XMLHttpRequest, as in Node.js. */
 export function uploadFetch(onProgress: OnUploadProgress): Fetch | undefined {
   const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => XmlHttpRequestLike };
   if (!XMLHttpRequest) return undefined;
@@ -41,7 +41,7 @@ export function uploadFetch(onProgress: OnUploadProgress): Fetch | undefined {
   };
 }
 
-/** Resolves with the head, as fetch does: the body may be a stream of events. */
+/** Resolves with the response head, as fetch does, because the body may be an event stream. */
 function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress: OnUploadProgress): Promise<Response> {
   return new Promise((resolve, reject) => {
     const encoder = new TextEncoder();
@@ -54,7 +54,7 @@ function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress:
     };
     const fail = (reason: Error) => {
       request.signal.removeEventListener('abort', abort);
-      reject(reason); // has no effect once the head is there
+      reject(reason); // has no effect once the head has arrived
       stream?.error(reason);
       stream = undefined;
     };
@@ -86,7 +86,7 @@ function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress:
   });
 }
 
-/** Statuses for which Response takes no body. */
+/** Statuses for which the Response constructor accepts no body. */
 const withoutBody = [204, 205, 304];
 
 function responseOf(xhr: XmlHttpRequestLike, body: ReadableStream<Uint8Array>): Response {

@@ -1,6 +1,6 @@
 /**
- * Quotas and eviction of the clip store. A caller with many clips loses its own: it holds at most half of the store while
- * others have clips, and never evicts clips of callers that hold less.
+ * Quotas and eviction of the clip store. A caller holds at most half of the store while others have clips, and never
+ * evicts clips of callers that hold less.
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -13,7 +13,7 @@ export class ClipQuota {
   readonly #clips = new Set<StoredClip>();
   /** Clips that are not complete yet. */
   readonly #growing = new Set<StoredClip>();
-  /** Bytes by caller. */
+  /** Bytes held by each caller. */
   readonly #held = new Map<string, number>();
   #bytes = 0;
 
@@ -102,7 +102,7 @@ export class ClipQuota {
   }
 }
 
-/** Returns the error of the disk budget: evicting a clip may free space there too. */
+/** Returns the error of the disk budget instead of throwing it, because evicting a clip may free enough space. */
 function takeFromDisk(clip: StoredClip, bytes: number): Error | undefined {
   try {
     clip.take(bytes);

@@ -13,11 +13,11 @@ export interface ClipLimits {
   readonly stallMs: number;
   /** Maximum size of a clip, in bytes. */
   readonly clipBytes: number;
-  /** Maximum size of all clips; a caller may use half of it while others have clips. */
+  /** Maximum size of all clips, in bytes. A caller may use half of it while others have clips. */
   readonly totalBytes: number;
   /** Maximum wait of `settled`, in milliseconds. */
   readonly holdMs: number;
-  /** Milliseconds without a reader that end the synthesis of a clip with `endsUnread`. */
+  /** Milliseconds without a reader after which the synthesis of a clip with `endsUnread` ends. */
   readonly unreadMs: number;
 }
 
@@ -90,12 +90,14 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** Whether a reader makes progress. Stalled readers do not protect a clip from eviction: that would cost other callers their clips. */
+  /**
+   * Whether a reader makes progress. A stalled reader does not protect its clip, so that it cannot block other callers.
+   */
   get isBeingRead(): boolean {
     return this.#readers > 0 && performance.now() - this.#lastUsed < this.#limits.stallMs;
   }
 
-  /** Bytes taken from the disk budget, some of them possibly not written yet. */
+  /** Bytes taken from the disk budget, including bytes not written yet. */
   get bytes(): number {
     return this.#taken;
   }
@@ -124,7 +126,7 @@ export class StoredClip implements Clip {
     if (!this.#discarded) this.#expireLater();
   }
 
-  /** From now on, until the clip is complete: `end` is called when it has had no reader for `unreadMs`. */
+  /** Calls `end` if the clip has no reader for `unreadMs` before it is complete. */
   watchReaders(end: () => void): void {
     this.#endUnread = end;
     this.#watchUnread();
@@ -158,7 +160,7 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** Whether the clip is being read or waited for. */
+  /** Counts a reader or a waiting request until it is disposed. */
   #use(): Disposable {
     this.#uses += 1;
     if (!this.#whole) clearTimeout(this.#timer);
@@ -185,12 +187,12 @@ export class StoredClip implements Clip {
     }
   }
 
-  /** One timer, rescheduled if the clip was used meanwhile: cheaper than a timer per piece. */
+  /** Uses one timer, rescheduled if the clip was used meanwhile, which is cheaper than a timer per chunk. */
   #expireLater(): void {
     const { keepMs, stallMs } = this.#limits;
     const idleSince = this.#lastUsed + (this.#readers > 0 ? stallMs : 0);
     const left = idleSince + keepMs - performance.now();
     if (left <= 0) this.#expire();
-    else this.#timer = startTimer(() => this.#expireLater(), Math.min(left, keepMs)); // the reader may be done by then
+    else this.#timer = startTimer(() => this.#expireLater(), Math.min(left, keepMs)); // a reader may be done by then
   }
 }

@@ -18,16 +18,16 @@ export function createPump(audio: AsyncIterable<Uint8Array>, { signal, onStopFai
     return !item.done;
   };
   return {
-    /** Resolves once the first piece is stored; rejects with `engine-failed` if there is none. */
+    /** Resolves once the first chunk is stored; rejects with `engine-failed` if there is none. */
     async start(store: Store): Promise<void> {
       if (!(await moveOne(store)))
         throw new EngineError('engine-failed', 'The engine produced no audio for this text.');
     },
-    /** Resolves when the rest is stored. */
+    /** Stores the rest. */
     async finish(store: Store): Promise<void> {
       while (await moveOne(store));
     },
-    /** Stops the engine; no effect after its end. */
+    /** Stops the engine; has no effect after its end. */
     stop: (): void => void pieces.return?.().catch(onStopFailure),
   };
 }

@@ -1,4 +1,4 @@
-/** A file that any number of readers can read, each at its own pace, while it is being written. */
+/** A file that any number of readers can read at their own speed while it is being written. */
 import { open, truncate, type FileHandle } from 'node:fs/promises';
 import { raceAbort } from '../../lib/abort.ts';
 
@@ -32,7 +32,7 @@ export class Spool {
     return this.#bytes;
   }
 
-  /** Calls must not overlap. */
+  /** Appends a chunk. Calls must not overlap. */
   async append(piece: Uint8Array): Promise<void> {
     for (let written = 0; written < piece.length;) {
       written += (await this.#file.write(piece, written)).bytesWritten;
@@ -47,7 +47,10 @@ export class Spool {
     this.#notify();
   }
 
-  /** All readers fail with `failure`, also those that lag behind. Frees the space at once, even while the file is open. */
+  /**
+   * Fails all readers with `failure`, including those that lag behind. Frees the space at once, even while the file is
+   * open.
+   */
   async fail(failure: Error): Promise<void> {
     const wasGrowing = this.#state === 'growing';
     this.#state = 'failed';
@@ -84,7 +87,7 @@ export class Spool {
     }
   }
 
-  /** The error for written bytes that cannot be read. */
+  /** Returns the error for written bytes that cannot be read. */
   #missing(cause?: unknown): Error {
     return this.#failure ?? new Error('a spooled file has lost data', { cause });
   }

@@ -1,6 +1,6 @@
 /**
- * Stores clips: audio from chats, spooled to disk and readable by anyone with the id. A clip can be read while it is
- * still being written; removing it, for any reason, fails its readers.
+ * Stores clips: audio spooled to disk and readable by anyone who has the id. A clip can be read while it is being
+ * written. Removing it, for any reason, fails its readers.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -22,7 +22,7 @@ export function clipLimits(diskBytes: number): Omit<ClipLimits, 'keepMs' | 'unre
 }
 
 export interface ClipOwner {
-  /** Its abort removes the clip immediately, complete or not. */
+  /** Aborting it removes the clip immediately, complete or not. */
   readonly signal: AbortSignal;
   /** The request id, for the log. */
   readonly id: string;
@@ -33,8 +33,8 @@ export interface ClipOwner {
 /** The clips that a request may name: those of this process or, in a fleet, of all fronts. */
 export interface Clips {
   /**
-   * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of the
-   * audio if it fails before its first byte.
+   * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of
+   * the audio if it fails before its first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
   /** Returns the current state. Throws `overloaded` when the front that has it cannot be reached, or the signal's reason. */
@@ -54,24 +54,24 @@ export interface ClipStoreOptions {
   readonly directory: () => Promise<AccountedDirectory>;
   readonly log: Logger;
   readonly limits: ClipLimits;
-  /** The start of every id. */
+  /** Prefix of every id. */
   readonly idPrefix?: string | undefined;
 }
 
 interface Spooling {
   /** Resolves when all audio is stored. */
   readonly rest: Promise<void>;
-  /** Aborts when the clip is cancelled. */
+  /** Aborts when the clip is canceled. */
   readonly work: AbortSignal;
   readonly owner: ClipOwner;
 }
 
 export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipStoreOptions): ClipStore {
   const clips = new Map<string, StoredClip>();
-  const room = new ClipQuota(limits, (clip) =>
+  const quota = new ClipQuota(limits, (clip) =>
     drop(clip, new ProblemError('storage-full', 'The clip was evicted to make room for others.')),
   );
-  /** The work of clips that are not complete. */
+  /** Signals of the synthesis of incomplete clips. */
   const working = new Map<StoredClip, LinkedSignal>();
   const pending = new Set<Promise<void>>();
   const closing = new AbortController();
@@ -80,10 +80,10 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
   return {
     create,
     find: (id) => clips.get(id),
-    size: () => ({ count: clips.size, bytes: room.bytes }),
+    size: () => ({ count: clips.size, bytes: quota.bytes }),
     async remove(id) {
       const clip = clips.get(id);
-      if (clip) await end(clip, cancelled());
+      if (clip) await end(clip, canceled());
       return clip !== undefined;
     },
     async [Symbol.asyncDispose]() {
@@ -119,7 +119,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
       });
       clips.set(clip.id, clip);
       working.set(clip, work);
-      room.add(clip);
+      quota.add(clip);
       await pump.start(storeIn(clip));
     } catch (error) {
       release();
@@ -136,20 +136,20 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
     try {
       await rest;
       await clip.complete();
-      room.complete(clip);
+      quota.complete(clip);
       signal.throwIfAborted();
-      signal.addEventListener('abort', () => track(drop(clip, cancelled())), { once: true });
+      signal.addEventListener('abort', () => track(drop(clip, canceled())), { once: true });
     } catch (error) {
-      const isCancelled = work.aborted || signal.aborted;
-      if (!isCancelled) log.warn({ id, err: error }, 'the synthesis of a clip failed');
-      // Readers of the clip do not see why the chat was aborted.
-      await drop(clip, isCancelled ? cancelled() : (error as Error));
+      const isCanceled = work.aborted || signal.aborted;
+      if (!isCanceled) log.warn({ id, err: error }, 'the synthesis of a clip failed');
+      // Readers of the clip must not see why the chat was aborted.
+      await drop(clip, isCanceled ? canceled() : (error as Error));
     }
   }
 
   function storeIn(clip: StoredClip): (piece: Uint8Array) => Promise<void> {
     return async (piece) => {
-      await room.take(clip, piece.length);
+      await quota.take(clip, piece.length);
       await clip.append(piece);
     };
   }
@@ -166,7 +166,7 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
 
   async function end(clip: StoredClip, failure: Error): Promise<void> {
     clips.delete(clip.id);
-    room.delete(clip);
+    quota.delete(clip);
     working.get(clip)?.abort(failure);
     await clip.discard(failure);
   }
@@ -180,6 +180,6 @@ export function createClipStore({ directory, log, limits, idPrefix = '' }: ClipS
 /** Never reaches a reader. */
 const unread = new Error('the clip had no reader');
 
-function cancelled(): ProblemError {
-  return new ProblemError('clip-not-found', 'The clip was cancelled.');
+function canceled(): ProblemError {
+  return new ProblemError('clip-not-found', 'The clip was canceled.');
 }

@@ -20,7 +20,7 @@ const toolRequest = [
   { role: 'user', content: 'Call the tool `repeat` with the text "alpha". Then repeat its whole result.' },
 ] as const;
 
-/** Only the tool knows this word. */
+/** Only the tool returns this word. */
 const secretWord = 'quokka';
 const noToolCall = 'the model called no tool; with --calls-tools this fails';
 
@@ -37,12 +37,12 @@ const imageQuestion: readonly Message[] = [
   { role: 'user', content: 'Say hello.', parts: [{ type: 'text', text: 'Say hello.' }, image] },
 ];
 
-/** Fields that a model may refuse, but only as what they are. */
+/** Fields that a model may reject, but only with `parameter-not-supported`. */
 const otherFields = [{ stop: ['no such text'] }, { seed: 1 }] as const;
 const refusals: readonly string[] = ['parameter-not-supported', 'provider-rejected-request'];
 
 export interface ChatSubject extends Subject {
-  /** Set if the model calls a tool when asked to; a tool that is not run is then the engine's fault. */
+  /** True if the model calls a tool when asked to. A tool that is not run is then a fault of the engine. */
   readonly callsTools?: boolean;
 }
 
@@ -187,8 +187,8 @@ const repeated = {
 } as const satisfies CallerTool;
 
 /**
- * Checks a successful run against the rules that the service enforces for every run; returns its result. `tools` are the
- * caller's: without them there are no calls to return.
+ * Checks a successful run against the rules that the service enforces for every run, and returns its result. `tools`:
+ * the caller's tools. Without them, the result must not have tool calls.
  */
 function expectValidRun(yielded: readonly unknown[], tools: readonly CallerTool[] = []): ChatResult {
   const events = yielded.map((event) => expectValid(checkEvent, event));

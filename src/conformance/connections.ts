@@ -1,6 +1,6 @@
 /**
- * Records where an engine connects to. For the main thread, async hooks report every attempt, including failed ones.
- * Worker threads and child processes are sampled on Linux: /proc shows their open sockets, polled every 5 ms.
+ * Records the connections of an engine. On the main thread, async hooks report every attempt, including failed ones.
+ * Worker threads and child processes are sampled on Linux by polling their open sockets in /proc every 5 ms.
  */
 import { createHook } from 'node:async_hooks';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -10,16 +10,18 @@ import { ifReadable } from './processes.ts';
 
 const pauseMs = 5;
 
-/** The resource that Node.js creates for each attempt. Its fields are set after `init`. */
+/** The resource that Node.js creates for each attempt. Node.js sets its fields after `init`. */
 interface Attempt {
-  /** Set for a connection. */
+  /** Set for connections. */
   readonly address?: string;
-  /** Set for a DNS lookup. */
+  /** Set for DNS lookups. */
   readonly hostname?: string;
 }
 const attemptTypes = ['TCPCONNECTWRAP', 'GETADDRINFOREQWRAP', 'QUERYWRAP'];
 
-/** Names and addresses of other machines that the work looks up or connects to, without duplicates. */
+/**
+ * Resolves with the names and addresses of other machines that the work looks up or connects to, without duplicates.
+ */
 export async function connectionsDuring(
   work: () => Promise<void>,
   processes: () => readonly number[],
@@ -59,7 +61,7 @@ function isThisMachine(host: string): boolean {
   return isIP(host) === 0 ? isLoopback(host) : thisMachine.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }
 
-/** The peer addresses of the sockets of a process. */
+/** Returns the peer addresses of the sockets of a process. */
 function peersOf(pid: number): string[] {
   const sockets = socketsOf(pid);
   if (sockets.size === 0) return [];
@@ -70,7 +72,7 @@ function peersOf(pid: number): string[] {
   return rows.flatMap(([, , peer = '', , , , , , , socket = '']) => (sockets.has(socket) ? toAddress(peer) : []));
 }
 
-/** The inodes of the sockets: the tenth column of the tables. */
+/** Returns the inodes of the sockets of a process. */
 function socketsOf(pid: number): Set<string> {
   const folder = `/proc/${pid}/fd`;
   const links = (ifReadable(() => readdirSync(folder)) ?? []).map(
@@ -79,7 +81,7 @@ function socketsOf(pid: number): Set<string> {
   return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
 }
 
-/** Format: hexadecimal 32-bit words, little-endian, then a colon and the port. */
+/** Parses a peer: hexadecimal 32-bit words, little-endian, then a colon and the port. */
 function toAddress(peer: string): string {
   const [words = ''] = peer.split(':');
   const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()]);

@@ -8,19 +8,19 @@ import { afterMs } from './process-timer.ts';
 /** One rule of the engine contract. */
 export interface Check<Subject> {
   readonly name: string;
-  /** Rejects if the subject breaks the rule. Resolves with a text if the rule could not be checked: why. */
+  /** Rejects if the subject breaks the rule. Resolves with a reason if the rule could not be checked. */
   readonly run: (subject: Subject) => Promise<unknown>;
 }
 
-export interface Verdict {
+export interface CheckResult {
   readonly check: string;
-  /** Absent if the rule is kept. */
+  /** The error of a broken rule; absent otherwise. */
   readonly failure?: unknown;
-  /** Set if the rule was skipped: why it could not be checked. */
+  /** Why the rule could not be checked, if it was skipped. */
   readonly remark?: string;
 }
 
-/** Timeout of a check: it may make several complete calls to a reasoning model. */
+/** Timeout of a check, which may make several complete calls to a reasoning model. */
 const checkTimeoutMs = 120_000;
 
 /** Runs the checks in sequence; a failure does not stop the rest. */
@@ -28,21 +28,21 @@ export async function runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
   limitMs = checkTimeoutMs,
-): Promise<Verdict[]> {
-  const verdicts: Verdict[] = [];
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
   for (const { name, run } of checks) {
     using timeout = startTimeout(limitMs, () => new OutOfTime(`timeout: the check took more than ${limitMs / 1000} s`));
-    verdicts.push(
+    results.push(
       await raceAbort(run(subject), timeout.signal).then(
         (remark) => (typeof remark === 'string' ? { check: name, remark } : { check: name }),
         (failure: unknown) => ({ check: name, failure }),
       ),
     );
   }
-  return verdicts;
+  return results;
 }
 
-/** A broken rule; the message says how. */
+/** The error of a broken rule. */
 export class Nonconformance extends Error {
   override readonly name = 'Nonconformance';
 }
@@ -57,20 +57,20 @@ export function expectThat(kept: boolean, broken: string, cause?: unknown): asse
 /** Formats a value for messages. */
 export const shown = (value: unknown): string => inspect(value, { breakLength: Infinity });
 
-/** ISO 639-1, or null. */
+/** Expects an ISO 639-1 code or null. */
 export function expectLanguage(language: unknown, where: string): void {
   const isCode = language === null || (typeof language === 'string' && /^[a-z]{2}$/.test(language));
   expectThat(isCode, `${where} has the language ${shown(language)}, neither a two-letter code nor null`);
 }
 
-/** Returns the resolved value; a rejection breaks the rule. */
+/** Returns the resolved value. A rejection breaks the rule. */
 export async function expectAccepted<T>(promise: Promise<T>, what: string): Promise<T> {
   return promise.catch((error: unknown) => {
     throw new Nonconformance(`${what} should be accepted, but is rejected: ${String(error)}`, { cause: error });
   });
 }
 
-/** Applies a check of the service, which throws; returns the checked copy. */
+/** Applies a check of the service and returns the checked copy. An exception breaks the rule. */
 export function expectValid<T>(check: (value: unknown) => T, value: unknown): T {
   try {
     return check(value);

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterMs } from './process-timer.ts';
 
-/** By the names that Node.js gives to resources. */
+/** Descriptions of resources, by the names that Node.js gives them. */
 const names: Readonly<Record<string, string>> = {
   ProcessWrap: 'a child process',
   TCPSocketWrap: 'a connection',
@@ -10,7 +10,7 @@ const names: Readonly<Record<string, string>> = {
   TCPServerWrap: 'a server',
 };
 
-/** One entry per resource, with duplicates; those of residents do not count. */
+/** Returns one entry per resource, with duplicates. Resources of resident programs do not count. */
 export function held(programs: () => readonly string[], residents: () => readonly string[] = () => []): string[] {
   const resources = process.getActiveResourcesInfo().flatMap((kind) => names[kind] ?? []);
   const staying = residents().flatMap((line) => [nameOf(line), 'a child process']);
@@ -19,7 +19,7 @@ export function held(programs: () => readonly string[], residents: () => readonl
 
 const nameOf = (commandLine: string): string => `the program "${commandLine}"`;
 
-/** The resources that `before` lacks, after `ms` have passed; "" as soon as there are none. */
+/** Resolves with the resources that are not in `before` after `ms` milliseconds; with "" as soon as there are none. */
 export async function leftAfter(
   ms: number,
   before: readonly string[],
@@ -27,7 +27,7 @@ export async function leftAfter(
 ): Promise<string> {
   const time = { isOver: false };
   using _clock = afterMs(ms, () => (time.isOver = true));
-  // Looking reads the environment of every process, so it becomes rarer.
+  // Polls at increasing intervals, because each poll reads the environment of every process.
   for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 80)) {
     const isLast = time.isOver;
     const left = [...new Set(moreThan(before, heldNow()))];

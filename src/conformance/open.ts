@@ -43,7 +43,7 @@ export function openerOf(use: string, baseDir: string): Subject['open'] {
   };
 }
 
-/** Sets TMPDIR: it catches files outside of the directories of the context, and identifies child processes. */
+/** Sets TMPDIR, which catches files outside of the directories of the context and identifies child processes. */
 function useAsTmpdir(path: string) {
   const { TMPDIR } = process.env;
   mkdirSync(path);

@@ -4,7 +4,7 @@ const stepMs = 10;
 
 /**
  * Calls back after `ms` of this process's own time, unless disposed first. A step that takes longer because other
- * processes have the CPU counts as one step, so that a busy machine breaks no rule.
+ * processes use the CPU counts as one step, so that a busy machine does not break a rule.
  */
 export function afterMs(ms: number, then: () => void): Disposable {
   let steps = Math.ceil(ms / stepMs);

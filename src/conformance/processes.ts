@@ -1,12 +1,12 @@
-/** The processes of an engine, read from /proc on Linux; on other systems, only this process. */
+/** Finds the processes of an engine in /proc on Linux; on other systems, only this process. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The command lines of the processes with this variable in their environment, including orphans. */
+/** Returns the command lines of the processes with this variable in their environment, including orphans. */
 export function programsWith(variable: string): string[] {
   return processIds().flatMap((pid) => (pid !== process.pid && hasVariable(pid, variable) ? [commandLineOf(pid)] : []));
 }
 
-/** "" if unknown. */
+/** Returns the command line of a process; "" if unknown. */
 export const commandLineOf = (pid: number): string => fileOf(pid, 'cmdline').replaceAll('\0', ' ').trim();
 
 /**
@@ -31,7 +31,7 @@ function hasVariable(pid: number, variable: string): boolean {
   return fileOf(pid, 'environ').split('\0').includes(variable);
 }
 
-/** 0 if unknown. */
+/** Returns the parent of a process; 0 if unknown. */
 function parentOf(pid: number): number {
   return Number(/^PPid:\s*(\d+)$/m.exec(fileOf(pid, 'status'))?.[1] ?? 0);
 }
@@ -40,7 +40,7 @@ function fileOf(pid: number, name: string): string {
   return ifReadable(() => readFileSync(`/proc/${pid}/${name}`, 'utf8')) ?? '';
 }
 
-/** Undefined for a process of another user, or one that has just ended. */
+/** Returns undefined for a process of another user, or one that has just ended. */
 export function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -22,8 +22,8 @@ const nonsense = Buffer.concat([
 const silence = Buffer.concat([wavHeader(silentMs * bytesPerMs), Buffer.alloc(silentMs * bytesPerMs)]);
 
 /**
- * Writes each recording to its own directory, removed on dispose. `words` is a WAV file, 16 kHz mono s16 with a plain
- * header, with words that the engine understands.
+ * Writes each recording to its own directory, which is removed on dispose. `words`: a 16 kHz mono s16 WAV file with a
+ * plain header and words that the engine understands.
  */
 export async function openRecorder(words: URL | string = spokenWords): Promise<TranscriptionSubject['record']> {
   const spoken = await readWords(words);

@@ -1,21 +1,21 @@
-/** Formats verdicts for the author of the engine: which rule is broken, how, and where in the author's code. */
+/** Formats results for the author of the engine: which rule is broken, how, and where in the author's code. */
 import { EngineError } from '../../engines/contract/index.ts';
-import { Nonconformance, shown, type Verdict } from './kit.ts';
+import { Nonconformance, shown, type CheckResult } from './kit.ts';
 
-/** Prints one verdict at a time; an explanation is printed only once. */
-export function createReport(print: (line: string) => void): (verdict: Verdict) => void {
+/** Prints one result at a time. A repeated explanation is printed only once. */
+export function createReport(print: (line: string) => void): (result: CheckResult) => void {
   const printed = new Set<string>();
   return ({ check, failure, remark }) => {
     const word = failure !== undefined ? 'BROKEN' : remark !== undefined ? 'skipped' : 'ok';
     print(`  ${word.padEnd(7)} ${check}${remark === undefined ? '' : ` (${remark})`}`);
     if (failure === undefined) return;
     const explanation = explain(failure).join('\n          ');
-    print(`          ${printed.has(explanation) ? 'same reason as above' : explanation}`);
+    print(`          ${printed.has(explanation) ? 'same failure as above' : explanation}`);
     printed.add(explanation);
   };
 }
 
-/** The message of the failure, where it was thrown, and its causes. */
+/** Returns the message of the failure, where it was thrown, and its causes. */
 export function explain(failure: unknown, above = ''): string[] {
   if (!(failure instanceof Error)) return [shown(failure)];
   const { message, cause } = failure;
@@ -32,12 +32,12 @@ function nameOf(error: Error): string {
   return EngineError.is(error) ? `EngineError (${error.code})` : error.name;
 }
 
-/** Parts of the paths of our own code that calls the engine. */
+/** Path fragments of the code that calls the engine. */
 const ours = [import.meta.dirname, '/check-engine.', '/engine-host/'];
 const maxPlaces = 4;
 
-/** Stack lines, without those of Node.js and of the kit. */
+/** Returns the stack lines without those of Node.js and the kit. */
 function placesOf({ stack = '' }: Error): string[] {
   const places = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return places.filter((line) => !['node:', ...ours].some((place) => line.includes(place))).slice(0, maxPlaces);
+  return places.filter((line) => !['node:', ...ours].some((fragment) => line.includes(fragment))).slice(0, maxPlaces);
 }

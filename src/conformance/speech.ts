@@ -80,7 +80,7 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
     const [pcm, wav] = [await soundIn('pcm'), await soundIn('wav')];
     if (!pcm || !wav) return 'the engine makes no pcm or no wav';
     const [ms, expected] = [pcm.length / (pcmFormat.sampleRate / 500), lengthOfWav(wav)];
-    const isSame = Math.abs(ms - expected) < 0.2 * expected; // some voices never speak twice alike
+    const isSame = Math.abs(ms - expected) < 0.2 * expected; // some voices vary from call to call
     expectThat(isSame, `as pcm the text takes ${Math.round(ms)} ms, as wav ${Math.round(expected)} ms`);
     return undefined;
   }),
@@ -90,9 +90,9 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
     const lengthAt = async (speed: number) => {
       return (await audioOf(await synthesize(opened, { ...longCall, speed }), 'mp3')).length;
     };
-    const [slow, usual, fast] = [await lengthAt(0.5), await lengthAt(1), await lengthAt(2)];
-    const isInverse = slow > 1.5 * usual && fast < 0.75 * usual;
-    expectThat(isInverse, `at the speeds 0.5, 1 and 2 the audio has ${slow}, ${usual} and ${fast} bytes`);
+    const [slow, normal, fast] = [await lengthAt(0.5), await lengthAt(1), await lengthAt(2)];
+    const isInverse = slow > 1.5 * normal && fast < 0.75 * normal;
+    expectThat(isInverse, `at the speeds 0.5, 1 and 2 the audio has ${slow}, ${normal} and ${fast} bytes`);
     return undefined;
   }),
 
@@ -158,12 +158,12 @@ async function audioOf(speech: Speech, format: SpeechFormat): Promise<Buffer> {
   return sound;
 }
 
-/** In milliseconds: what follows the header, by its bytes per second. */
+/** Returns the length of a WAV file in milliseconds, from the size of its samples and the byte rate in its header. */
 function lengthOfWav(file: Buffer): number {
   return ((file.length - 44) * 1000) / file.readUInt32LE(28);
 }
 
-/** A WAV file used as samples makes its header a click; one passed through from a program has a wrong length. */
+/** Detects a WAV file used as samples, whose header plays as a click, and a piped WAV file with a wrong length. */
 function expectWholeWav(file: Buffer): void {
   let position = 12;
   while (position + 8 <= file.length) {

@@ -20,9 +20,9 @@ export interface OpenSubject extends AsyncDisposable {
   readonly registry: Registry;
   /** Files that now exist in the temporary directories of the engine and in the system's temporary directory. */
   readonly leftovers: () => Promise<readonly string[]>;
-  /** Command lines of the programs that the engine started and that still run, even after the engine ended. */
+  /** Command lines of the running programs that the engine started, including those that outlive the engine. */
   readonly programs: () => readonly string[];
-  /** Those of them that stay loaded between calls (`context.resident`). */
+  /** Command lines of the programs that stay loaded between calls (`context.resident`). */
   readonly residents: () => readonly string[];
   /** Process ids of the engine: this process and the programs. */
   readonly processes: () => readonly number[];
@@ -31,7 +31,7 @@ export interface OpenSubject extends AsyncDisposable {
 /** The subject as a check receives it. */
 export type Opened<S extends Subject> = S & OpenSubject;
 
-/** A check that gets its own newly opened engine, with the options of the subject. */
+/** Creates a check that opens its own engine with the options of the subject. */
 export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<unknown>): Check<S> {
   return {
     name,
@@ -42,20 +42,20 @@ export function check<S extends Subject>(name: string, run: (opened: Opened<S>) 
   };
 }
 
-/** Calls the named model, or the first available one. Rejects with what the engine fails with. */
+/** Calls the named model, or the first available one. Rejects with the error of the engine. */
 export type Call<S extends Subject> = (
   opened: Opened<S>,
   changes?: { readonly model?: string },
   signal?: AbortSignal,
 ) => Promise<unknown>;
 
-/** How the checks that hold for every engine call one of this capability. */
+/** The calls of a capability for the checks that apply to every engine. */
 export interface Calls<S extends Subject> {
   readonly succeed: Call<S>;
   readonly fail: Call<S>;
 }
 
-/** The checks of a capability: its own between those that hold for every engine. */
+/** Returns the checks of a capability: its own, between those that apply to every engine. */
 export function checksFor<S extends Subject>(
   capability: Capability,
   calls: Calls<S>,
@@ -77,7 +77,7 @@ export function checksFor<S extends Subject>(
   ];
 }
 
-/** A temporary state must not make a frontend hide its microphone; a permanent one must. */
+/** Frontends hide their microphone for models that are not available, so only permanent states may be unavailable. */
 const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, boolean | 'either'>> = {
   ready: true,
   busy: true,
@@ -121,7 +121,7 @@ const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
   }),
 
   check(
-    'what can be installed has an id, a title, a size and a licence, and says whether it is there',
+    'assets have an id, a title, a size and a license, and report whether they are installed',
     async ({ registry }) => {
       for (const model of await registry.models(capability)) {
         const groups = expectValid(checkAssets, model.engine.assets ?? []);
@@ -157,12 +157,15 @@ const optionsCheck: Check<Subject> = {
   },
 };
 
-/** Refused by the schema or with an OptionsError. After any other error of `create`, the service starts without it. */
+/**
+ * Whether the options were rejected, by the schema or with an OptionsError. The service tolerates other errors of
+ * `create`.
+ */
 function isAboutOptions({ cause }: RegistryError): boolean {
   return cause === undefined || OptionsError.is(cause);
 }
 
-/** One call that succeeds, one that fails, and one that is aborted. */
+/** Makes one call that succeeds, one that fails, and one that is aborted. */
 async function endInEveryWay<S extends Subject>(
   { succeed, fail }: Calls<S>,
   opened: Opened<S>,
@@ -173,7 +176,7 @@ async function endInEveryWay<S extends Subject>(
   await succeed(opened, changes, AbortSignal.timeout(20)).catch(() => undefined);
 }
 
-/** `local: true` is a promise to every client that no data leaves this machine. */
+/** `local: true` guarantees clients that no data leaves this machine. */
 function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
   return check('a local model connects to no other machine', async (opened) => {
     let checked = 0;
@@ -193,10 +196,10 @@ function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>):
   });
 }
 
-/** Grace period after the engine ended: closing a connection also takes its peer. */
+/** Grace period after the engine ended, in milliseconds, because closing a connection also depends on the peer. */
 const cleanupMs = 2_000;
 
-/** Checks for files left by calls, and for resources that outlive the engine. */
+/** Returns the checks for files left by calls, and for resources that outlive the engine. */
 function endingChecks<S extends Subject>(calls: Calls<S>): readonly Check<S>[] {
   const leftovers = check<S>('no files remain after a call, however it ends', async (opened) => {
     await endInEveryWay(calls, opened);
@@ -218,12 +221,12 @@ function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
         await endInEveryWay(calls, { ...subject, ...opened });
       }
       const left = await leftAfter(cleanupMs, before, () => held(programs));
-      expectThat(left === '', `still there after the engine ended: ${left}`);
+      expectThat(left === '', `these remain after the engine ended: ${left}`);
     },
   };
 }
 
-/** The first available model. */
+/** Resolves with the first available model. */
 export async function firstAvailable<C extends Capability>(registry: Registry, capability: C): Promise<ServedModel<C>> {
   const reasons: string[] = [];
   for (const model of await registry.models(capability)) {
@@ -231,10 +234,10 @@ export async function firstAvailable<C extends Capability>(registry: Registry, c
     if (available) return model;
     reasons.push(`${model.id}: ${reason}`);
   }
-  throw new Nonconformance(`no model is available here: ${reasons.join('; ')}`);
+  throw new Nonconformance(`no model is available: ${reasons.join('; ')}`);
 }
 
-/** The features that it supports. */
+/** Resolves with the features of the first available model. */
 export async function featuresOf(registry: Registry, capability: Capability): Promise<readonly Feature[]> {
   return (await firstAvailable(registry, capability)).entry.supports ?? [];
 }
@@ -258,12 +261,12 @@ async function abortAfter(ms: number, opened: Opened<Subject>, call: SignalledCa
   controller.abort(reason);
   const what = `a call aborted after ${Math.round(ms)} ms`;
   const error = await promptly(outcome, what);
-  // The result of a call that was aborted in its middle may have been on its way.
+  // The result may have been underway when the call was aborted.
   const isOver = error === undefined && (wasOver || ms > 0);
-  expectThat(isOver || error !== undefined, `${what} is answered anyway`);
+  expectThat(isOver || error !== undefined, `${what} resolves instead of rejecting`);
   expectThat(isOver || error === reason, 'the call does not reject with the abort reason', error);
   const left = await leftAfter(promptMs, before, heldNow);
-  expectThat(left === '', `${promptMs} ms after the rejection of ${what}, still there: ${left}`);
+  expectThat(left === '', `${promptMs} ms after the rejection of ${what}, these remain: ${left}`);
 }
 
 type SignalledCall = (signal: AbortSignal) => Promise<unknown>;

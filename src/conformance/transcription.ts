@@ -23,7 +23,7 @@ import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, 
 import { checkTimes, checkTranscript } from '../engine-host/guard/answers.ts';
 
 export interface TranscriptionSubject extends Subject {
-  /** Writes a recording to its own directory, removed on dispose. */
+  /** Writes a recording to its own directory, which is removed on dispose. */
   readonly record: (sound: Sound) => Promise<SubjectRecording>;
 }
 
@@ -37,7 +37,7 @@ export interface SubjectRecording extends Recording, AsyncDisposable {
   readonly durationMs: number;
 }
 
-/** Tolerance for the duration that an engine measures itself: codecs pad. */
+/** Tolerance in milliseconds for the duration that an engine measures, because codecs add padding. */
 const toleranceMs = 250;
 
 /** A prompt may look like an option of a program. */
@@ -193,7 +193,9 @@ function expectTimes(transcript: Transcript, kind: TimestampKind, maxMs: number)
   expectThat(isSame, `the ${list} spell ${shown(spelled)}, but the text is ${shown(transcript.text)}`);
 }
 
-/** Letters and digits: not all languages have spaces, and some models return words without punctuation. */
+/**
+ * Compares only letters and digits: not all languages have spaces, and some models return words without punctuation.
+ */
 const lettersOf = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 
 const plainTime = ({ startMs, endMs, text }: TimedText): TimedText => ({ startMs, endMs, text });

@@ -1,4 +1,4 @@
-/** The audio that the service answers with. */
+/** The audio types of the service's answers. */
 import { speechMediaTypes, type Speech } from '../../engines/contract/index.ts';
 
 export const audioTypes = Object.values(speechMediaTypes);

@@ -1,10 +1,10 @@
-/** The size of the largest valid body of an operation, derived from the contract: it is the body limit. */
+/** Derives the body limit of an operation from the contract: the size of its largest valid body. */
 import { nativeContract, openaiContract, type Contract, type Schema } from './document.ts';
 
-/** A code point outside the BMP, written as two \u escapes. */
+/** Maximum bytes per character: a code point outside the BMP written as two \u escapes. */
 const bytesPerCharacter = 12;
 
-/** A number, `true`, `null`. */
+/** Allowance for a number, a boolean or null. */
 const scalarBytes = 32;
 
 /** Allowance for whitespace and for unknown properties, which are ignored. */
@@ -18,7 +18,7 @@ export function largestBody(schema: Schema, { resolve, json }: Pick<Contract, 'r
   return bytes;
 }
 
-/** The largest limit of all operations with a JSON body. */
+/** Returns the largest limit of all operations with a JSON body. */
 export function largestRequestBody(): number {
   return Math.max(...[nativeContract, openaiContract].flatMap(bodyLimits));
 }

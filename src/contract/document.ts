@@ -1,4 +1,4 @@
-/** The generated OpenAPI document: what the service serves, and reads itself. */
+/** The generated OpenAPI documents, which the service both serves and reads. */
 import { readFileSync } from 'node:fs';
 
 export interface Schema {
@@ -42,9 +42,9 @@ export interface ContractDocument {
 
 /** The contract of an API: its OpenAPI document, and the limits that the document does not state. */
 export interface Contract {
-  /** As it is served. */
+  /** The document as it is served. */
   readonly text: string;
-  /** Where it is served. */
+  /** Path at which the document is served. */
   readonly page: string;
   readonly document: ContractDocument;
   /** Path prefix of all operations, such as /api/v1. */
@@ -53,27 +53,27 @@ export interface Contract {
   readonly operations: ReadonlyMap<string, OperationObject & { readonly path: string; readonly method: string }>;
   /** Throws for a schema that the document does not have. */
   readonly resolve: (ref: string) => Schema;
-  /** Limits of every JSON body. */
+  /** Limits of all JSON bodies. */
   readonly json: JsonBounds;
-  /** Limits of every form. */
+  /** Limits of all forms. */
   readonly form: FormBounds;
-  /** Whether an answer names all violations of a request, or the first. */
+  /** Whether an answer lists all violations of a request, or only the first. */
   readonly namesAllViolations: boolean;
 }
 
 export interface JsonBounds {
-  /** Values and keys of a body, and how deep they may nest. */
+  /** Maximum number of objects, arrays and commas in a body, and maximum nesting depth. */
   readonly structure: { readonly tokens: number; readonly depth: number };
-  /** The largest body in bytes; absent: the largest valid one by its schema. */
+  /** Maximum size of a body in bytes. Default: that of the largest valid body by its schema. */
   readonly limit?: number;
 }
 
 /** Limits of a form besides its recording. */
 export interface FormBounds {
   readonly fields: number;
-  /** Bytes of one value. */
+  /** Maximum size of one value in bytes. */
   readonly fieldSize: number;
-  /** Names of text fields, up to their first bracket. */
+  /** Allowed names of text fields. */
   readonly names: { readonly valid: RegExp; readonly rule: string };
 }
 
@@ -103,7 +103,7 @@ function openContract(name: string, limits: Pick<Contract, 'json' | 'form' | 'na
   };
 }
 
-/** Under /api/v1. Its largest valid chat has 307 tokens and a depth of 3. */
+/** The API under /api/v1. Its largest valid chat has 307 tokens and a depth of 3. */
 export const nativeContract = openContract('openapi.json', {
   json: { structure: { tokens: 20_000, depth: 32 } },
   form: {
@@ -114,13 +114,16 @@ export const nativeContract = openContract('openapi.json', {
   namesAllViolations: true,
 });
 
-/** Under /v1. Tools are JSON Schemas; apps send whole documents and histories; SDKs send a dozen form fields, and keywords. */
+/**
+ * The API under /v1. Apps send JSON Schemas of tools, whole documents and histories; SDKs send a dozen form fields and
+ * keywords.
+ */
 export const openaiContract = openContract('openapi-compat.json', {
   json: { structure: { tokens: 200_000, depth: 64 }, limit: 40 * 1024 * 1024 },
   form: {
     fields: 224,
     fieldSize: 8192,
-    // As OpenAI's SDKs write an array, and the one object that they send (`chunking_strategy[type]`).
+    // OpenAI's SDKs use brackets for arrays and for one object (`chunking_strategy[type]`).
     names: {
       valid: /^([^[\]]+(\[\])?|chunking_strategy\[\w+\])$/,
       rule: 'must have a plain field name, without brackets except [] at its end',
@@ -129,7 +132,7 @@ export const openaiContract = openContract('openapi-compat.json', {
   namesAllViolations: false,
 });
 
-/** The text of a document with the URL of its service before the paths of its `servers`. */
+/** Returns the text of a document with the public URL prepended to the paths of its `servers`. */
 export function withServers(text: string, publicUrl: string | undefined): string {
   if (publicUrl === undefined) return text;
   const document = JSON.parse(text) as ContractDocument;

@@ -1,9 +1,9 @@
-/** Prunes a body to what its schema declares. */
+/** Removes undeclared properties from a body. */
 import type { Contract, Schema } from './document.ts';
 
-/** The parts of objects, arrays and strings that are kept. */
+/** Describes the parts of a value to keep. */
 interface Shape {
-  /** Keep everything: the schema allows any value. */
+  /** True if everything is kept, because the schema allows any value. */
   readonly isOpen: boolean;
   readonly properties: readonly (readonly [name: string, shape: Shape])[];
   readonly items: Shape | undefined;
@@ -14,8 +14,8 @@ interface Shape {
 const shapes = new WeakMap<Schema, Shape>();
 
 /**
- * A copy without unknown properties at any level, with overlong arrays and strings truncated one item or character
- * past the limit: validation still finds every violation, but never has to process more than that.
+ * Returns a copy without unknown properties at any level. Overlong arrays and strings are truncated one item or
+ * character past the limit, so that validation still finds every violation without processing the rest.
  */
 export function knownParts(value: object, schema: Schema, { resolve }: Pick<Contract, 'resolve'>): object {
   const shape = shapes.get(schema) ?? shapeOf(schema, resolve);
@@ -37,7 +37,7 @@ function prune(value: unknown, shape: Shape): unknown {
 function pruneObject(value: object, { properties }: Shape): object {
   const kept: Record<string, unknown> = {};
   for (const [name, shape] of properties) {
-    // JSON has no undefined, and no contract property is named like one of Object.prototype.
+    // JSON has no undefined, and no property of the contract has the name of a property of Object.prototype.
     const inner = (value as Record<string, unknown>)[name];
     if (inner !== undefined) kept[name] = prune(inner, shape);
   }
@@ -50,7 +50,7 @@ function shapeOf(schema: Schema, resolve: Contract['resolve']): Shape {
   const { type, properties, items, maxItems = Infinity, maxLength = Infinity } = schema;
   if (schema.anyOf) {
     const union = unionOf(schema.anyOf.map(inner));
-    // What stands beside `anyOf` applies to each alternative.
+    // Keywords beside `anyOf` apply to each alternative.
     return {
       ...union,
       maxItems: Math.min(maxItems, union.maxItems),

@@ -1,6 +1,6 @@
 /**
- * A contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
- * does not compile. The types take the generated `operations` of an API; those without take the native one.
+ * The contract as types. Handlers are typed by their operation: an undeclared status, body, media type, header or event
+ * does not compile. The generic types take the generated `operations` of an API; the others refer to the native API.
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
@@ -33,7 +33,7 @@ type Body<Operation> = Operation extends { requestBody: { content: infer Content
 /** The text fields of a form; repeated ones are arrays. */
 export type FormFields = Readonly<Record<string, string | readonly string[]>>;
 
-/** Where a browser sends a request from. */
+/** The Host and Origin of a request. */
 export interface RequestSource {
   readonly host: string;
   readonly origin: string | undefined;
@@ -57,12 +57,12 @@ export type OperationRequest<Op extends OperationId> = RequestOf<operations[Op]>
 
 // ------------------------------------------------------------------------------------------------------- answers
 
-/** Without X-Request-Id, which the app sets, and without the generated type's index signature, which allows any name. */
+/** Removes X-Request-Id, which the app sets, and the index signature of the generated type, which allows any name. */
 type OwnHeaders<Headers> = {
   [Name in keyof Headers as string extends Name ? never : Name extends 'X-Request-Id' ? never : Name]: Headers[Name];
 };
 
-/** An empty object type would allow any header. */
+/** Omits the field if there are no headers, because an empty object type would allow any header. */
 type HeadersField<Headers> = [keyof OwnHeaders<Headers>] extends [never]
   ? { readonly headers?: Readonly<Record<string, never>> }
   : object extends OwnHeaders<Headers>
@@ -75,7 +75,7 @@ type BodyOf<MediaType extends string, Content> = MediaType extends 'text/event-s
     ? AsyncIterable<Uint8Array>
     : Content;
 
-/** The last event of a stream that fails. Absent: that of its API. `reason` is what was thrown. */
+/** Creates the last event of a failed stream. Default: that of the API. `reason`: the thrown value. */
 type FailedField<MediaType extends string, Event> = MediaType extends 'text/event-stream'
   ? { readonly failed?: (problem: Schemas['Problem'], reason: unknown) => Event }
   : object;
@@ -105,7 +105,7 @@ export type Answer<Op extends OperationId> = AnswerOf<operations, Op>;
 
 declare const operation: unique symbol;
 
-/** An answer checked by `answer`. */
+/** An answer that was checked by `answer`. */
 export type AnsweredOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations> = AnswerOf<
   Operations,
   Op
@@ -133,8 +133,8 @@ export interface AnyAnswer {
 }
 
 /**
- * A handler returns an answer or throws a `ProblemError`, an engine's `EngineError` or the signal's reason. So can the
- * event stream of its answer: the app sends that as the last event.
+ * A handler returns an answer or throws a `ProblemError`, an engine's `EngineError` or the signal's reason. The event
+ * stream of its answer may throw the same, and the app sends it as the last event.
  */
 export type HandlerOf<Operations extends AnyOperations<Operations>, Op extends keyof Operations, Services> = (
   request: RequestOf<Operations[Op]>,
@@ -145,31 +145,33 @@ export type Handler<Op extends OperationId, Services> = HandlerOf<operations, Op
 
 // ----------------------------------------------------------------------------------------------------- operations
 
-/** Where the file of a form goes, and how large it may be. Disposed at the end of the request. */
+/** The directory for the file of a form, and the maximum size of the file. Disposed at the end of the request. */
 export interface Upload extends AsyncDisposable {
   /** A private directory. */
   readonly path: string;
   readonly maxBytes: number;
-  /** Bytes are taken before they are written; throws `storage-full`. */
+  /** Takes bytes from the disk budget before they are written. Throws `storage-full`. */
   readonly account: { take(bytes: number): void };
 }
 
 /** The daily budget of an API key that an operation uses. */
 export type Budget = 'audio' | 'tokens';
 
-/** What the service does for an operation, beside what its contract says. */
+/** The implementation of an operation. */
 export interface OperationDefinition<Handle, Services> {
   readonly handle: Handle;
-  /** Operations of the native contract: an API key needs permission for one of them. */
+  /** Operations of the native contract. An API key needs permission for one of them. */
   readonly permissions: readonly OperationId[];
   readonly budget?: Budget;
-  /** Refuses the operation before its body is read, by throwing. */
+  /** May reject the operation before its body is read, by throwing. */
   readonly beforeBody?: (services: Services) => void | Promise<void>;
-  /** Refuses a form before its file is stored, by rejecting: with the text fields that precede it, not yet validated. */
+  /**
+   * May reject a form before its file is stored, by throwing. `fields`: the preceding text fields, not validated yet.
+   */
   readonly beforeFile?: (fields: FormFields, services: Services) => Promise<void>;
-  /** Absent: the directory of the request, 25 MB. `declared`: the Content-Length. */
+  /** Opens the directory for the file. Default: a directory of the request, 25 MB. `declared`: the Content-Length. */
   readonly upload?: (declared: number | undefined, services: Services) => Promise<Upload>;
-  /** Added to the refusal of a file that is too large. */
+  /** Returns a hint for the error message of a file that is too large. */
   readonly forLarger?: (services: Services) => string | undefined;
 }
 

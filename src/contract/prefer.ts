@@ -1,7 +1,7 @@
 /**
  * `Prefer: code=429` (RFC 7240, with Prism's preferences): in sandbox mode a client can request any declared answer of
- * any operation, whatever the rest of the request is. Answers are the contract's examples; audio and event streams, which
- * have none, are made here.
+ * any operation, regardless of the rest of the request. Answers are the examples of the contract; audio and event
+ * streams have no examples and are created here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
@@ -16,8 +16,9 @@ interface Preferring {
 }
 
 /**
- * Undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`, listing the
- * declared codes or examples; operations that do not declare its status ignore such a preference (RFC 7240, 2), and `example`.
+ * Returns undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`
+ * with the declared codes or examples. Operations that do not declare the status of `invalid-request` ignore unknown
+ * codes (RFC 7240, section 2) and `example`.
  */
 export function preferredAnswer(operation: string, { id, headers }: Preferring): AnyAnswer | undefined {
   const { code, example } = readPreferences(headers.prefer);
@@ -38,7 +39,7 @@ export function preferredAnswer(operation: string, { id, headers }: Preferring):
   return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
 }
 
-/** By lower-case name; the first of duplicates wins. Syntax errors are ignored. */
+/** Returns the preferences by lower-case name. The first of duplicates wins, and syntax errors are ignored. */
 function readPreferences(header: string | string[] | undefined): Partial<Record<string, string>> {
   const preferences = String(header ?? '').matchAll(/(?<=^|[\s,;])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g);
   const pairs = [...preferences].map(([, name = '', quoted, token = '']) => {
@@ -65,12 +66,12 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
 
 type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
 
-/** A whole stream, whose result is the example of the non-streaming answer. */
+/** Returns the events of a whole stream. Its result is the example of the non-streaming answer. */
 function exampleEvents(operation: string, id: string): StreamEvent[] {
   return operation.startsWith('streamTranscription') ? exampleTranscription(id) : exampleChat(id);
 }
 
-/** A run without tools. */
+/** Returns the events of a run without tools. */
 function exampleChat(id: string): Schemas['ChatEvent'][] {
   const result = exampleResult('createChat') as Schemas['ChatResult'];
   return [
@@ -81,7 +82,7 @@ function exampleChat(id: string): Schemas['ChatEvent'][] {
   ];
 }
 
-/** One segment, after a moment in the line. */
+/** Returns the events of a transcription that waits in the queue and has one segment. */
 function exampleTranscription(id: string): Schemas['TranscriptionEvent'][] {
   const result = exampleResult('createTranscription') as Schemas['Transcription'];
   const { model, text, duration_ms = 0 } = result;
@@ -101,7 +102,7 @@ function exampleResult(operation: OperationId): object {
 /** Length of the 206 example, in bytes. */
 const rangeBytes = 1024;
 
-/** A beep of 250 ms, or its first bytes for a 206. */
+/** Returns a beep of 250 ms, or its first bytes for a 206. */
 function exampleSound(status: number): Pick<AnyAnswer, 'mediaType' | 'headers' | 'body'> {
   const samples = Int16Array.from(
     { length: sampleRate / 4 },

@@ -1,11 +1,11 @@
-/** The table of problem codes, and the only place that decides what clients see of an error. */
+/** The table of problem codes, and the only place that decides which parts of an error clients see. */
 import { EngineError } from '../../engines/contract/index.ts';
 import { isAtMachineLimit, isDiskFull } from '../../lib/resource-limits.ts';
 import type { AnyAnswer, ProblemCode, Schemas } from './operations.ts';
 
 interface ProblemKind {
   readonly status: number;
-  /** The same for every occurrence of the code. */
+  /** Title, the same for every occurrence of the code. */
   readonly title: string;
   /** Default Retry-After in seconds, when the error has none. */
   readonly retryAfter?: number;
@@ -94,7 +94,7 @@ export const defaultViolations: Readonly<Partial<Record<ProblemCode, Violation>>
 export interface ProblemOptions {
   readonly errors?: readonly Violation[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** The limits of the API key that refuse the request. */
+  /** The limits of the API key that the request exceeds. */
   readonly violatedPolicies?: readonly string[];
   readonly cause?: unknown;
 }
@@ -120,15 +120,15 @@ export class ProblemError extends Error {
   }
 }
 
-/** The options of a problem that blames one place in the body. */
+/** Returns the options of a problem with one violation in the body. */
 export function inBody(pointer: string, detail: string): Pick<ProblemOptions, 'errors'> {
   return { errors: [body(pointer, detail)] };
 }
 
-/** An `invalid-request` with one violation. */
+/** Returns an `invalid-request` with one violation. */
 export function invalid(part: Violation['in'], pointer: string, detail: string): ProblemError {
-  const place = pointer.slice(1) || `the ${part}`;
-  return new ProblemError('invalid-request', `${place} ${detail}`, { errors: [{ in: part, pointer, detail }] });
+  const location = pointer.slice(1) || `the ${part}`;
+  return new ProblemError('invalid-request', `${location} ${detail}`, { errors: [{ in: part, pointer, detail }] });
 }
 
 export interface ProblemAnswer extends AnyAnswer {
@@ -136,7 +136,7 @@ export interface ProblemAnswer extends AnyAnswer {
   readonly body: Problem;
 }
 
-/** The problem document for anything thrown. Errors not meant for clients become a bare 500. */
+/** Returns the problem document for any thrown value. Errors not meant for clients become a bare 500. */
 export function problemAnswer(error: unknown, requestId: string): ProblemAnswer {
   const { code, message: detail, errors, headers: own, violatedPolicies } = toProblem(error);
   const headers = { ...retryAfter(code), ...own };
@@ -152,7 +152,7 @@ export function problemAnswer(error: unknown, requestId: string): ProblemAnswer 
   return { status, mediaType: 'application/problem+json', headers, body: problem };
 }
 
-/** The code of the problem document for anything thrown. */
+/** Returns the code of the problem document for any thrown value. */
 export function problemCodeOf(error: unknown): ProblemCode {
   return toProblem(error).code;
 }
@@ -176,16 +176,16 @@ const atMachineLimit = new ProblemError(
   'The service is out of file descriptors, processes or threads; try again later.',
 );
 
-/** Also when wrapped as a cause. */
+/** Whether the disk is full, also if that error is the cause of another one. */
 function comesFromFullDisk(error: unknown): boolean {
   return isDiskFull(error) || (error instanceof Error && comesFromFullDisk(error.cause));
 }
 
-/** A day; from 1e21 on, a number would be written with an exponent. */
-const longestRetryAfterSeconds = 86_400;
+/** A day. Numbers from 1e21 would be formatted with an exponent. */
+const maxRetryAfterSeconds = 86_400;
 
 function retryAfter(code: ProblemCode, given?: number): Record<string, string> {
   const seconds = Number.isFinite(given) ? given : problems[code].retryAfter;
   if (seconds === undefined) return {};
-  return { 'Retry-After': String(Math.min(longestRetryAfterSeconds, Math.max(1, Math.ceil(seconds)))) };
+  return { 'Retry-After': String(Math.min(maxRetryAfterSeconds, Math.max(1, Math.ceil(seconds)))) };
 }

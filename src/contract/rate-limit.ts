@@ -1,15 +1,15 @@
 /** Limits of an API key as response fields: draft-ietf-httpapi-ratelimit-headers-11, Structured Fields (RFC 9651). */
 
-/** One limit of a key, as it is now. */
+/** The current state of one limit of a key. */
 export interface Policy {
   readonly name: 'requests' | 'concurrent' | 'audio' | 'tokens';
-  /** In its unit. */
+  /** The limit in `unit`. */
   readonly quota: number;
-  /** At least 0. */
+  /** Remaining amount in `unit`, at least 0. */
   readonly remaining: number;
-  /** Default: requests. Units that the draft does not register have our prefix. */
+  /** Default: requests. Units that the draft does not register have the prefix `parlance-`. */
   readonly unit?: 'concurrent-requests' | 'parlance-audio-seconds' | 'parlance-tokens';
-  /** Absent for `concurrent`. */
+  /** Length of the window in seconds; absent for `concurrent`. */
   readonly windowSeconds?: number;
   /** Whole seconds until the window ends. */
   readonly resetSeconds?: number;
@@ -17,7 +17,7 @@ export interface Policy {
 
 export type LimitHeaders = Readonly<Record<string, string>>;
 
-/** `shown`: the limits whose state is shown. */
+/** Returns the limits as headers. `shown`: the limits whose state is included. */
 export function limitHeaders(policies: readonly Policy[], shown: readonly Policy[]): LimitHeaders {
   return {
     'RateLimit-Policy': policies.map(toPolicyItem).join(', '),

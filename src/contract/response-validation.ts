@@ -8,7 +8,7 @@ import { ajvOptions } from '../../lib/ajv-options.ts';
 import { noBody, type AnyAnswer } from './operations.ts';
 import type { Contract, OperationObject, ResponseObject } from './document.ts';
 
-/** An answer that the contract does not declare: always a bug of the service, never the client's fault. */
+/** An answer that violates the contract, which is always a bug of the service. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
@@ -17,14 +17,14 @@ export type CheckAnswer = (operationId: string, answer: AnyAnswer) => AnyAnswer;
 
 const checks = new WeakMap<Contract, CheckAnswer>();
 
-/** Once per process, however many services it has: the validators are compiled by the first answers. */
+/** Creates one check per contract and process. The validators are compiled by the first answers. */
 export function answerCheckOf(contract: Contract): CheckAnswer {
   const check = checks.get(contract) ?? createAnswerCheck(contract);
   checks.set(contract, check);
   return check;
 }
 
-/** Throws a `ContractViolation`. Events of a stream are checked as they are sent. */
+/** The check throws a `ContractViolation`. Events of a stream are checked as they are sent. */
 function createAnswerCheck({ document, operations }: Contract): CheckAnswer {
   const ajv = new Ajv2020({ ...ajvOptions, allErrors: true });
   addFormats.default(ajv);

@@ -4,7 +4,7 @@ import type { Schemas } from './operations.ts';
 
 type Violation = Schemas['Violation'];
 
-/** openapi-backend validates a single object with these parts. */
+/** Parts of the object that openapi-backend validates. */
 const parts: Readonly<Record<string, Violation['in']>> = {
   requestBody: 'body',
   query: 'query',
@@ -26,17 +26,19 @@ export function toViolations(errors: readonly ErrorObject[]): Violation[] {
     });
 }
 
-/** `T | null` is an anyOf: the errors of T are enough. */
+/** Whether the error only reports that a value of `T | null` is not null. The errors of T are sufficient. */
 function isAboutNull({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && (params as { type: unknown }).type === 'null');
 }
 
-/** `string | Part[]` is an anyOf: for an array, the errors of its parts are enough. */
+/**
+ * Whether the error is about the other type of `string | Part[]`. For an array, the errors of its parts are sufficient.
+ */
 function isOfOtherType({ keyword, instancePath }: ErrorObject, outer: ReadonlySet<string>): boolean {
   return keyword === 'type' && outer.has(instancePath);
 }
 
-/** The places that have an error inside of them. */
+/** Returns the pointers of all values that contain an error. */
 function placesAround(errors: readonly ErrorObject[]): ReadonlySet<string> {
   const places = new Set<string>();
   for (const { instancePath } of errors) {
@@ -47,7 +49,7 @@ function placesAround(errors: readonly ErrorObject[]): ReadonlySet<string> {
   return places;
 }
 
-/** `int32` says less than the type and the bounds, but a number may violate nothing else. */
+/** Whether the error is about the format `int32`, which is reported as out of range. */
 function isAboutBits({ keyword, params }: ErrorObject): boolean {
   return keyword === 'format' && /^u?int\d+$/.test((params as { format: string }).format);
 }
@@ -69,7 +71,7 @@ function ruleOf(error: ErrorObject): string {
   return message ?? `violates "${keyword}"`;
 }
 
-/** RFC 6901. */
+/** Escapes a segment of a JSON Pointer (RFC 6901). */
 function escapeSegment(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { readWav, WavError } from '../../lib/wav.ts';
 import { lengthOf } from '../../lib/wav-slice.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
-import type { Decoded, EngineContext, Logger, Pcm, QueueOptions } from '../../engines/contract/index.ts';
+import type { Decoded, EngineContext, Logger, Pcm, CallQueueOptions } from '../../engines/contract/index.ts';
 import { currentUsage, currentVia } from '../request-scope.ts';
 import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
@@ -49,7 +49,7 @@ export interface ContextOptions {
   readonly encoder: SpeechEncoder;
   readonly metrics?: Metrics | undefined;
   /** Called for each queue that an engine makes. */
-  readonly noteQueue?: ((instance: string, options: QueueOptions) => void) | undefined;
+  readonly registerQueue?: ((instance: string, options: CallQueueOptions) => void) | undefined;
 }
 
 /** Returns a function that creates the context of an instance. Throws a `SettingsError` if FFMPEG is not executable. */
@@ -62,7 +62,7 @@ export function createEngineContexts({
   fetch,
   viaId,
   metrics,
-  noteQueue,
+  registerQueue,
   encoder,
 }: ContextOptions): (instance: string) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
@@ -86,7 +86,7 @@ export function createEngineContexts({
       ...encoder,
       readWav: (bytes) => markHandled(samplesOf(bytes)),
       queue(options) {
-        noteQueue?.(instance, options);
+        registerQueue?.(instance, options);
         const observe = metrics && ((state: () => QueueState) => metrics.openQueue(instance, state));
         const queue = createQueue(options, () => performance.now(), observe);
         const granted = grantThreads(options, cores);
@@ -94,7 +94,7 @@ export function createEngineContexts({
           get full() {
             return queue.full;
           },
-          run: (job, listener) => markHandled(queue.run(() => granted(job), listener)),
+          run: (call, listener) => markHandled(queue.run(() => granted(call), listener)),
         };
       },
       resident(program) {

@@ -1,4 +1,7 @@
-/** FLEET_ADDRESS and FLEET_LISTEN. Recordings travel to FLEET_ADDRESS: without TLS only within a private network. */
+/**
+ * Checks FLEET_ADDRESS and FLEET_LISTEN. Recordings are sent to FLEET_ADDRESS, so plain http requires a private
+ * network.
+ */
 import { lookup } from 'node:dns/promises';
 import { BlockList } from 'node:net';
 import { withoutBrackets } from '../../lib/loopback.ts';
@@ -12,14 +15,14 @@ for (const [network, bits] of [
   ['172.16.0.0', 12],
   ['192.168.0.0', 16],
   ['169.254.0.0', 16],
-  ['100.64.0.0', 10], // overlay networks use it
+  ['100.64.0.0', 10], // overlay networks
   ['::1', 128],
   ['fc00::', 7],
   ['fe80::', 10],
 ] as const)
   privateNetworks.addSubnet(network, bits, network.includes(':') ? 'ipv6' : 'ipv4');
 
-/** Throws a `SettingsError` for plain http to an address that is not private. A name counts as what it resolves to. */
+/** Throws a `SettingsError` for plain http to a public address. Host names are resolved first. */
 export async function checkAddress(address: string): Promise<void> {
   const { protocol, hostname } = new URL(address);
   if (protocol === 'https:') return;
@@ -33,7 +36,7 @@ export async function checkAddress(address: string): Promise<void> {
   throw new SettingsError(`FLEET_ADDRESS: ${why}; use https with a TLS proxy in front of FLEET_LISTEN, or a VPN`);
 }
 
-/** Where to listen: FLEET_LISTEN, else where FLEET_ADDRESS says. */
+/** Returns the host and port of FLEET_LISTEN, or those of FLEET_ADDRESS if FLEET_LISTEN is not set. */
 export function listenAddress(address: string, listen: string | undefined): { host: string; port: number } {
   const { hostname, port, protocol } = new URL(listen === undefined ? address : `http://${listen}`);
   const fallback = listen === undefined && protocol === 'https:' ? 443 : 80;

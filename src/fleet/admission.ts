@@ -1,6 +1,7 @@
 /**
- * Fairness and the bound of the queue, over all fronts. Each open call is held in Redis under its caller, and leaves by
- * itself when its front dies. The n-th open call of a caller waits behind everybody's first n-1: that is its priority.
+ * Fair shares and the size limit of the queue, across all fronts. Redis holds each open call under its caller, and the
+ * entry expires when its front dies. The n-th open call of a caller has priority n: it waits behind the first n-1 calls
+ * of every other caller.
  */
 import { ignore } from '../../lib/ignore.ts';
 import { EngineError } from '../../engines/contract/index.ts';
@@ -15,7 +16,7 @@ export interface AdmissionsOptions {
   readonly nodes: Pick<Nodes, 'capacityOf'>;
   readonly consumers: Pick<TicketConsumers, 'waitingOf'>;
   readonly secret: string;
-  readonly limits: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>;
+  readonly timeouts: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>;
 }
 
 interface AdmissionRequest {
@@ -26,49 +27,50 @@ interface AdmissionRequest {
   readonly weight: number;
 }
 
-/** There is room for newcomers beside callers whose shares have shrunk since they took them. */
+/** Factor on the bound: shares shrink when callers arrive, and calls admitted earlier may exceed them. */
 const hardBound = 2;
 
-const longestRetryAfterSeconds = 3_600;
-const usualMeanMs = 5_000;
+const maxRetryAfterSeconds = 3_600;
+const defaultMeanMs = 5_000;
 
 export type Admissions = ReturnType<typeof createAdmissions>;
 
-export function createAdmissions({ redis, nodes, consumers, secret, limits }: AdmissionsOptions) {
+export function createAdmissions({ redis, nodes, consumers, secret, timeouts }: AdmissionsOptions) {
   const open = new Set<OpenCallKey>();
-  /** Open calls by instance, of all fronts. */
+  /** Open calls of all fronts, by instance. */
   const counts = new Map<string, { calls: number; at: number }>();
 
   async function keepAndCount(call: OpenCallKey): Promise<OpenCallCounts> {
-    const held = await redis.keepOpen(call, limits.announcedMs);
+    const held = await redis.keepOpen(call, timeouts.announcedMs);
     counts.set(call.instance, { calls: held.calls, at: performance.now() });
     return held;
   }
 
-  /** Holds the open calls of this front again, for what Redis has forgotten. It logs its own outages. */
+  /** Renews the open calls of this front in Redis. Failures are ignored, because redis.ts logs outages. */
   function keep(): void {
     for (const call of open) keepAndCount(call).catch(ignore); // shares are kept in the background
   }
-  const timer = setInterval(keep, limits.announceMs);
+  const timer = setInterval(keep, timeouts.announceMs);
 
   /**
-   * A lone caller may have as many open calls as slots and places in the queue, as on one machine. With more callers each has
-   * an equal part of twice as many, with one part to spare for the next. (The weights of the others count as 1.)
+   * A single caller may have as many open calls as there are slots and places in the queue, as on one machine. With
+   * more callers, twice that number is divided equally, with one share reserved for the next caller. The weights of
+   * other callers count as 1.
    */
   function requireShare({ instance, weight }: AdmissionRequest, { calls, ofCaller, callers }: OpenCallCounts): void {
     const { slots, meanMs } = nodes.capacityOf(instance);
     const bound = 2 * (Math.max(1, slots) + consumers.waitingOf(instance));
     const share = Math.max(1, Math.floor((bound * weight) / (callers + weight)));
     if (ofCaller <= share && calls <= hardBound * bound) return;
-    const seconds = Math.ceil((calls * (meanMs || usualMeanMs)) / Math.max(1, slots) / 1000);
-    const retryAfter = Math.min(longestRetryAfterSeconds, seconds);
+    const seconds = Math.ceil((calls * (meanMs || defaultMeanMs)) / Math.max(1, slots) / 1000);
+    const retryAfter = Math.min(maxRetryAfterSeconds, seconds);
     throw new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
   }
 
   return {
     /**
-     * Resolves with the priority, from 1; lower ones are served first. Throws `overloaded` when the caller has its share of
-     * the queue; rejects when Redis does not answer.
+     * Resolves with the priority, from 1; lower priorities are served first. Throws `overloaded` when the caller has
+     * used its share of the queue; rejects when Redis does not respond.
      */
     async admit(request: AdmissionRequest) {
       const { id, instance, caller, weight } = request;
@@ -90,10 +92,13 @@ export function createAdmissions({ redis, nodes, consumers, secret, limits }: Ad
       }
     },
     keep,
-    /** Whether all slots are busy and the queue is full, as far as this front has seen. A newcomer may be admitted all the same. */
+    /**
+     * Whether all slots are busy and the queue is full, by the last count of this front. A new caller may still be
+     * admitted.
+     */
     isFull(instance: string) {
       const { calls = 0, at = 0 } = counts.get(instance) ?? {};
-      const isCurrent = performance.now() - at < 2 * limits.announceMs;
+      const isCurrent = performance.now() - at < 2 * timeouts.announceMs;
       return isCurrent && calls >= Math.max(1, nodes.capacityOf(instance).slots) + consumers.waitingOf(instance);
     },
     [Symbol.dispose]: () => clearInterval(timer),

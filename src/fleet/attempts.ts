@@ -1,4 +1,4 @@
-/** How often workers have tried a call in vain, and when it is given up. */
+/** Counts the failed attempts of a call and decides when to give up. */
 import { EngineError, type Logger } from '../../engines/contract/index.ts';
 import type { Returned } from './call-protocol.ts';
 import { errorOf } from './follow.ts';
@@ -6,13 +6,13 @@ import { newId } from './ticket.ts';
 
 export interface AttemptsOptions {
   readonly instance: string;
-  /** The workers that are there for the instance. */
+  /** The ids of the connected workers of the instance. */
   readonly workersOf: (instance: string) => readonly string[];
   readonly log: Logger;
 }
 
-/** How often a call may kill its worker, and how many workers may hand it back. */
-const most = 3;
+/** Maximum number of workers lost during a call, and of workers that may return it. */
+const maxAttempts = 3;
 
 export function createAttempts({ instance, workersOf, log }: AttemptsOptions) {
   let lost = 0;
@@ -20,23 +20,24 @@ export function createAttempts({ instance, workersOf, log }: AttemptsOptions) {
   const isReturnedByAll = () => workersOf(instance).every((worker) => returnedBy.includes(worker));
 
   return {
-    /** Ids of the workers that have handed the call back, the last one at the end. */
+    /** Ids of the workers that have returned the call, most recent last. */
     get returnedBy() {
       return returnedBy;
     },
-    /** Throws what the caller gets when no other worker should try. */
+    /** Counts a worker that was lost during the call. Throws the error for the caller after the last attempt. */
     countLost() {
       lost += 1;
-      log.warn({ instance, attempt: lost }, 'a worker was lost in the middle of a transcription');
-      if (lost === most) throw new EngineError('engine-failed', 'Every worker that tried this recording failed.');
+      log.warn({ instance, attempt: lost }, 'a worker was lost during a transcription');
+      if (lost === maxAttempts)
+        throw new EngineError('engine-failed', 'Every worker that tried this recording failed.');
     },
-    /** Likewise. */
+    /** Counts a worker that has returned the call. Throws the error for the caller after the last attempt. */
     countReturned(message: Returned) {
       const { code, worker } = message;
-      log.info({ instance, code, worker }, 'a worker has handed a transcription back');
-      const by = worker ?? newId(); // one that stops does not get it again
+      log.info({ instance, code, worker }, 'a worker returned a transcription');
+      const by = worker ?? newId(); // a worker that is stopping has no id, and does not get the call again
       returnedBy = [...returnedBy.filter((other) => other !== by), by];
-      if (returnedBy.length === most || (worker !== undefined && isReturnedByAll())) throw errorOf(message);
+      if (returnedBy.length === maxAttempts || (worker !== undefined && isReturnedByAll())) throw errorOf(message);
     },
   };
 }

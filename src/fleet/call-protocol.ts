@@ -1,6 +1,6 @@
 /**
- * The connection: the request that a worker keeps open while it works on a call. Opening it takes the call; when it closes,
- * at either end, the work ends. Both ends send messages, one JSON object a line.
+ * The connection is the request that a worker keeps open while it works on a call. Opening it takes the call; closing
+ * it at either end aborts the work. Both ends send messages as JSON lines.
  */
 import type { Readable } from 'node:stream';
 import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
@@ -9,42 +9,45 @@ import { LineSplitter } from '../../lib/line-splitter.ts';
 import type { RequestScope } from '../request-scope.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
-/** Bytes of a recording that are read or written at once: fewer turns of the file system's threads. */
+/** Chunk size for reading and writing recordings, in bytes. Large chunks need fewer trips to the thread pool. */
 export const recordingChunk = 262_144;
 
-/** Everything but the recording, which is at `<address of the call>/recording`. */
+/** A call without its recording, which the worker fetches from `<address of the call>/recording`. */
 export interface CallDocument {
   readonly instance: string;
   readonly call: Omit<TranscriptionCall, 'recording'>;
   readonly recording: Omit<TranscriptionCall['recording'], 'path'>;
-  /** Scope of the request: for the worker's log, fair shares of its disk, and loop detection. */
+  /** Scope of the request. The worker uses it for its log, fair shares of its disk and loop detection. */
   readonly scope: Pick<RequestScope, 'id' | 'trace' | 'caller' | 'via'>;
-  /** Whether the front passes segments on: engines may work differently for them. */
+  /** Whether the front forwards segments to the caller. Engines may work differently if it does. */
   readonly segments: boolean;
 }
 
-/** From the front: first the call, then signs of life. */
+/** A message from the front: first the call, then heartbeats. */
 export type FrontMessage = { readonly type: 'alive' } | { readonly type: 'call'; readonly call: CallDocument };
 
-/** From the worker. */
+/** A message from the worker. */
 export type WorkerMessage =
   | LastMessage
   | { readonly type: 'alive' }
-  /** The engine has a queue of its own, beside that of the fleet; null: its turn has come. */
+  /** Position in the engine's own queue, which is separate from the fleet's; null: the call has started. */
   | { readonly type: 'queued'; readonly ahead: number | null }
   | { readonly type: 'progress'; readonly processedMs: number; readonly durationMs?: number | undefined }
   | { readonly type: 'segment'; readonly segment: TimedText };
 
-/** The end of a call. */
+/** The last message of a worker about a call. */
 export type LastMessage =
   | { readonly type: 'result'; readonly transcript: Transcript }
   | ({ readonly type: 'failed' } & Failure)
-  /** The worker cannot do it, and another may: it stops, its disk is full, it does not know the model. */
+  /**
+   * This worker cannot run the call, but another one may: it is stopping, its disk is full, or it does not have the
+   * model.
+   */
   | Returned;
 
 export interface Returned extends Failure {
   readonly type: 'returned';
-  /** Id of the worker, unless it stops. */
+  /** Id of the worker; absent when the worker is stopping. */
   readonly worker?: string | undefined;
 }
 
@@ -54,24 +57,24 @@ export interface Failure {
   readonly retryAfter?: number | undefined;
 }
 
-/** The connection of a worker that has taken a call, as a front has it. */
+/** A front's side of the connection to a worker that has taken a call. */
 export interface WorkerConnection {
   readonly messages: AsyncIterable<WorkerMessage>;
-  /** Ends the connection after the last message. */
+  /** Closes the connection after the last message. */
   readonly end: () => void;
-  /** Ends the work. */
+  /** Closes the connection at once, which aborts the work. */
   readonly cut: () => void;
 }
 
-/** Bytes of a message; the result of ten hours of speech with words has 10 million. */
-const longestMessage = 67_108_864;
+/** Maximum size of a message in bytes. The result of ten hours of speech with word timestamps takes 10 million. */
+const maxMessageBytes = 67_108_864;
 
-/** Ends when the stream ends, for any reason, and after what is not a message. `received` is called for each chunk. */
+/** Ends when the stream ends or breaks, and at the first invalid message. `received` is called for each chunk. */
 export async function* messagesOf<M extends { readonly type: string }>(
   stream: Readable,
   received: () => void,
 ): AsyncGenerator<M, void, undefined> {
-  const lines = new LineSplitter(longestMessage, 'throw');
+  const lines = new LineSplitter(maxMessageBytes, 'throw');
   try {
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       received();
@@ -82,13 +85,14 @@ export async function* messagesOf<M extends { readonly type: string }>(
       }
     }
   } catch {
-    // The connection broke, or the message is too long. It does not matter how.
+    // A broken connection and an oversized message both end the messages.
   }
 }
 
 /**
- * Sends signs of life, and calls `dead` once when none comes back. Counts ticks instead of the time since the last sign:
- * after a blocked event loop, one late tick is one tick, and the signs that came meanwhile are read before the next.
+ * Sends heartbeats, and calls `dead` once when the other end stays silent. Silence is counted in ticks, not in elapsed
+ * time: after a blocked event loop, a late tick counts once, and heartbeats that arrived meanwhile are read before the
+ * next.
  */
 export function startPulse(
   { signMs, silenceMs }: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>,
@@ -105,7 +109,7 @@ export function startPulse(
     else if (ticks % 2 === 0) send();
   }, signMs / 2);
   return {
-    /** Anything has come from the other end. */
+    /** Call for anything received from the other end. */
     received: () => void (silent = 0),
     [Symbol.dispose]: () => clearInterval(timer),
   };

@@ -1,4 +1,4 @@
-/** A worker: takes a ticket, opens the connection to its front, runs the real engine, and sends the result. */
+/** Runs calls on a worker: takes a ticket, opens the connection to its front, runs the engine and sends the result. */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
@@ -44,33 +44,33 @@ export interface CallRunnerOptions {
   /** FLEET_SECRET. */
   readonly secret: string;
   readonly sign: (request: SignedRequest) => string;
-  readonly limits: FleetTimeouts;
+  readonly timeouts: FleetTimeouts;
   readonly log: Logger;
-  /** Hands back what is at work when the node stops. */
+  /** Aborts when the node stops. Calls in progress are returned to their fronts. */
   readonly stopping: AbortSignal;
 }
 
-const notOurs =
-  'a ticket was dropped: no front of this fleet has made it, or it is old; are FLEET_SECRET and the time the same on all nodes?';
+const droppedTicket =
+  'a ticket was dropped: it has expired or was not created by this fleet; fix: set the same FLEET_SECRET on all nodes and synchronize their clocks';
 
 /**
- * Resolves when nothing of the call is left on this machine. Never rejects: the front gets every failure. A front that has
- * another worker, has no caller any more, or cannot be reached costs only the ticket: the front queues it again if its
- * caller still waits. `report` is called when a call has ended in a way that says something about this worker, before its
- * front knows and may queue it again.
+ * Resolves after the call's files have been removed from this machine. Never rejects: the front receives every failure.
+ * The ticket is dropped if the front has found another worker, its caller has disconnected, or it cannot be reached; a
+ * front whose caller still waits queues the call again. `report` is called for outcomes that reveal the health of this
+ * worker, before the front receives them and may queue the call again.
  */
 export function createCallRunner(options: CallRunnerOptions): ConsumeTicket {
   const { id, secret, log } = options;
   const clocks = createClocks(log);
-  let isWarned = false; // not for each: writers to Redis could fill the disk with the log
+  let isWarned = false; // logged once: anyone who can write to Redis could otherwise fill the disk with log lines
   return async (value, { report, isPaused }) => {
     const ticket = openTicket(secret, value, Date.now());
-    if (!ticket && !isWarned) log.warn({}, notOurs);
+    if (!ticket && !isWarned) log.warn({}, droppedTicket);
     isWarned = !ticket;
     const isAgain = ticket?.returnedBy?.includes(id) ?? false;
-    if (!ticket || (isAgain && isPaused)) return; // others get it when its front queues it again
+    if (!ticket || (isAgain && isPaused)) return; // its front queues the call again for other workers
     const { origin } = new URL(ticket.url);
-    // The address may belong to another process by now, which could keep the connection open forever.
+    // Another process may own the address by now, and could keep the connection open forever.
     using link = startTimeout(ticket.expires + skewMs - Date.now(), () => connectionClosed);
     try {
       const connection = await connectToFront(ticket.url, link, options);
@@ -92,38 +92,38 @@ export function createCallRunner(options: CallRunnerOptions): ConsumeTicket {
 }
 
 interface FrontConnection {
-  /** The call; does not resolve when the connection closes first. */
+  /** Resolves with the call; stays pending if the connection closes first. */
   readonly call: Promise<CallDocument>;
   readonly send: (message: WorkerMessage) => void;
   /** Whether the front reads more slowly than messages are sent. */
   readonly isCongested: () => boolean;
-  /** Aborts when the connection is closed, by whichever end. */
+  /** Aborts when either end closes the connection. */
   readonly closed: AbortSignal;
-  /** After the last message; resolves when the front has closed its side. */
+  /** Ends this side after the last message; resolves when the front has closed its side. */
   end(): Promise<void>;
 }
 
 const connectionClosed = new Error('the connection to the front is closed');
 
-/** Rejects unless the front accepts. The connection is closed when the link aborts, and the other way round. */
+/** Rejects unless the front accepts the connection. Aborting the link closes the connection, and vice versa. */
 async function connectToFront(
   url: string,
   link: LinkedSignal,
-  { http, sign, limits }: CallRunnerOptions,
+  { http, sign, timeouts }: CallRunnerOptions,
 ): Promise<FrontConnection> {
   const { signal } = link;
   const close = () => link.abort(connectionClosed);
   const outgoing = new PassThrough();
   const send = (message: WorkerMessage) => {
-    // A long result may take longer than the next sign of life: a write after the end would break its connection.
+    // Sending a long result may outlast the heartbeat interval, and a write after the end would break the connection.
     if (!outgoing.writableEnded) outgoing.write(toJsonLine(message));
   };
-  outgoing.on('error', ignore); // the connection is closed then
+  outgoing.on('error', ignore); // the connection then closes
   send({ type: 'alive' }); // the head of the request leaves with the first bytes of its body
   const headers = { authorization: sign({ method: 'POST', url }), 'content-type': 'application/x-ndjson' };
   const request = http.request(url, { method: 'POST', headers, body: outgoing, signal });
-  const { body } = await accepted(link.within(limits.silenceMs, () => connectionClosed, request));
-  const pulse = startPulse(limits, () => send({ type: 'alive' }), close);
+  const { body } = await accepted(link.within(timeouts.silenceMs, () => connectionClosed, request));
+  const pulse = startPulse(timeouts, () => send({ type: 'alive' }), close);
   onAbort(signal, pulse[Symbol.dispose]);
   body.on('error', ignore).on('close', close); // the signal of the connection reports it
   return {
@@ -138,7 +138,7 @@ async function connectToFront(
   };
 }
 
-/** Reads on until the connection closes: signs of life follow the call. */
+/** Keeps reading until the connection closes, because heartbeats follow the call. */
 function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
   const { promise, resolve } = Promise.withResolvers<CallDocument>();
   void (async () => {
@@ -147,7 +147,10 @@ function callOf(messages: AsyncIterable<FrontMessage>): Promise<CallDocument> {
   return promise;
 }
 
-/** Any other failure is due to the recording. One model that is not there says something only if its call comes again. */
+/**
+ * Undefined for outcomes that reveal nothing about this worker. A missing model counts only when the same call comes
+ * back. Failures with other codes than `engine-failed` are attributed to the recording.
+ */
 function endOf(last: LastMessage, isAgain: boolean): CallEnd | undefined {
   if (last.type === 'returned') return last.code === 'model-unavailable' && !isAgain ? undefined : 'returned';
   return last.type === 'failed' && last.code === 'engine-failed' ? 'failed' : 'done';
@@ -160,26 +163,27 @@ async function lastMessage(
   options: CallRunnerOptions,
 ): Promise<LastMessage> {
   const { id: worker, stopping } = options;
-  if (ticket.v !== version) return { ...unavailable(`This worker knows version ${version} of tickets only.`), worker };
+  if (ticket.v !== version)
+    return { ...unavailable(`This worker supports only version ${version} of tickets.`), worker };
   using link = linkedSignal(connection.closed, stopping);
   const { signal } = link;
   try {
     return { type: 'result', transcript: await transcribe(ticket.url, connection, signal, options) };
   } catch (error) {
     connection.closed.throwIfAborted();
-    if (stopping.aborted) return unavailable('The worker stops.');
-    // The disk budget has room, and the disk has none.
+    if (stopping.aborted) return unavailable('The worker is stopping.');
+    // The disk may be full although the disk budget is not.
     if (isDiskFull(error) || errnoOf(error) === 'EROFS')
       return { type: 'returned', code: 'storage-full', message: 'The disk of the worker is full.', worker };
     if (!EngineError.is(error)) throw error;
     const { code, message, retryAfter } = error;
-    if (code === 'unknown-model') return { ...unavailable('This worker does not know the model.'), worker };
+    if (code === 'unknown-model') return { ...unavailable('This worker does not have the model.'), worker };
     if (otherWorkersMay.includes(code)) return { type: 'returned', code, message, retryAfter, worker };
     return { type: 'failed', code, message, retryAfter };
   }
 }
 
-/** Conditions of this worker, not of the call. */
+/** Codes that blame this worker, not the call: another worker may succeed. */
 const otherWorkersMay: readonly EngineErrorCode[] = ['model-unavailable', 'overloaded', 'storage-full'];
 
 function unavailable(message: string): Returned {
@@ -211,7 +215,7 @@ async function transcribe(url: string, connection: FrontConnection, signal: Abor
     try {
       return await engine.transcribe({ ...call, recording: { ...recording, path } }, reporting);
     } catch (error) {
-      // With the id of the request: the front gets code and message, which callers may see, and no cause.
+      // Logged here, with the request id: the front receives the public code and message, but not the cause.
       if (!signal.aborted && (error as Error).cause !== undefined)
         log.warn({ instance, err: error }, 'a transcription failed');
       throw error;
@@ -219,7 +223,7 @@ async function transcribe(url: string, connection: FrontConnection, signal: Abor
   });
 }
 
-/** The disk is accounted for these bytes, and no more. */
+/** Throws unless the source has exactly `bytes` bytes, the number taken from the disk budget. */
 async function* exactly(source: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const chunk of source) {
@@ -227,10 +231,10 @@ async function* exactly(source: AsyncIterable<Uint8Array>, bytes: number): Async
     if (received > bytes) break;
     yield chunk;
   }
-  if (received !== bytes) throw new Error('the front sends another recording than it has announced');
+  if (received !== bytes) throw new Error('the size of the recording differs from the announced size');
 }
 
-/** The front refuses the signature, and says what time it is. */
+/** The front rejected the signature, and its Date header shows that the clocks differ. */
 class ClocksDiffer extends Error {
   readonly frontMs: number;
 
@@ -240,7 +244,7 @@ class ClocksDiffer extends Error {
   }
 }
 
-/** Rejects for any status but 200. */
+/** Rejects unless the status is 200. */
 async function accepted(request: Promise<HttpResponse>): Promise<HttpResponse> {
   const response = await request;
   if (response.statusCode === 200) return response;

@@ -1,46 +1,49 @@
 /**
- * Circuit breaker for what requests ask of Redis and can do without. After one failure nothing more is asked, so that
- * requests do not wait one after the other for a Redis that hangs; a probe in the background finds it again.
+ * Circuit breaker for optional Redis commands of requests. After one failure, commands are skipped until a background
+ * probe succeeds, so that requests do not queue up behind a hanging Redis.
  */
 import type { Logger } from '../../engines/contract/index.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface CircuitOptions {
-  /** Rejects while Redis cannot do what requests ask of it. */
+  /** Rejects while Redis cannot run the commands. */
   readonly probe: () => Promise<void>;
-  /** Redis is reconnected. */
+  /** Called when Redis is available again. */
   readonly onBack: () => void;
-  readonly limits: Pick<FleetTimeouts, 'reconcileMs'>;
+  readonly timeouts: Pick<FleetTimeouts, 'reconcileMs'>;
   readonly log: Logger;
 }
 
 export type Circuit = ReturnType<typeof createCircuit>;
 
-export function createCircuit({ probe, onBack, limits, log }: CircuitOptions) {
-  /** Set while Redis is unavailable. */
+export function createCircuit({ probe, onBack, timeouts, log }: CircuitOptions) {
+  /** The timer of the next probe, set while Redis is unavailable. */
   let probing: NodeJS.Timeout | undefined;
   let isEnded = false;
 
   function open(err: unknown): void {
     if (probing || isEnded) return;
-    log.warn({ err }, 'the limits of API keys are per node now: Redis does not count them');
+    log.warn({ err }, 'API key limits are counted per node: Redis is unavailable');
     probeLater();
   }
 
-  /** One at a time: a probe may take longer than the time between two. */
+  /** Schedules the next probe after the previous one ended, since a probe may take longer than the interval. */
   function probeLater(): void {
-    if (!isEnded) probing = setTimeout(() => void probe().then(close, probeLater), limits.reconcileMs);
+    if (!isEnded) probing = setTimeout(() => void probe().then(close, probeLater), timeouts.reconcileMs);
   }
 
   function close(): void {
     if (isEnded) return;
     probing = undefined;
-    log.info({}, 'the limits of API keys are shared by all fronts again');
+    log.info({}, 'API key limits are shared by all fronts again');
     onBack();
   }
 
   return {
-    /** Undefined where Redis does not answer; while it is unavailable, without asking. Never rejects. */
+    /**
+     * Resolves with undefined when the command fails, or when it is skipped because Redis is unavailable. Never
+     * rejects.
+     */
     async ask<T>(command: () => Promise<T>): Promise<T | undefined> {
       if (probing) return undefined;
       try {

@@ -1,4 +1,4 @@
-/** The clips of this front for the other fronts, on its fleet port. */
+/** Serves the clips of this front to other fronts, on the fleet port. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,8 +8,9 @@ import type { Clips } from '../clips/store.ts';
 export const clipsPath = '/fleet/v1/clips/';
 
 /**
- * `GET <clip>`: the clip as it is now. `GET <clip>/settled` answers 204 as `Clip.settled` resolves, and
- * `GET <clip>/audio/<first>-<last>` with the bytes, without `last` to the end. `DELETE <clip>` answers 204.
+ * The body of `GET <clip>`, the current state of the clip. `GET <clip>/settled` answers 204 when `Clip.settled`
+ * resolves. `GET <clip>/audio/<first>-<last>` answers with the bytes, up to the end if `last` is omitted. `DELETE
+ * <clip>` answers 204.
  */
 export interface ClipDocument {
   readonly mediaType: Clip['mediaType'];
@@ -19,7 +20,7 @@ export interface ClipDocument {
 
 const pathPattern = /^\/fleet\/v1\/clips\/([\w.-]{1,128})(?:\/(settled)|\/audio\/(\d{1,15})-(\d{0,15}))?$/;
 
-/** `own` are the clips of this process alone. */
+/** `own`: the clips of this process, without those of other fronts. */
 export async function serveClip(req: IncomingMessage, res: ServerResponse, own: Clips | undefined): Promise<void> {
   const { method, url = '' } = req;
   const [, id = '', settled, first, last = ''] = pathPattern.exec(url) ?? [];

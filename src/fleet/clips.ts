@@ -1,6 +1,7 @@
 /**
- * The clips of all fronts. A clip stays on the disk of the front that made it, its owner, and its id begins with the
- * owner's tag. The other fronts ask the owner at every request: there is one expiry and one deletion.
+ * Shares clips between fronts. A clip stays on the disk of the front that created it, its owner, and its id begins with
+ * the owner's tag. Other fronts forward every request to the owner, so that only the owner expires and deletes the
+ * clip.
  */
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import type { Clip } from '../clips/clip.ts';
@@ -9,23 +10,32 @@ import type { Clips } from '../clips/store.ts';
 import { audioTypes } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { clipsPath, type ClipDocument } from './clip-port.ts';
-import { ask, late, neverAborted, otherTagOf, textOf, unreachable, type Answer, type OtherFronts } from './owner.ts';
+import {
+  neverAborted,
+  otherTagOf,
+  ownerTimeout,
+  requestOwner,
+  textOf,
+  unreachable,
+  type OtherFronts,
+  type OwnerResponse,
+} from './owner.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface RemoteClips extends OtherFronts {
-  readonly limits: Pick<FleetTimeouts, 'silenceMs' | 'clipMs'>;
+  readonly timeouts: Pick<FleetTimeouts, 'silenceMs' | 'clipMs'>;
 }
 
 const what = 'clip';
 
-/** A front that has ended is no longer in the list of nodes after 15 s at most, and then its clips are not found. */
+/** A front that has stopped leaves the list of nodes within 15 s; from then on, its clips are reported as not found. */
 const rejectUnreachable = (cause: unknown): never => {
   throw unreachable(what, cause);
 };
 
-const longestDocument = 1_000;
+const maxDocumentLength = 1_000;
 
-/** `own` with the clips of the other fronts. */
+/** Adds the clips of other fronts to `own`. */
 export function shareClips(own: Clips, fleet: RemoteClips): Clips {
   const urlOf = async (id: string): Promise<string | undefined> => {
     const tag = otherTagOf(id, fleet);
@@ -42,7 +52,7 @@ export function shareClips(own: Clips, fleet: RemoteClips): Clips {
     async remove(id) {
       const url = await urlOf(id);
       if (url === undefined) return own.remove(id);
-      using answer = await ask({ what, method: 'DELETE', url }, fleet.limits.silenceMs, neverAborted, fleet);
+      using answer = await requestOwner({ what, method: 'DELETE', url }, fleet.timeouts.silenceMs, neverAborted, fleet);
       return answer !== undefined;
     },
   };
@@ -53,24 +63,24 @@ async function findRemote(
   signal: AbortSignal,
   fleet: RemoteClips,
 ): Promise<Clip | undefined> {
-  const { silenceMs, clipMs } = fleet.limits;
+  const { silenceMs, clipMs } = fleet.timeouts;
   const document = await describe(signal);
   if (document === undefined) return undefined;
   const { mediaType, whole } = document;
   return { id, mediaType, whole, settled, read };
 
   async function describe(signal: AbortSignal): Promise<ClipDocument | undefined> {
-    using answer = await ask({ what, method: 'GET', url }, silenceMs, signal, fleet);
-    return answer && documentOf(await textOf(answer, silenceMs, longestDocument).catch(rejectUnreachable));
+    using answer = await requestOwner({ what, method: 'GET', url }, silenceMs, signal, fleet);
+    return answer && documentOf(await textOf(answer, silenceMs, maxDocumentLength).catch(rejectUnreachable));
   }
 
   async function settled(signal: AbortSignal): Promise<void> {
-    using _answer = await ask({ what, method: 'GET', url: `${url}/settled` }, clipMs, signal, fleet);
+    using _answer = await requestOwner({ what, method: 'GET', url: `${url}/settled` }, clipMs, signal, fleet);
   }
 
-  async function* read(part: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const { first, last } = part;
-    using answer = await ask(
+  async function* read(range: ByteRange, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { first, last } = range;
+    using answer = await requestOwner(
       { what, method: 'GET', url: `${url}/audio/${first}-${last ?? ''}` },
       silenceMs,
       signal,
@@ -85,26 +95,28 @@ async function findRemote(
     }
   }
 
-  /** Checks the number of bytes: it is the Content-Length of the answer to the caller. */
-  async function* bytesOf({ body, link }: Answer, expected: number | undefined): AsyncGenerator<Uint8Array> {
+  /**
+   * Throws if the number of bytes differs from `expected`, which is the Content-Length of the response to the caller.
+   */
+  async function* bytesOf({ body, link }: OwnerResponse, expected: number | undefined): AsyncGenerator<Uint8Array> {
     let received = 0;
     const pieces = body.iterator() as AsyncIterator<Buffer>;
     for (;;) {
-      const piece = await link.within(clipMs, late, pieces.next());
+      const piece = await link.within(clipMs, ownerTimeout, pieces.next());
       if (piece.done) break;
       received += piece.value.length;
-      if (expected !== undefined && received > expected) throw new Error('the owner has sent too much of a clip');
+      if (expected !== undefined && received > expected) throw new Error('the owner sent more bytes than the clip has');
       yield piece.value;
     }
-    if (expected !== undefined && received < expected) throw new Error('the owner has sent too little of a clip');
+    if (expected !== undefined && received < expected) throw new Error('the owner sent fewer bytes than the clip has');
   }
 }
 
-/** They become headers of the answer to the caller. */
+/** Validates the fields, which become headers of the response to the caller. */
 function documentOf(text: string): ClipDocument {
   const { mediaType, whole } = parseObject(text) ?? {};
   const declared = audioTypes.find((type) => type === mediaType);
-  if (declared === undefined) throw unreachable(what, new Error('the owner of a clip has not described it'));
+  if (declared === undefined) throw unreachable(what, new Error('the owner sent an invalid description of the clip'));
   const { bytes, etag } = isObject(whole) ? whole : {};
   const size = countOf(bytes);
   const isWhole = size !== undefined && typeof etag === 'string' && /^"[\w-]{43}"$/.test(etag);

@@ -1,4 +1,4 @@
-/** Nodes whose clock differs by more than signatures allow: logged once per outage, with both times. */
+/** Logs nodes whose clocks differ by more than signatures allow, once per outage, with both times. */
 import type { Logger } from '../../engines/contract/index.ts';
 
 export type Clocks = ReturnType<typeof createClocks>;

@@ -1,15 +1,17 @@
-/** Reads a worker's messages about a call: reports for the caller, and its end. */
+/** Reads a worker's messages about a call: progress for the caller, and the result. */
 import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
 import type { Failure, LastMessage, WorkerConnection } from './call-protocol.ts';
 
 export interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress'> {
   readonly onQueued: (ahead: number | null) => void;
-  /** A worker begins, perhaps not the first. */
+  /** Called when a worker starts the call, which may be a further attempt. */
   readonly begin: () => void;
 }
 
-/** Resolves with the last message of the worker; undefined when it is gone before that. An abort closes the connection. */
+/**
+ * Resolves with the last message of the worker; undefined if the worker is lost before. An abort closes the connection.
+ */
 export async function readToLast(
   { messages, end, cut }: WorkerConnection,
   { onQueued, onProgress, onSegment }: Listeners,
@@ -33,7 +35,7 @@ export async function readToLast(
         case 'returned':
           end();
           return message;
-        default: // a sign of life, or from a later version
+        default: // a heartbeat, or a message of a later version
       }
     }
     cut();
@@ -46,12 +48,12 @@ export async function readToLast(
   }
 }
 
-/** The guard of the engine validates code and message. */
+/** Code and message are not validated here, but by the guard of the engine. */
 export function errorOf({ code, message, retryAfter }: Failure): EngineError {
   return new EngineError(code, message, retryAfter === undefined ? {} : { retryAfter });
 }
 
-/** A later worker begins at the start of the recording: segments that the caller has are not repeated. */
+/** Drops segments that the caller already has, because each attempt starts at the beginning of the recording. */
 export function forSeveralAttempts({ onSegment, onProgress, onQueued }: TranscriptionOptions): Listeners {
   let passedMs = 0;
   let endMs = 0;

@@ -1,6 +1,6 @@
 /**
- * A front: has its transcriptions done by workers. It is the source of truth for its calls: Redis may lose every ticket
- * and any worker may die, and the front queues them again.
+ * A front delegates transcriptions to workers. It is the source of truth for its calls: when Redis loses a ticket or a
+ * worker dies, the front queues the call again.
  */
 import {
   EngineError,
@@ -24,7 +24,7 @@ export interface FrontOptions extends Pick<WaitingCallsOptions, 'queueOf' | 'tic
   readonly admissions: Pick<Admissions, 'admit'>;
   /** The id of this service in chains of services. */
   readonly viaId: () => string;
-  readonly limits: FleetTimeouts;
+  readonly timeouts: FleetTimeouts;
   readonly log: Logger;
 }
 
@@ -35,7 +35,7 @@ const redisRetryAfterSeconds = 5;
 export function createFront({ nodes, admissions, viaId, log, ...options }: FrontOptions) {
   const calls = createWaitingCalls({ ...options, nodes, refuse });
 
-  /** `transcribe` of an instance, run by a worker. */
+  /** Runs `transcribe` of the instance on a worker. */
   async function transcribe(instance: string, call: TranscriptionCall, options: TranscriptionOptions) {
     const { signal } = options;
     const { usage, caller = '', key } = currentScope() ?? {};
@@ -46,10 +46,10 @@ export function createFront({ nodes, admissions, viaId, log, ...options }: Front
     using admission = await admissions.admit({ id: newId(), instance, caller, weight: key?.weight ?? 1 }).catch(refuse);
     const { priority } = admission;
     const { onQueued } = listeners;
-    const wanted = { instance, document, recordingPath: call.recording.path, priority, onQueued };
+    const request = { instance, document, recordingPath: call.recording.path, priority, onQueued };
     for (let isFirst = true; ; isFirst = false) {
       const queuedAt = performance.now();
-      const attempt = { ...wanted, isFirst, returnedBy: attempts.returnedBy };
+      const attempt = { ...request, isFirst, returnedBy: attempts.returnedBy };
       const connection = await traced('queue wait', {}, () => calls.findWorker(attempt, signal));
       listeners.begin();
       if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - queuedAt;
@@ -72,7 +72,6 @@ export function createFront({ nodes, admissions, viaId, log, ...options }: Front
   return { ...calls, transcribe };
 }
 
-/** The document for the worker. */
 function documentOf(
   instance: string,
   { recording: { path: _here, ...recording }, ...call }: TranscriptionCall,

@@ -1,6 +1,6 @@
 /**
- * A node of a fleet: fronts take requests, workers transcribe, and Redis only decides who works next. Loaded only where
- * FLEET_URL is set. docs/more-than-one-machine.md has the picture.
+ * A node of a fleet: fronts accept requests, workers transcribe, and Redis orders the waiting calls. Loaded only if
+ * FLEET_URL is set. docs/more-than-one-machine.md has a diagram.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -31,22 +31,22 @@ import { createCallRunner } from './call-runner.ts';
 
 export interface FleetOptions {
   readonly settings: FleetSettings;
-  /** In seconds: for as long as a ticket is valid. */
+  /** Timeout of a transcription in seconds. Tickets stay valid a minute longer. */
   readonly transcribeTimeout: number;
   readonly log: ParentLogger;
-  readonly limits?: Partial<FleetTimeouts> | undefined;
+  readonly timeouts?: Partial<FleetTimeouts> | undefined;
 }
 
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
 /**
- * Throws a `SettingsError` for an address that recordings must not be sent to, a port that is taken, and a Redis that
- * evicts keys. Does not wait for a Redis that is not there.
+ * Throws a `SettingsError` for an address that recordings must not be sent to, a port in use, or a Redis that evicts
+ * keys. Does not wait for an unreachable Redis.
  */
 export async function openFleet(options: FleetOptions) {
   const { settings, transcribeTimeout, log: parent } = options;
   const { url, secret, prefix, role } = settings;
-  const limits = { ...fleetTimeouts, ...options.limits };
+  const timeouts = { ...fleetTimeouts, ...options.timeouts };
   const isWorker = role !== 'front';
   const frontSettings = settings.role === 'worker' ? undefined : settings;
   const tag = randomUUID().slice(0, 8); // prefix of its ids of clips and jobs: callers must not see host names
@@ -57,18 +57,18 @@ export async function openFleet(options: FleetOptions) {
   let ownViaId = '';
 
   if (frontSettings) await checkAddress(frontSettings.address);
-  const redis = openRedis({ url, prefix, limits, log, onReady: () => void refresh() });
+  const redis = openRedis({ url, prefix, timeouts, log, onReady: () => void refresh() });
   const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
-  const consumers = createTicketConsumers({ redis, hasOthers, onChange: () => void refresh(), limits, log });
+  const consumers = createTicketConsumers({ redis, hasOthers, onChange: () => void refresh(), timeouts, log });
   let ownClips: Clips | undefined;
   let ownJobs: JobStore | undefined;
   const self = () => ({
     instances: consumers.capacities(),
     ...(frontSettings && { address: frontSettings.address, tags: [...new Set([tag, ...(ownJobs?.tags ?? [])])] }),
   });
-  const nodes = createNodes({ id, self, secret, redis, limits, log });
+  const nodes = createNodes({ id, self, secret, redis, timeouts, log });
   const queues = new Map<string, TicketQueue>();
-  const admissions = createAdmissions({ redis, nodes, consumers, secret, limits });
+  const admissions = createAdmissions({ redis, nodes, consumers, secret, timeouts });
   const queueOf = (instance: string): TicketQueue => {
     const queue = queues.get(instance) ?? redis.queue(queueName(instance));
     queues.set(instance, queue);
@@ -77,16 +77,16 @@ export async function openFleet(options: FleetOptions) {
   const front =
     frontSettings &&
     createFront({
-      ...{ nodes, admissions, queueOf, limits, log },
+      ...{ nodes, admissions, queueOf, timeouts, log },
       ticketFor(call, returnedBy) {
-        // It outlives its call; the fleet port answers 410 then.
+        // A ticket may outlive its call; the fleet port then answers 410.
         const expires = Date.now() + (transcribeTimeout + 60) * 1000;
         return sealTicket(secret, `${frontSettings.address}${callsPath}${call}`, expires, returnedBy);
       },
       viaId: () => ownViaId,
     });
-  const http = createHttpClient({}, limits.connectMs); // no proxy: fleet requests stay in the network
-  const asking = {
+  const http = createHttpClient({}, timeouts.connectMs); // no proxy: fleet requests stay in the network
+  const peers = {
     http,
     addressOf: (of: string) => nodes.addressOf(of),
     sign: (request: SignedRequest) => sign(secret, request, Date.now()),
@@ -95,7 +95,7 @@ export async function openFleet(options: FleetOptions) {
   const instances = new Set<string>();
   let keyLimits: SharedCounters | undefined;
 
-  /** After every connection to Redis, which may have forgotten everything. */
+  /** Restores the state of this node after each connection to Redis, which may have lost everything. */
   async function refresh(): Promise<void> {
     admissions.keep();
     await nodes.update().catch((error: unknown) => log.debug({ err: error }, 'the node could not be announced'));
@@ -120,7 +120,7 @@ export async function openFleet(options: FleetOptions) {
     if (front) {
       const { address, listen } = frontSettings;
       const own = { clips: () => ownClips, jobs: () => ownJobs };
-      const serving = { address, verify: createVerifier(secret), find: front.find, ...own, limits, log };
+      const serving = { address, verify: createVerifier(secret), find: front.find, ...own, timeouts, log };
       listener = await listenForFleet({ ...listenAddress(address, listen), ...serving });
     }
   } catch (error) {
@@ -129,55 +129,60 @@ export async function openFleet(options: FleetOptions) {
   }
 
   return {
-    /** For the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
-    noteQueue: consumers.noteQueue,
-    /** For the registry: instances of the fleet are replaced by ones whose work is done by workers. */
+    /** Called by the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
+    registerQueue: consumers.registerQueue,
+    /** Called by the registry: replaces an instance of the fleet by one that delegates to workers. */
     wrapAsRemote: async (instance: string, engine: TranscriptionEngine) => {
       if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
       instances.add(instance);
       if (isWorker) consumers.add(instance, engine);
-      return front ? wrapAsRemote(instance, engine, { front, nodes, admissions, limits, alsoHere: isWorker }) : engine;
+      return front
+        ? wrapAsRemote(instance, engine, { front, nodes, admissions, timeouts, alsoHere: isWorker })
+        : engine;
     },
-    /** Once the engines are open. */
+    /** Starts taking tickets. Call once the engines are open. */
     start({ workspace, viaId }: { readonly workspace: Workspace; readonly viaId: string }) {
       ownViaId = viaId;
       const { engineOf } = consumers;
       const working = { id, engineOf, workspace, secret, stopping: stopping.signal };
-      if (isWorker) consumers.start(createCallRunner({ ...working, ...asking, limits, log }));
+      if (isWorker) consumers.start(createCallRunner({ ...working, ...peers, timeouts, log }));
     },
-    /** The limits of API keys over all fronts, from those of this front. Called once at most. */
+    /** Returns the API key limits across all fronts, based on the counters of this front. Called at most once. */
     shareLimits(own: OwnCounters) {
       const { counters } = redis;
       const fronts = () => Math.max(1, countRoles(nodes.all()).fronts);
-      keyLimits = shareKeyLimits({ own, counters, fronts, secret, limits, log });
+      keyLimits = shareKeyLimits({ own, counters, fronts, secret, timeouts, log });
       return keyLimits;
     },
-    /** For metrics: asks Redis, for no longer than its timeout; never rejects. */
+    /** Reads the state for the metrics from Redis, within its timeout; never rejects. */
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
-    /** The start of the ids of this front's clips and jobs. */
+    /** Prefix of the ids of this front's clips and jobs. */
     idPrefix: `${tag}.`,
-    /** Makes this front's clips available to the other fronts, and theirs here. */
+    /** Makes the clips of this front available to the other fronts, and vice versa. */
     shareClips(own: Clips) {
       ownClips = own;
-      return shareClips(own, { tag, ...asking, limits });
+      return shareClips(own, { tag, ...peers, timeouts });
     },
-    /** The same for jobs. */
+    /** Makes the jobs of this front available to the other fronts, and vice versa. */
     shareJobs(own: JobStore) {
       ownJobs = own;
       const isOwn = (of: string) => own.tags.has(of);
-      return shareJobs(own, { tag, isOwn, ...asking, limits });
+      return shareJobs(own, { tag, isOwn, ...peers, timeouts });
     },
-    /** For the readiness of this node: why it should be sent nothing; [] when it should. */
+    /** Returns the reasons why this node is not ready; empty when it is. */
     notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),
-    /** Takes no more tickets; resolves when those at work are done. */
+    /** Stops taking tickets; resolves when the calls in progress are done. */
     drain: () => consumers.drain(),
-    /** Hands back what is at work, to be done by other workers. */
+    /** Returns the calls in progress to their fronts, which queue them for other workers. */
     end,
     [Symbol.asyncDispose]: close,
   };
 }
 
-/** With any other policy, Redis drops tickets when its memory is full. It may forbid the question, or not be there. */
+/**
+ * With any other policy, Redis drops tickets when its memory is full. Skipped if Redis is unreachable or hides its
+ * policy.
+ */
 async function requireNoEviction(redis: Redis): Promise<void> {
   const policy = await redis.evictionPolicy();
   if (policy === undefined || policy === 'noeviction') return;

@@ -1,4 +1,4 @@
-/** Findings of `npm run doctor` about a fleet. The node takes no part in it meanwhile. */
+/** Findings of `npm run doctor` about a fleet. The inspected node does not join the fleet. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Finding, Logger, TranscriptionEngine } from '../../engines/contract/index.ts';
@@ -11,20 +11,22 @@ import { capacityIn, nodesIn, type Announcement } from './nodes.ts';
 import { openRedis, type ServerFacts } from './redis.ts';
 
 export interface FleetFinding extends Finding {
-  /** Nothing is wrong with this node: another one is not there. */
+  /** True if this node is healthy, but another node is missing. */
   readonly isOptional?: boolean;
 }
 
 export interface FleetInspection {
   readonly findings: readonly FleetFinding[];
-  /** For the registry: on a front that is no worker, workers decide what can be transcribed. */
+  /** For the registry of a front that is not a worker: the workers decide which models are available. */
   readonly wrapAsRemote?: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
 }
 
 type Nodes = ReadonlyMap<string, Announcement>;
 
-/** Two nodes at this distance on either side of Redis have signatures that are just valid. */
-const mostSkewMs = 60_000;
+/**
+ * Half of the allowed difference: two nodes that are off by this much in opposite directions still accept each other.
+ */
+const maxSkewMs = 60_000;
 
 /** Takes a few seconds when Redis is unavailable. */
 export async function inspectFleet(settings: FleetSettings): Promise<FleetInspection> {
@@ -34,9 +36,9 @@ export async function inspectFleet(settings: FleetSettings): Promise<FleetInspec
   const note = ({ err }: { readonly err?: Error }) => failures.push(err?.message ?? 'it closes the connection');
   const log = { debug: nothing, info: nothing, warn: nothing, error: note } as Logger;
 
-  await using redis = openRedis({ url, prefix, limits: fleetTimeouts, log, onReady: nothing });
+  await using redis = openRedis({ url, prefix, timeouts: fleetTimeouts, log, onReady: nothing });
   const facts = await redis.inspect().catch(() => failures[0] ?? 'it does not answer');
-  const announced = await redis.announced().catch(() => new Map<string, string>()); // it is reported already
+  const announced = await redis.announced().catch(() => new Map<string, string>()); // already reported
   const { nodes, foreign } = nodesIn(announced, secret);
   const { protocol, host } = new URL(url); // without its password
   const where = `${protocol}//${host}`;
@@ -57,20 +59,21 @@ export async function inspectFleet(settings: FleetSettings): Promise<FleetInspec
 
 function unreachable(where: string, why: string): FleetFinding {
   const start = 'start Redis or Valkey there, or correct FLEET_URL';
-  // It accepts the connection, says -DENIED, and closes: what ioredis sees depends on which write comes first.
+  // A Redis in protected mode accepts the connection, sends -DENIED and closes it; the error of ioredis depends on
+  // timing.
   const isClosed = /EPIPE|ECONNRESET|closes the connection/.test(why);
   const fix = isClosed ? 'it may be in protected mode: give it a password, or set protected-mode no' : start;
   return { what: 'Redis', ok: false, detail: `${where} cannot be reached: ${why}`, fix };
 }
 
-/** Exported for its test. */
+/** Exported for the tests. */
 export function checkServer(where: string, { version, evictionPolicy, aheadMs }: ServerFacts): FleetFinding[] {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNew = major > 6 || (major === 6 && minor >= 2);
-  const policy = evictionPolicy ?? 'not shown by this Redis; it must be noeviction';
+  const policy = evictionPolicy ?? 'hidden by this Redis; it must be noeviction';
   const isKeeping = evictionPolicy === undefined || evictionPolicy === 'noeviction';
   const skew = `${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs < 0 ? 'ahead of' : 'behind'} that of Redis`;
-  const isSkewed = Math.abs(aheadMs) > mostSkewMs;
+  const isSkewed = Math.abs(aheadMs) > maxSkewMs;
   return [
     {
       ...{ what: 'Redis', ok: isNew, detail: `${where}, version ${version}` },
@@ -100,12 +103,12 @@ function listNodes(nodes: Nodes): FleetFinding[] {
 
 function noneOf(role: 'front' | 'worker'): FleetFinding {
   const fix = `start a node with FLEET_ROLE=${role} or both`;
-  return { what: role, ok: false, detail: 'none is there now', fix, isOptional: true };
+  return { what: role, ok: false, detail: 'none is connected', fix, isOptional: true };
 }
 
 function otherSecret(count: number): FleetFinding {
   const fix = 'set the same FLEET_SECRET on all nodes';
-  return { what: 'secret', ok: false, detail: `not that of ${count} other nodes, which are not listed`, fix };
+  return { what: 'secret', ok: false, detail: `${count} other nodes use a different secret and are not listed`, fix };
 }
 
 async function checkOwnAddress({ address, listen }: FrontSettings, nodes: Nodes): Promise<FleetFinding[]> {
@@ -143,12 +146,12 @@ async function checkPort(
   }
 }
 
-/** Available if a worker is there. */
+/** The instance as requests see it: available if a worker is connected. */
 function asListed(instance: string, engine: TranscriptionEngine, all: Nodes): TranscriptionEngine {
   return wrapAsRemote(instance, engine, {
     front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },
     nodes: { capacityOf: (name) => capacityIn(all, name), absentMs: () => Infinity, all: () => all },
-    limits: fleetTimeouts,
+    timeouts: fleetTimeouts,
     admissions: { isFull: () => false },
     alsoHere: false,
   });

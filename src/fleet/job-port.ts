@@ -1,4 +1,4 @@
-/** The transcription jobs of this front for the other fronts, on its fleet port. */
+/** Serves the transcription jobs of this front to other fronts, on the fleet port. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -12,15 +12,15 @@ import type { FleetTimeouts } from './timeouts.ts';
 export const jobsPath = '/fleet/v1/jobs/';
 
 /**
- * `GET <job>?wait=` (milliseconds) answers with the job, and `GET <job>/events?after=&request=` with a line for each event
- * and signs of life between them. `DELETE <job>` answers 204. `key` is the name of the caller's API key, absent in open
- * mode. 404: the caller has no such job; 503: this front cannot look at its jobs.
+ * `GET <job>?wait=` (milliseconds) answers with the job, and `GET <job>/events?after=&request=` with one line per
+ * event, interleaved with heartbeats. `DELETE <job>` answers 204. `key` is the name of the caller's API key, absent in
+ * open mode. 404: the caller has no such job; 503: this front cannot read its jobs.
  */
 export async function serveJob(
   req: IncomingMessage,
   res: ServerResponse,
   own: Jobs | undefined,
-  limits: FleetTimeouts,
+  timeouts: FleetTimeouts,
 ): Promise<void> {
   const { pathname, searchParams } = new URL(req.url ?? '', 'http://fleet');
   const [, id = '', events] = /^\/fleet\/v1\/jobs\/([\w.-]{1,128})(\/events)?$/.exec(pathname) ?? [];
@@ -38,14 +38,14 @@ export async function serveJob(
       return void res.setHeader('Content-Type', 'application/json').end(JSON.stringify(view));
     }
     const requestId = searchParams.get('request') ?? '';
-    await send(res, await own.events(id, { reader, after: numberOf('after'), signal, requestId }), limits);
+    await send(res, await own.events(id, { reader, after: numberOf('after'), signal, requestId }), timeouts);
   } catch (error) {
     if (res.headersSent || !(error instanceof ProblemError)) throw error;
     end(res, error.code === 'transcription-not-found' ? 404 : 503);
   }
 }
 
-/** The other front sends nothing: it closes the connection when its caller is gone. */
+/** The other front sends nothing, and closes the connection when its caller disconnects. */
 async function send(res: ServerResponse, events: AsyncIterable<TranscriptionEvent>, { signMs }: FleetTimeouts) {
   res.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).flushHeaders();
   const signs = setInterval(() => {

@@ -1,6 +1,6 @@
 /**
- * The transcription jobs of all fronts. A job stays on the disk of the front that accepted it, its owner, and its id begins
- * with the tag that the owner had then. The other fronts ask the owner at every request.
+ * Shares transcription jobs between fronts. A job stays on the disk of the front that accepted it, its owner, and its
+ * id begins with the tag that the owner had at that time. Other fronts forward every request to the owner.
  */
 import { parseObject } from '../../lib/json.ts';
 import { notFound, type TranscriptionEvent } from '../jobs/events.ts';
@@ -8,29 +8,37 @@ import type { JobView } from '../jobs/job.ts';
 import type { Jobs } from '../jobs/store.ts';
 import { messagesOf, startPulse } from './call-protocol.ts';
 import { jobsPath } from './job-port.ts';
-import { ask, late, neverAborted, otherTagOf, textOf, unreachable, type OtherFronts } from './owner.ts';
+import {
+  neverAborted,
+  otherTagOf,
+  ownerTimeout,
+  requestOwner,
+  textOf,
+  unreachable,
+  type OtherFronts,
+} from './owner.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface RemoteJobs extends OtherFronts {
-  readonly limits: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>;
-  /** Whether a job with such a tag is on this front, whatever its tag is now. */
+  readonly timeouts: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>;
+  /** Whether this front owns the jobs with this tag, which may be that of an earlier process. */
   readonly isOwn: (tag: string) => boolean;
 }
 
 const what = 'transcription';
 
-/** Characters; the view of a job with the longest text and its words is smaller. */
-const longestView = 67_108_864;
+/** Maximum length of a job document in characters. The longest transcript with word timestamps takes less. */
+const maxViewLength = 67_108_864;
 
-/** `own` with the jobs of the other fronts. */
+/** Adds the jobs of other fronts to `own`. */
 export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
-  const { limits } = fleet;
+  const { timeouts } = fleet;
 
-  /** Undefined: it is for this front to answer. */
+  /** The URL of the job at its owner; undefined if this front answers itself. */
   async function urlOf(id: string, part: string, query: Readonly<Record<string, string | number | null>>) {
     const tag = otherTagOf(id, fleet);
     if (tag === undefined || fleet.isOwn(tag)) return undefined;
-    // The owner comes back with its jobs: without an address, nobody can say that there is none.
+    // A restarted owner still has its jobs, so a missing address does not mean that the job does not exist.
     const address = await fleet.addressOf(tag).catch((error: unknown) => rejectUnreachable(error));
     if (address === undefined) return rejectUnreachable(new Error('no front has the tag'));
     const url = new URL(`${address}${jobsPath}${id}${part}`);
@@ -50,10 +58,10 @@ export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
       const { reader: key, waitMs: wait, signal } = options;
       const url = await urlOf(id, '', { key, wait });
       if (url === undefined) return own.view(id, options);
-      const ms = wait + limits.silenceMs;
-      using answer = await ask({ what, method: 'GET', url }, ms, signal, fleet);
+      const ms = wait + timeouts.silenceMs;
+      using answer = await requestOwner({ what, method: 'GET', url }, ms, signal, fleet);
       if (!answer) throw notFound(id);
-      const view = await textOf(answer, ms, longestView).then(parseObject, rejectUnreachable);
+      const view = await textOf(answer, ms, maxViewLength).then(parseObject, rejectUnreachable);
       signal.throwIfAborted();
       return view?.id === id ? (view as unknown as JobView) : rejectUnreachable(new Error('not a job'));
     },
@@ -62,27 +70,27 @@ export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
       const { reader: key, after, requestId: request, signal } = options;
       const url = await urlOf(id, '/events', { key, after, request });
       if (url === undefined) return own.events(id, options);
-      const answer = await ask({ what, method: 'GET', url }, limits.silenceMs, signal, fleet);
+      const answer = await requestOwner({ what, method: 'GET', url }, timeouts.silenceMs, signal, fleet);
       if (!answer) throw notFound(id);
-      return follow(answer, limits);
+      return streamEvents(answer, timeouts);
     },
 
     async remove(id, key) {
       const url = await urlOf(id, '', { key });
       if (url === undefined) return own.remove(id, key);
-      using answer = await ask({ what, method: 'DELETE', url }, limits.silenceMs, neverAborted, fleet);
+      using answer = await requestOwner({ what, method: 'DELETE', url }, timeouts.silenceMs, neverAborted, fleet);
       if (!answer) throw notFound(id);
     },
   };
 }
 
-/** Ends without a last event when the owner is gone: the reader resumes it. */
-async function* follow(
-  answer: NonNullable<Awaited<ReturnType<typeof ask>>>,
-  limits: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>,
+/** Ends without a last event if the owner is lost. Readers resume then. */
+async function* streamEvents(
+  answer: NonNullable<Awaited<ReturnType<typeof requestOwner>>>,
+  timeouts: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>,
 ): AsyncGenerator<TranscriptionEvent> {
   using open = answer;
-  using pulse = startPulse(limits, () => undefined, () => void open.body.destroy(late())); // prettier-ignore
+  using pulse = startPulse(timeouts, () => undefined, () => void open.body.destroy(ownerTimeout())); // prettier-ignore
   for await (const message of messagesOf<TranscriptionEvent | { readonly type: 'alive' }>(open.body, pulse.received)) {
     if (message.type !== 'alive') yield message;
   }

@@ -1,6 +1,6 @@
 /**
- * The limits of API keys over all fronts, counted in Redis. Without Redis each front counts for itself, up to its part of
- * each limit, and at least 1.
+ * The limits of API keys across all fronts, counted in Redis. While Redis is unavailable, each front counts its own
+ * requests and allows its share of each limit, at least 1.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -22,10 +22,10 @@ export interface OwnCounters {
 export interface KeyLimitsOptions {
   readonly own: OwnCounters;
   readonly counters: KeyCounters;
-  /** How many fronts share the limits. */
+  /** Returns the number of fronts that share the limits. */
   readonly fronts: () => number;
   readonly secret: string;
-  readonly limits: Pick<FleetTimeouts, 'announceMs' | 'announcedMs' | 'reconcileMs'>;
+  readonly timeouts: Pick<FleetTimeouts, 'announceMs' | 'announcedMs' | 'reconcileMs'>;
   readonly log: Logger;
 }
 
@@ -36,7 +36,7 @@ interface Shared {
   readonly circuit: Circuit;
   /** Pseudonym of the key in Redis. */
   readonly nameOf: (key: string) => string;
-  /** This front's part of a limit while Redis is unavailable. */
+  /** This front's share of a limit while Redis is unavailable. */
   readonly partOf: (limit: number) => number;
 }
 
@@ -53,7 +53,7 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
     partOf: (limit) => Math.max(1, Math.floor(limit / fronts())),
   };
   const budgets = shareBudgets(own.budgets, shared);
-  const concurrency = shareSlots(shared, options.limits);
+  const concurrency = shareSlots(shared, options.timeouts);
   return {
     minutes: shareMinutes(own.minutes, shared),
     concurrency,
@@ -68,7 +68,7 @@ export function shareKeyLimits({ own, counters, fronts, secret, ...options }: Ke
 function shareMinutes(own: MinuteCounter, { counters, circuit, nameOf, partOf }: Shared): MinuteCounter {
   return {
     async count(key, most) {
-      const here = await own.count(key, most); // continues from there when Redis becomes unavailable
+      const here = await own.count(key, most); // the local count takes over when Redis becomes unavailable
       const all = await circuit.ask(() => counters.countRequest(nameOf(key)));
       if (all) return { used: all.used, endsAt: Date.now() + all.endsInMs };
       return { used: here.used + most - partOf(most), endsAt: here.endsAt };
@@ -77,13 +77,13 @@ function shareMinutes(own: MinuteCounter, { counters, circuit, nameOf, partOf }:
 }
 
 interface KeySlots {
-  /** Those of this front's requests. */
+  /** Ids of the slots of this front's requests. */
   readonly ids: string[];
-  /** All that the key has, as Redis said last. */
+  /** Slots of the key across all fronts, as last reported by Redis. */
   used: number;
 }
 
-/** Places of a front that dies are free when they expire. */
+/** Slots of a front that dies are released when they expire. */
 function shareSlots(
   { counters, circuit, nameOf, partOf }: Shared,
   { announceMs, announcedMs }: Pick<FleetTimeouts, 'announceMs' | 'announcedMs'>,
@@ -91,11 +91,11 @@ function shareSlots(
   const concurrency = new Map<string, KeySlots>();
   const slotsOf = (key: string) => {
     const found = concurrency.get(key) ?? { ids: [], used: 0 };
-    concurrency.set(key, found); // as many as there are keys
+    concurrency.set(key, found); // bounded by the number of keys
     return found;
   };
 
-  /** Also writes to Redis the slots that were taken while it was unavailable. */
+  /** Renews the slots of this front in Redis, including those taken while Redis was unavailable. */
   function keep(): void {
     for (const [key, { ids }] of concurrency)
       if (ids.length > 0) note(key, () => counters.keepSlots(nameOf(key), ids, announcedMs));
@@ -119,7 +119,7 @@ function shareSlots(
       return isFree;
     },
     release(key) {
-      const id = slotsOf(key).ids.pop(); // one is as good as another
+      const id = slotsOf(key).ids.pop(); // slots are interchangeable
       if (id !== undefined) note(key, () => counters.releaseSlot(nameOf(key), id));
     },
     used(key, most) {
@@ -173,7 +173,7 @@ function shareBudgets(own: OwnBudgets, { counters, circuit, nameOf }: Shared) {
     get endsAt() {
       return own.endsAt;
     },
-    /** All that was charged while Redis was away. */
+    /** Sends all charges that were made while Redis was unavailable. */
     settle: () => void [...unsettled.keys()].map(settle),
   } satisfies Counters['budgets'] & { settle(): void };
 }

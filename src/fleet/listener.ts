@@ -1,5 +1,5 @@
 /**
- * The fleet port of a front: workers open connections here, and fetch recordings; other fronts fetch clips and
+ * The fleet port of a front, where workers open connections and fetch recordings, and other fronts fetch clips and
  * jobs. Every request is signed.
  */
 import { createReadStream } from 'node:fs';
@@ -23,34 +23,34 @@ import type { OpenCall } from './waiting-calls.ts';
 export interface FleetListenerOptions {
   readonly host: string;
   readonly port: number;
-  /** FLEET_ADDRESS: the start of every URL that workers sign. */
+  /** FLEET_ADDRESS, the prefix of every URL that workers sign. */
   readonly address: string;
   readonly verify: Verify;
   readonly find: (id: string) => OpenCall | undefined;
-  /** The clips of this front; undefined before it has any. */
+  /** The clips of this front; undefined until they are open. */
   readonly clips: () => Clips | undefined;
-  /** Its jobs likewise. */
+  /** The jobs of this front; undefined until they are open. */
   readonly jobs: () => Jobs | undefined;
-  readonly limits: FleetTimeouts;
+  readonly timeouts: FleetTimeouts;
   readonly log: Logger;
 }
 
 export const callsPath = '/fleet/v1/calls/';
 
-/** Throws a `SettingsError` if it cannot listen there. */
+/** Throws a `SettingsError` if the address cannot be listened on. */
 export async function listenForFleet(options: FleetListenerOptions): Promise<AsyncDisposable> {
-  const { host, port, limits, log } = options;
+  const { host, port, timeouts, log } = options;
   const clocks = createClocks(log);
   const server = createServer({
-    requestTimeout: 0, // a connection is open for as long as its transcription takes
-    headersTimeout: limits.headMs, // its default is that of requests: none
-    connectionsCheckingInterval: limits.headMs,
+    requestTimeout: 0, // a connection stays open during its transcription
+    headersTimeout: timeouts.headMs, // by default it equals requestTimeout
+    connectionsCheckingInterval: timeouts.headMs,
     keepAliveTimeout: 75_000,
     noDelay: true,
   });
-  server.maxConnections = connectionLimit(); // callers need descriptors, too
+  server.maxConnections = connectionLimit(); // leaves file descriptors for the callers
   server.on('drop', () => log.debug({}, 'the fleet port has too many connections: one was closed'));
-  server.setTimeout(limits.clipMs); // a peer that reads nothing
+  server.setTimeout(timeouts.clipMs); // for a peer that reads nothing
   server.on('request', (req, res) => {
     respond(req, res, { ...options, clocks }).catch((error: unknown) => {
       log.debug({ err: error }, 'a request of the fleet failed');
@@ -74,7 +74,7 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
   };
 }
 
-/** Requests without a valid signature learn nothing about what exists. */
+/** Requests without a valid signature get the same answer whether or not the call, clip or job exists. */
 async function respond(
   req: IncomingMessage,
   res: ServerResponse,
@@ -94,7 +94,7 @@ async function respond(
   }
   clocks.agrees(peer);
   if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
-  if (url.startsWith(jobsPath)) return serveJob(req, res, options.jobs(), options.limits);
+  if (url.startsWith(jobsPath)) return serveJob(req, res, options.jobs(), options.timeouts);
   if (call === undefined) return refuse(res, 410);
   if (method === 'POST' && part === undefined)
     return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
@@ -104,17 +104,17 @@ async function respond(
   await pipeline(createReadStream(call.recordingPath, { highWaterMark: recordingChunk }), res);
 }
 
-/** Closes the connection: the body of a refused connection would never end. */
+/** Also closes the connection, because the body of a refused request would never end. */
 function refuse(res: ServerResponse, status: number): void {
   res.writeHead(status, { Connection: 'close' }).end();
 }
 
-function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { limits }: FleetListenerOptions): void {
+function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { timeouts }: FleetListenerOptions): void {
   const cut = () => void res.destroy();
   const send = (message: FrontMessage) => void res.write(toJsonLine(message));
   res.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
   send({ type: 'call', call: call.document });
-  const pulse = startPulse(limits, () => send({ type: 'alive' }), cut);
+  const pulse = startPulse(timeouts, () => send({ type: 'alive' }), cut);
   res.on('close', () => pulse[Symbol.dispose]());
   const connection: WorkerConnection = { messages: messagesOf(req, pulse.received), end: () => void res.end(), cut };
   call.take(connection);

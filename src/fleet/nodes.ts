@@ -1,4 +1,4 @@
-/** The nodes of the fleet: each announces itself in Redis, and fronts keep what they read in memory. */
+/** The nodes of the fleet. Each node announces itself in Redis and keeps the announcements of the others in memory. */
 import type { Logger } from '../../engines/contract/index.ts';
 import { countOf, isObject, parseObject } from '../../lib/json.ts';
 import { isEqual, macFor, version } from './ticket.ts';
@@ -7,17 +7,17 @@ import { isReply, type Redis } from './redis.ts';
 
 /** The announcement of a node. */
 export interface Announcement {
-  /** The instances that the node works for now. */
+  /** The instances whose tickets the node currently takes. */
   readonly instances: Readonly<Record<string, Capacity>>;
-  /** FLEET_ADDRESS; absent where the node is no front. */
+  /** FLEET_ADDRESS; absent if the node is not a front. */
   readonly address?: string | undefined;
-  /** The tag of a front, and those of earlier processes whose jobs it has. */
+  /** The tag of a front, and the tags of earlier processes whose jobs it owns. */
   readonly tags?: readonly string[] | undefined;
 }
 
 export interface Capacity {
   readonly slots: number;
-  /** Mean duration of the last jobs in milliseconds; 0 before the first. */
+  /** Mean duration of recent calls in milliseconds; 0 before the first. */
   readonly meanMs: number;
 }
 
@@ -27,22 +27,22 @@ export interface NodesOptions {
   /** FLEET_SECRET. */
   readonly secret: string;
   readonly redis: Pick<Redis, 'isReady' | 'announce' | 'announced' | 'withdraw'>;
-  readonly limits: FleetTimeouts;
+  readonly timeouts: FleetTimeouts;
   readonly log: Logger;
 }
 
-const mostSlots = 10_000;
+const maxSlots = 10_000;
 
 export type Nodes = ReturnType<typeof createNodes>;
 
-export function createNodes({ id, self, secret, redis, limits, log }: NodesOptions) {
+export function createNodes({ id, self, secret, redis, timeouts, log }: NodesOptions) {
   let nodes: ReadonlyMap<string, Announcement> = new Map();
-  /** A clock that stands still while Redis is unavailable or accepts no announcements: they expire then. */
+  /** A clock in milliseconds that stops while Redis is unavailable or read-only, because announcements then expire. */
   let readMs = 0;
   let lastRead = performance.now();
-  /** By instance, on that clock. */
+  /** When a worker was last seen, by instance, on the clock of `readMs`. */
   const lastSeen = new Map<string, number>();
-  /** A Redis whose memory is full, or a read-only replica, answers all that is read. */
+  /** Whether Redis accepts writes. A full Redis and a read-only replica still answer reads. */
   let accepts = true;
   let settlesAt = 0;
 
@@ -50,7 +50,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
     const facts = JSON.stringify(self());
     const mac = macOf(secret, id, facts);
     try {
-      await redis.announce(id, JSON.stringify({ v: version, facts, mac }), limits.announcedMs);
+      await redis.announce(id, JSON.stringify({ v: version, facts, mac }), timeouts.announcedMs);
     } catch (error) {
       if (!isReply(error)) throw error; // an outage is logged elsewhere
       if (accepts) log.error({ err: error }, 'Redis accepts no changes: it may be full, or a read-only replica');
@@ -60,7 +60,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
     if (accepts) return;
     log.info({}, 'Redis accepts changes again');
     accepts = true;
-    settlesAt = performance.now() + limits.announceMs;
+    settlesAt = performance.now() + timeouts.announceMs;
   }
 
   function trouble(): string | undefined {
@@ -72,55 +72,59 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
     const announced = await redis.announced();
     nodes = nodesIn(announced, secret).nodes;
     const now = performance.now();
-    if (accepts) readMs += Math.min(now - lastRead, 2 * limits.readNodesMs);
+    if (accepts) readMs += Math.min(now - lastRead, 2 * timeouts.readNodesMs);
     lastRead = now;
     for (const { instances } of nodes.values()) for (const name of Object.keys(instances)) lastSeen.set(name, readMs);
   }
 
   let reading: Promise<void> | undefined;
 
-  /** Any caller may name a node that does not exist. */
+  /** Shares one read between requests: any caller may name a node that does not exist. */
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
 
   const knownAddress = (tag: string) => [...nodes.values()].find(({ tags }) => tags?.includes(tag))?.address;
 
-  /** Outages are logged once, elsewhere. */
+  /** Failures are logged at debug, because redis.ts logs outages. */
   const every = (ms: number, work: () => Promise<void>) =>
     setInterval(() => {
-      if (redis.isReady) work().catch((error: unknown) => log.debug({ err: error }, 'the list of nodes failed'));
+      if (redis.isReady)
+        work().catch((error: unknown) => log.debug({ err: error }, 'the list of nodes could not be updated'));
     }, ms);
 
-  const timers = [every(limits.announceMs, announce), every(limits.readNodesMs, read)];
+  const timers = [every(timeouts.announceMs, announce), every(timeouts.readNodesMs, read)];
   return {
-    /** Announces this node now, and reads the others. */
+    /** Announces this node and reads the announcements of the others. */
     async update() {
       await announce();
       await read();
     },
-    /** Why this node cannot take part, for the operator; undefined when it can. */
+    /** The reason why this node cannot join the fleet, for the operator; undefined if it can. */
     get trouble() {
       return trouble();
     },
-    /** Whether what Redis holds of all nodes can be relied on: after a trouble each needs a moment to renew it. */
+    /**
+     * Whether the data of all nodes in Redis is current. After an outage, each node needs one interval to renew its
+     * own.
+     */
     get isSettled() {
       return trouble() === undefined && performance.now() >= settlesAt;
     },
-    /** All workers of an instance together. `slots` is 0 when there is none, and while there is trouble. */
+    /** Total capacity of the workers of an instance. `slots` is 0 without workers, and during an outage. */
     capacityOf: (instance: string) => capacityIn(trouble() === undefined ? nodes : new Map(), instance),
-    /** Ids of the workers of an instance, also of those that take no tickets for a while. */
+    /** Ids of the workers of an instance, including paused ones. */
     workersOf: (instance: string) =>
       [...nodes].flatMap(([node, { instances }]) => (Object.hasOwn(instances, instance) ? [node] : [])),
     /** Milliseconds since a worker of the instance was last seen; counts only while Redis accepts announcements. */
     absentMs: (instance: string) => readMs - (lastSeen.get(instance) ?? 0),
     /**
-     * The address of the front with the tag; reads the list again when there is none, for it may be new. Rejects when
-     * Redis cannot be asked then.
+     * The address of the front with the tag. Reads the list again for an unknown tag, which may belong to a new front;
+     * rejects if that fails.
      */
     async addressOf(tag: string) {
       if (knownAddress(tag) === undefined) await readOnce();
       return knownAddress(tag);
     },
-    /** By id. */
+    /** All nodes, by id. */
     all: () => nodes,
     async [Symbol.asyncDispose]() {
       timers.forEach(clearInterval);
@@ -129,7 +133,7 @@ export function createNodes({ id, self, secret, redis, limits, log }: NodesOptio
   };
 }
 
-/** All workers of an instance together. */
+/** Total capacity of the workers of an instance. */
 export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: string): Capacity {
   const capacities = [...nodes.values()].flatMap(({ instances }) => instances[instance] ?? []);
   const known = capacities.filter(({ meanMs }) => meanMs > 0);
@@ -140,8 +144,8 @@ export function capacityIn(nodes: ReadonlyMap<string, Announcement>, instance: s
 }
 
 /**
- * Those of this version of the protocol, by id. `foreign` counts those that another secret has signed: Redis is not
- * trusted, and a worker with a wrong secret would take nothing.
+ * Parses the announcements of nodes with this protocol version, by id. `foreign` counts those signed with another
+ * secret: Redis is not trusted, and a worker with the wrong secret takes no calls.
  */
 export function nodesIn(announced: ReadonlyMap<string, string>, secret: string) {
   const nodes = new Map<string, Announcement>();
@@ -159,7 +163,7 @@ function parse(facts: string): Announcement {
   const { instances, address, tags } = parseObject(facts) ?? {};
   const capacities = Object.entries(isObject(instances) ? instances : {}).map(([name, value]) => {
     const { slots, meanMs } = isObject(value) ? value : {};
-    return [name, { slots: Math.min(mostSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
+    return [name, { slots: Math.min(maxSlots, countOf(slots) ?? 0), meanMs: countOf(meanMs) ?? 0 }] as const;
   });
   const isFront = typeof address === 'string';
   return {

@@ -1,15 +1,15 @@
-/** Counters of the limits of API keys in Redis. Keys appear under pseudonyms. */
+/** Counters of the API key limits in Redis. Key names are stored as pseudonyms. */
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Total } from '../limits/budgets.ts';
 import { minuteSeconds } from '../limits/minutes.ts';
 
 export interface KeyCountersOptions {
-  /** For rate-limiter-flexible: that of ioredis. */
+  /** The ioredis client, for rate-limiter-flexible. */
   readonly client: object;
   readonly prefix: string;
-  /** Bounds the time of a command. */
+  /** Runs a command with a timeout. */
   readonly ask: <T>(command: () => Promise<T>) => Promise<T>;
-  /** Runs a script that returns numbers, as `ask` does. */
+  /** Runs a script that returns numbers, with the same timeout. */
   readonly evaluate: (
     script: string,
     keys: readonly string[],
@@ -17,13 +17,13 @@ export interface KeyCountersOptions {
   ) => Promise<readonly number[]>;
 }
 
-/** Longer than a day, for clocks that differ. */
+/** Two days in seconds: a margin for clocks that differ. */
 const usageSeconds = 172_800;
 
 export type KeyCounters = ReturnType<typeof createKeyCounters>;
 
 export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCountersOptions) {
-  // As on one machine it only counts: each key has a limit of its own.
+  // Only counts requests, as on one machine: each key has its own limit.
   const minutes = new RateLimiterRedis({
     ...{ storeClient: client, rejectIfRedisNotReady: true, keyPrefix: `${prefix}:limit:minute` },
     ...{ points: Number.MAX_SAFE_INTEGER, duration: minuteSeconds },
@@ -31,17 +31,17 @@ export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCounters
   const slotsKey = (key: string) => `${prefix}:limit:places:${key}`;
 
   return {
-    /** Counts a request in the minute of the key. */
+    /** Counts a request in the current minute of the key. */
     async countRequest(key: string) {
       const { consumedPoints, msBeforeNext } = await ask(() => minutes.consume(key));
       return { used: consumedPoints, endsInMs: msBeforeNext };
     },
-    /** Takes a slot for `ms` unless the key has `most`. `used`: those that are taken then. */
+    /** Takes a slot for `ms` unless the key has `most` already. `used`: the number of slots taken afterwards. */
     async takeSlot(key: string, id: string, most: number, ms: number) {
       const [taken, used = 0] = await evaluate(slotsScript, [slotsKey(key)], ms, most, id);
       return { taken: taken === 1, used };
     },
-    /** Takes slots again, however many there are; resolves with the number that the key has then. */
+    /** Renews slots regardless of the limit; resolves with the number of slots of the key. */
     async keepSlots(key: string, ids: readonly string[], ms: number) {
       const [, used = 0] = await evaluate(slotsScript, [slotsKey(key)], ms, -1, ...ids);
       return used;
@@ -50,14 +50,16 @@ export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCounters
       const [used = 0] = await evaluate(releaseScript, [slotsKey(key)], id);
       return used;
     },
-    /** Adds to what the key has used on the day (UTC), and raises it to `atLeast`: Redis may have forgotten it. */
+    /**
+     * Adds to the usage of the key on the day (UTC), and raises it to `atLeast` in case Redis has lost its counters.
+     */
     async charge(key: string, day: string, added: Total, atLeast: Total): Promise<Total> {
       const amounts = [added.audioMs, added.tokens, atLeast.audioMs, atLeast.tokens];
       const keys = [`${prefix}:limit:used:${day}:${key}`];
       const [audioMs = 0, tokens = 0] = await evaluate(chargeScript, keys, usageSeconds, ...amounts);
       return { audioMs, tokens };
     },
-    /** Rejects while Redis does not accept changes, for instance because it is full. */
+    /** Rejects while Redis does not accept writes, for example because it is full. */
     async probe() {
       await evaluate(probeScript, [`${prefix}:limit:probe`]);
     },
@@ -66,7 +68,7 @@ export function createKeyCounters({ client, prefix, ask, evaluate }: KeyCounters
 
 const probeScript = `redis.call('SET', KEYS[1], '', 'PX', 1000)`;
 
-/** ARGV: milliseconds, the most that there may be (-1: any number), ids. Scores are when a slot is free, by the clock of Redis. */
+/** ARGV: milliseconds, maximum number of slots (-1: unlimited), ids. Scores are expiry times by the clock of Redis. */
 const slotsScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -82,7 +84,7 @@ const releaseScript = `
 redis.call('ZREM', KEYS[1], ARGV[1])
 return { redis.call('ZCARD', KEYS[1]) }`;
 
-/** ARGV: seconds, audio and tokens to add, audio and tokens that there are at least. */
+/** ARGV: seconds to live, audio and tokens to add, minimum of audio and tokens. */
 const chargeScript = `
 local totals = {}
 for index, field in ipairs({ 'audio_ms', 'tokens' }) do

@@ -1,6 +1,6 @@
 /**
- * Redis: the only file that knows bullmq and ioredis. They are in a folder of their own (src/fleet/packages/), which only a start with
- * FLEET_URL installs; the development packages have them for their types.
+ * Redis; the only file that uses bullmq and ioredis. Both are installed in a separate folder (src/fleet/packages/), and
+ * only by a start with FLEET_URL; the devDependencies include them for their types.
  */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ import type { FleetTimeouts } from './timeouts.ts';
 import { createKeyCounters } from './redis-counters.ts';
 import type { Ticket } from './ticket.ts';
 
-/** Where a waiting ticket is: its number of tickets ahead, with a worker, or nowhere. */
+/** State of a queued ticket: the number of tickets ahead, taken by a worker, or lost. */
 export type QueuePosition = number | 'taken' | 'lost';
 
 export interface TicketQueue {
@@ -25,56 +25,56 @@ export interface TicketQueue {
   positionsOf(jobIds: readonly string[]): Promise<QueuePosition[]>;
 }
 
-/** An open call in the sets that fronts share. */
+/** Identifies an open call in the sets that all fronts share. */
 export interface OpenCallKey {
   readonly id: string;
   readonly instance: string;
-  /** Not the caller's name: a pseudonym. */
+  /** Pseudonym of the caller. */
   readonly caller: string;
 }
 
-/** Open calls of the instance, this one included. */
+/** Numbers of open calls of the instance, including this one. */
 export interface OpenCallCounts {
   readonly calls: number;
   readonly ofCaller: number;
   readonly callers: number;
 }
 
-/** Facts that a Redis server reports. */
+/** Properties of the Redis server. */
 export interface ServerFacts {
-  /** Redis version, or the one that the server is compatible with. */
+  /** Redis version, or the version that the server is compatible with. */
   readonly version: string;
-  /** Undefined where it does not allow the question. */
+  /** maxmemory-policy; undefined if the server hides it. */
   readonly evictionPolicy: string | undefined;
-  /** By how many milliseconds its clock is ahead of ours. */
+  /** Milliseconds by which the clock of Redis is ahead of this machine's. */
   readonly aheadMs: number;
 }
 
 export interface RedisOptions {
   readonly url: string;
   readonly prefix: string;
-  readonly limits: FleetTimeouts;
+  readonly timeouts: FleetTimeouts;
   readonly log: Logger;
   /** Called whenever a connection is ready. */
   readonly onReady: () => void;
 }
 
-/** BullMQ's own strategy waits for up to 20 s after Redis is back. */
+/** Reconnects every 500 ms. BullMQ's default may wait up to 20 s after Redis is back. */
 const retryStrategy = () => 500;
 
 export type Redis = ReturnType<typeof openRedis>;
 export type TicketWorker = ReturnType<Redis['work']>;
 
 /**
- * Does not wait for Redis: every function rejects within two seconds when it does not answer. Throws a `SettingsError` if
- * the packages are missing.
+ * Does not wait for Redis: every function rejects within two seconds if Redis does not respond. Throws a
+ * `SettingsError` if the packages are not installed.
  */
-export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
+export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions) {
   const { bullmq, IORedis } = loadPackages();
-  const { redisMs, takeMs } = limits;
+  const { redisMs, takeMs } = timeouts;
   const connecting = { retryStrategy, connectTimeout: redisMs };
-  // Fails at once without Redis: a request must not wait for it. A connection without an answer in time is replaced: a
-  // firewall may have dropped it without a FIN.
+  // Commands fail at once without Redis, because a request must not wait for it. A connection that times out is
+  // replaced, because a firewall may have dropped it without a FIN.
   const commands = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: redisMs };
   const client = new IORedis(url, { ...connecting, ...commands });
   const closings: (() => Promise<unknown>)[] = [];
@@ -86,7 +86,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
   const nodeKey = (id: string) => `${prefix}:node:${id}`;
 
   async function ask<T>(command: () => Promise<T>): Promise<T> {
-    // BullMQ waits for the first connection for ever.
+    // BullMQ waits forever for the first connection.
     if (client.status !== 'ready') throw new Error('Redis is not connected');
     using timeout = startTimeout(redisMs, () => new Error(`Redis did not answer within ${redisMs} ms`));
     try {
@@ -96,12 +96,12 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
     }
   }
 
-  /** For our own scripts, which return numbers. */
+  /** Runs one of our scripts, which return numbers. */
   async function evaluate(script: string, keys: readonly string[], ...args: readonly (string | number)[]) {
     return (await ask(() => client.eval(script, keys.length, ...keys, ...args))) as readonly number[];
   }
 
-  /** Waits for the first attempt to connect. Undefined where Redis does not answer or does not allow the question. */
+  /** Waits for the first connection attempt. Undefined if Redis does not respond or hides its policy. */
   async function evictionPolicy(): Promise<string | undefined> {
     await Promise.race([attempted, sleep(redisMs, undefined, { ref: false })]);
     const [, policy] = await ask(() => client.config('GET', 'maxmemory-policy')).catch(() => []);
@@ -109,17 +109,17 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
   }
 
   return {
-    /** Whether Redis is connected: not from the first command without an answer in time to the next answer. */
+    /** Whether Redis is connected; false from the first command that times out until the next reply. */
     get isReady() {
       return client.status === 'ready';
     },
     queue(name: string): TicketQueue {
       const queue = new bullmq.Queue(name, { connection: client, prefix });
-      queue.on('error', ignore); // those of its connection, which logs them
+      queue.on('error', ignore); // the shared connection logs its errors
       closings.push(() => queue.close());
       return {
         async add(jobId, ticket, priority) {
-          // The front retries, nobody else; finished tickets are removed.
+          // Only the front retries. Finished tickets are removed.
           const options = { jobId, priority, attempts: 1, removeOnComplete: true, removeOnFail: true };
           await ask(() => queue.add('call', ticket, options));
         },
@@ -129,33 +129,33 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
         positionsOf: (jobIds) => ask(() => positionsOf(queue, client, jobIds)),
       };
     },
-    /** Takes up to `slots` tickets at a time; `run` never rejects. */
+    /** Processes up to `slots` tickets at a time. `run` must not reject. */
     work(name: string, slots: number, run: (ticket: unknown) => Promise<void>) {
-      // One of its connections waits for a ticket for as long as `takeMs`.
+      // One of the worker's connections blocks for `takeMs` while it waits for a ticket.
       const socketTimeout = takeMs + redisMs;
       const connection = new IORedis(url, { ...connecting, maxRetriesPerRequest: null, socketTimeout });
-      connection.on('error', ignore); // the same outage as that of `client`
+      connection.on('error', ignore); // `client` logs the same outage
       const worker = new bullmq.Worker(name, (job) => run(job.data), {
         ...{ connection, prefix, concurrency: slots, autorun: false, drainDelay: takeMs / 1000 },
-        // A stalled job never runs again: its front has noticed long before.
+        // A stalled ticket never runs again: its front has queued the call again long before.
         ...{ maxStalledCount: 0, runRetryDelay: retryStrategy() },
       });
       worker.on('error', (error) => log.debug({ err: loggable(error) }, 'a queue of the fleet failed'));
       worker.run().catch((error: unknown) => log.error({ err: loggable(error) }, 'the worker takes no more tickets'));
       closings.push(async () => {
-        // Without Redis, close() would never resolve: it reports finished calls first.
+        // Without Redis, close() would never resolve, because it reports finished tickets first.
         await Promise.race([worker.close(true), sleep(redisMs, undefined, { ref: false })]);
         connection.disconnect();
       });
       return {
-        /** Takes no more tickets but one that it may be waiting for. */
+        /** Stops taking tickets, except one that a connection may already be waiting for. */
         pause: () => void worker.pause(true),
         resume: () => void worker.resume(),
-        /** Takes no more tickets; resolves when those at work are done and Redis knows. */
+        /** Stops taking tickets; resolves when the running ones are done and reported to Redis. */
         close: () => worker.close(),
       };
     },
-    /** Holds an open call, again and again, for `ms`. */
+    /** Adds or renews an open call for `ms` milliseconds. */
     async keepOpen({ id, instance, caller }: OpenCallKey, ms: number): Promise<OpenCallCounts> {
       const sets = setsOf(instance, caller);
       const [calls = 0, ofCaller = 0, callers = 0] = await evaluate(keepOpenScript, sets, id, caller, ms);
@@ -164,15 +164,15 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
     async release({ id, instance, caller }: OpenCallKey) {
       await evaluate(releaseScript, setsOf(instance, caller), id, caller);
     },
-    /** For the limits of API keys. */
+    /** Counters of the API key limits. */
     counters: createKeyCounters({ client, prefix, ask, evaluate }),
-    /** The transcriptions of an instance in the whole fleet: all, and those with a worker. */
+    /** Counts the transcriptions of an instance in the whole fleet: all open ones, and those running on a worker. */
     async countCalls(instance: string, queue: string) {
       const [calls = ''] = setsOf(instance, '');
       const [open = 0, running = 0] = await evaluate(countScript, [calls, `${prefix}:${queue}:active`]);
       return { open, running };
     },
-    /** Waits for the first attempt to connect. */
+    /** Resolves with the properties of the server. Waits for the first connection attempt. */
     async inspect(): Promise<ServerFacts> {
       const policy = await evictionPolicy();
       const info = await ask(() => client.info('server'));
@@ -184,14 +184,14 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
       };
     },
     evictionPolicy,
-    /** Announces a node for `ms`. */
+    /** Announces a node for `ms` milliseconds. */
     async announce(id: string, text: string, ms: number) {
       await ask(() => Promise.all([client.sadd(indexKey, id), client.set(nodeKey(id), text, 'PX', ms)]));
     },
     async withdraw(id: string) {
       await ask(() => Promise.all([client.srem(indexKey, id), client.del(nodeKey(id))]));
     },
-    /** The announcements, by node. */
+    /** The announcements, by node id. */
     announced: (): Promise<ReadonlyMap<string, string>> =>
       ask(async () => {
         const ids = await client.smembers(indexKey);
@@ -208,7 +208,7 @@ export function openRedis({ url, prefix, limits, log, onReady }: RedisOptions) {
   };
 }
 
-/** KEYS: all open calls, those of the caller, all callers. Scores are when they leave, by the clock of Redis. */
+/** KEYS: all open calls, open calls of the caller, all callers. Scores are expiry times by the clock of Redis. */
 const keepOpenScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -222,7 +222,7 @@ for index, key in ipairs(KEYS) do
 end
 return counts`;
 
-/** KEYS: all open calls, the tickets with a worker. */
+/** KEYS: all open calls, tickets taken by workers. */
 const countScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -233,7 +233,7 @@ redis.call('ZREM', KEYS[1], ARGV[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
 if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[3], ARGV[2]) end`;
 
-/** A ticket with a priority waits in the sorted set `prioritized`, in the order in which workers take. */
+/** Tickets with a priority wait in BullMQ's sorted set `prioritized`, in the order in which workers take them. */
 async function positionsOf(
   queue: BullMQ.Queue,
   client: IORedisPackage.Redis,
@@ -249,15 +249,15 @@ async function positionsOf(
   );
 }
 
-/** One line when Redis goes and one when it comes back, instead of one for each attempt to connect. */
+/** Logs one line when Redis becomes unavailable and one when it is back, instead of one per connection attempt. */
 function logOutages(client: IORedisPackage.Redis, log: Logger, onReady: () => void): void {
   let isAway = false;
-  const noteOutage = (facts: object, what: string) => {
+  const logOutage = (facts: object, what: string) => {
     if (!isAway) log.error(facts, `${what}; retrying twice a second`);
     isAway = true;
   };
-  client.on('error', (error) => noteOutage({ err: loggable(error) }, 'Redis cannot be reached'));
-  client.on('close', () => noteOutage({}, 'Redis has closed the connection'));
+  client.on('error', (error) => logOutage({ err: loggable(error) }, 'Redis cannot be reached'));
+  client.on('close', () => logOutage({}, 'Redis has closed the connection'));
   client.on('ready', () => {
     if (isAway) log.info({}, 'Redis is connected');
     isAway = false;
@@ -265,13 +265,13 @@ function logOutages(client: IORedisPackage.Redis, log: Logger, onReady: () => vo
   });
 }
 
-/** Without the failed command: its arguments have addresses of calls, and at the start the password of Redis. */
+/** Removes the failed command from the error: its arguments contain addresses of calls, or the password of Redis. */
 function loggable(error: unknown): Error {
   const { name, message, code } = error as NodeJS.ErrnoException;
   return Object.assign(new Error(message), { name }, code !== undefined && { code });
 }
 
-/** Whether Redis has answered with the error: it is there. */
+/** Whether the error is a reply of Redis, which means that Redis is reachable. */
 export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }

@@ -1,4 +1,4 @@
-/** An engine as requests see it on a front: it is listed here, and workers do its work. */
+/** An engine on a front: its models are listed locally, and workers run its calls. */
 import type { Availability, Finding, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { guardTranscribe } from '../engine-host/guard/calls.ts';
 import { defaultTimeouts } from '../engine-host/guard/timeouts.ts';
@@ -10,9 +10,9 @@ import type { Nodes } from './nodes.ts';
 export interface RemoteEngineOptions {
   readonly front: Pick<Front, 'transcribe'>;
   readonly nodes: Pick<Nodes, 'capacityOf' | 'absentMs' | 'all'>;
-  readonly limits: Pick<FleetTimeouts, 'absentMs'>;
+  readonly timeouts: Pick<FleetTimeouts, 'absentMs'>;
   readonly admissions: Pick<Admissions, 'isFull'>;
-  /** This node works too: what it lacks is prepared here. */
+  /** Whether this node is also a worker, which installs the engine's assets on this machine. */
   readonly alsoHere: boolean;
 }
 
@@ -21,24 +21,24 @@ const full: Availability = { available: true, code: 'busy', reason: 'All slots a
 const waits: Availability = {
   available: true,
   code: 'busy',
-  reason: 'No worker takes transcriptions now; requests wait for one.',
+  reason: 'No worker is accepting transcriptions; requests wait for one.',
 };
 const absent: Availability = {
   ...{ available: false, code: 'upstream-unreachable' },
   reason: 'No worker of the fleet serves this model.',
 };
 
-/** `engine` only answers for its models, and is otherwise used by the worker of this node. */
+/** `engine` only provides the models; its calls are run by the worker of this node, if it is one. */
 export function wrapAsRemote(
   instance: string,
   engine: TranscriptionEngine,
-  { front, nodes, admissions, limits, alsoHere }: RemoteEngineOptions,
+  { front, nodes, admissions, timeouts, alsoHere }: RemoteEngineOptions,
 ): TranscriptionEngine {
   async function availability(model: string): Promise<Availability> {
     if (nodes.capacityOf(instance).slots > 0) return admissions.isFull(instance) ? full : ready;
     const here = alsoHere ? await engine.availability(model) : ready;
-    if (!here.available) return here; // what is being prepared, or missing
-    return nodes.absentMs(instance) < limits.absentMs ? waits : absent;
+    if (!here.available) return here; // assets are missing or being installed
+    return nodes.absentMs(instance) < timeouts.absentMs ? waits : absent;
   }
 
   function workers(): Finding[] {
@@ -46,7 +46,7 @@ export function wrapAsRemote(
       const slots = instances[instance]?.slots;
       return slots === undefined ? [] : [{ what: 'worker', ok: true, detail: `${id}, ${slots} slots` }];
     });
-    return found.length > 0 ? found : [{ what: 'worker', ok: false, detail: 'none is there for this instance' }];
+    return found.length > 0 ? found : [{ what: 'worker', ok: false, detail: 'none is connected for this instance' }];
   }
 
   const { decodes: _there, ...listed } = engine; // a worker on another machine gets a file
@@ -54,21 +54,22 @@ export function wrapAsRemote(
   const moved: TranscriptionEngine = {
     ...listed,
     availability,
-    // Answers of workers are validated like those of engines.
+    // Results of workers are validated like those of engines.
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };
-  // For a recording, nothing: a worker gets it, perhaps another one. At the start (no model is named) for our own worker.
+  // An upload warms up nothing, because another worker may get it. The start, which names no model, warms up the own
+  // worker.
   moved.warmUp = async (model) => {
     if (alsoHere && model === undefined) await engine.warmUp?.();
   };
   if (!alsoHere) {
-    delete (moved as { assets?: unknown }).assets; // workers have them
+    delete (moved as { assets?: unknown }).assets; // only workers install assets
   }
   return moved;
 }
 
-/** FLEET_ENGINES, else every instance whose models are all local. */
+/** Whether workers run the instance: it is in FLEET_ENGINES, or by default, all of its models are local. */
 export async function runsOnWorkers(
   instance: string,
   engine: TranscriptionEngine,

@@ -1,38 +1,41 @@
 /**
- * Signatures of requests between nodes: an HMAC of method, URL with host, minute and a nonce that is valid once. A
- * request that is seen or recorded on its way is of no use to others. No fleet request has a body whose loss or change
- * would matter before its connection is open, so bodies are not signed.
+ * Signatures of requests between nodes: an HMAC of the method, the URL with its host, the minute and a single-use
+ * nonce, so that a captured request cannot be replayed. Bodies are not signed, because no fleet request has a body that
+ * matters before its connection is open.
  */
 import { randomBytes } from 'node:crypto';
 import { isEqual, macFor } from './ticket.ts';
 
 export interface SignedRequest {
   readonly method: string;
-  /** Absolute, as the other nodes write it (FLEET_ADDRESS). */
+  /** Absolute URL, based on FLEET_ADDRESS. */
   readonly url: string;
 }
 
-/** Maximum difference of clocks. */
+/** Maximum difference between clocks. */
 const skewMinutes = 2;
 
 const minuteMs = 60_000;
 
 const scheme = 'Parlance-Fleet';
 
-/** The value of the Authorization header; `now` in milliseconds since the epoch. */
+/** Returns the value of the Authorization header. `now`: milliseconds since the epoch. */
 export function sign(secret: string, request: SignedRequest, now: number): string {
   const minute = String(Math.floor(now / minuteMs));
   const nonce = randomBytes(16).toString('base64url');
   return `${scheme} ${minute}.${nonce}.${macOf(secret, request, minute, nonce)}`;
 }
 
-/** `signedAt`: a node of this fleet, whose clock differs by more than two minutes; to the minute, since the epoch. */
-export type Verdict = 'valid' | 'invalid' | { readonly signedAt: number };
+/**
+ * `signedAt`: the signature is that of a node of this fleet, but its clock differs by more than two minutes. Its time
+ * in milliseconds since the epoch, rounded to the minute.
+ */
+export type SignatureCheck = 'valid' | 'invalid' | { readonly signedAt: number };
 
-export type Verify = (request: SignedRequest, authorization: string | undefined, now: number) => Verdict;
+export type Verify = (request: SignedRequest, authorization: string | undefined, now: number) => SignatureCheck;
 
 export function createVerifier(secret: string): Verify {
-  /** Nonces by minute. Only nodes that know the secret add any. */
+  /** Used nonces by minute. Only nodes that know the secret can add any. */
   const used = new Map<number, Set<string>>();
 
   function isFresh(minute: number, nonce: string, current: number): boolean {

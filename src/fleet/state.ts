@@ -1,4 +1,4 @@
-/** The state of the fleet for metrics: what this node knows, and what Redis counts. */
+/** The state of the fleet for the metrics, from this node and from Redis. */
 import type { FleetState } from '../metrics/metrics.ts';
 import type { Front } from './front.ts';
 import type { Announcement, Nodes } from './nodes.ts';
@@ -9,18 +9,18 @@ import { queueName } from './ticket.ts';
 export interface StateSources {
   readonly redis: Pick<Redis, 'countCalls'>;
   readonly nodes: Pick<Nodes, 'all' | 'capacityOf' | 'trouble' | 'isSettled'>;
-  /** Undefined on a node that is none. */
+  /** Undefined if this node is not a front. */
   readonly front: Pick<Front, 'oldestWaitMs'> | undefined;
-  /** Undefined on a node that is no worker. */
+  /** Undefined if this node is not a worker. */
   readonly consumers: Pick<TicketConsumers, 'isPaused'> | undefined;
-  /** The instances whose work is done by workers. */
+  /** The instances that workers run. */
   readonly instances: Iterable<string>;
 }
 
-/** Takes no longer than the timeout of Redis. What a Redis holds that accepts no changes is not what there is. */
+/** Resolves within the timeout of Redis. The data of a Redis that accepts no writes is outdated, and left out. */
 export async function readState({ redis, nodes, front, consumers, instances }: StateSources): Promise<FleetState> {
   const ofInstance = async (engine: string) => {
-    const calls = await redis.countCalls(engine, queueName(engine)).catch(() => undefined); // it is away
+    const calls = await redis.countCalls(engine, queueName(engine)).catch(() => undefined); // Redis is unavailable
     return { engine, calls, oldestWaitMs: front?.oldestWaitMs(engine), isPaused: consumers?.isPaused(engine) };
   };
   const found = await Promise.all([...instances].map(ofInstance));
@@ -33,7 +33,7 @@ export async function readState({ redis, nodes, front, consumers, instances }: S
   return { isRedisUp, engines, nodes: isKnown ? countRoles(nodes.all()) : undefined };
 }
 
-/** One that is both counts as both. */
+/** A node with both roles counts as both. */
 export function countRoles(nodes: ReadonlyMap<string, Announcement>) {
   const all = [...nodes.values()];
   return {

@@ -1,51 +1,53 @@
-/** The instances that this node takes tickets for: those whose engine can work now, with as many tickets as it has slots. */
+/**
+ * Takes tickets for the instances whose engines are available on this node, as many at a time as the engine has slots.
+ */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineErrorCode, Logger, QueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { EngineErrorCode, Logger, CallQueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createBackOff, type CallEnd } from './back-off.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Capacity } from './nodes.ts';
 import type { Redis, TicketWorker } from './redis.ts';
 import { queueName } from './ticket.ts';
 
-/** How a call has ended; `code` is that of a failure. */
+/** Reports the outcome of a call. `code`: the error code of a failure. */
 type Report = (end: CallEnd, code: EngineErrorCode | undefined) => void;
 
-/** Never rejects. */
+/** Runs the call of a ticket. Never rejects. */
 export type ConsumeTicket = (
   ticket: unknown,
   options: {
     readonly report: Report;
-    /** Whether this node leaves tickets of the instance to others: it still gets one that it was waiting for. */
+    /** Whether this node is paused for the instance. It may still receive a ticket that it was already waiting for. */
     readonly isPaused: boolean;
   },
 ) => Promise<void>;
 
-/** For an engine without a queue. */
-const usualWaiting = 16;
+/** Queue size of an engine without a queue. */
+const defaultWaiting = 16;
 
-/** Number of finished jobs used to estimate the duration of a job. */
+/** Number of finished calls used to estimate the duration of a call. */
 const remembered = 8;
 
 export interface TicketConsumersOptions {
   readonly redis: Pick<Redis, 'work'>;
-  /** Whether another worker is there for the instance. */
+  /** Whether another worker serves the instance. */
   readonly hasOthers: (instance: string) => boolean;
   /** Called when capacities change. */
   readonly onChange: () => void;
-  readonly limits: FleetTimeouts;
+  readonly timeouts: FleetTimeouts;
   readonly log: Logger;
 }
 
 export type TicketConsumers = ReturnType<typeof createTicketConsumers>;
 
-export function createTicketConsumers({ redis, hasOthers, onChange, limits, log }: TicketConsumersOptions) {
+export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, log }: TicketConsumersOptions) {
   const engines = new Map<string, TranscriptionEngine>();
-  const queues = new Map<string, QueueOptions>();
+  const queues = new Map<string, CallQueueOptions>();
   const workers = new Map<string, TicketWorker>();
   const durations = new Map<string, number[]>();
   const running = new Set<Promise<void>>();
-  /** The ends of pauses. */
+  /** Timers that end pauses, by instance. */
   const pauses = new Map<string, NodeJS.Timeout>();
   const drained = new AbortController();
 
@@ -65,17 +67,18 @@ export function createTicketConsumers({ redis, hasOthers, onChange, limits, log 
   }
 
   function takeFrom(instance: string, run: ConsumeTicket): TicketWorker {
-    const backOff = createBackOff(limits);
+    const backOff = createBackOff(timeouts);
     return redis.work(queueName(instance), slotsOf(instance), async (ticket) => {
       const started = performance.now();
       const report: Report = (end, code) => {
         const took = performance.now() - started;
         if (end === 'done') durations.set(instance, [...durationsOf(instance), took].slice(-remembered));
-        // Calls that were at work when a pause began do not make it longer. Without others, callers would only wait.
+        // Calls that were running when a pause began do not extend it. A single worker never pauses: callers would only
+        // wait.
         const mayPause = !isDrained() && !pauses.has(instance) && hasOthers(instance);
         const ms = mayPause || end === 'done' ? backOff(end) : 0;
         if (ms === 0) return;
-        log.warn({ instance, code, ms }, 'takes no tickets for a while: the last ones failed on this worker');
+        log.warn({ instance, code, ms }, 'pausing: the last tickets failed on this worker');
         pause(instance, ms);
       };
       const work = run(ticket, { report, isPaused: pauses.has(instance) });
@@ -94,18 +97,18 @@ export function createTicketConsumers({ redis, hasOthers, onChange, limits, log 
         log.info({ instance, slots: slotsOf(instance) }, 'takes tickets');
         onChange();
       }
-      await sleep(limits.readNodesMs, undefined, { signal: drained.signal }).catch(() => undefined);
+      await sleep(timeouts.readNodesMs, undefined, { signal: drained.signal }).catch(() => undefined);
       if (isDrained()) return;
     }
   }
 
   return {
-    noteQueue: (instance: string, options: QueueOptions) => void queues.set(instance, options),
-    /** Calls that may wait for the instance. */
-    waitingOf: (instance: string) => queues.get(instance)?.waiting ?? usualWaiting,
+    registerQueue: (instance: string, options: CallQueueOptions) => void queues.set(instance, options),
+    /** Maximum number of calls that may wait for the instance. */
+    waitingOf: (instance: string) => queues.get(instance)?.waiting ?? defaultWaiting,
     add: (instance: string, engine: TranscriptionEngine) => void engines.set(instance, engine),
     engineOf: (instance: string) => engines.get(instance),
-    /** The instances that it takes tickets for now. */
+    /** The instances that this node currently takes tickets for. */
     capacities(): Readonly<Record<string, Capacity>> {
       const capacities = [...workers.keys()].map((instance) => {
         const last = durationsOf(instance);
@@ -114,22 +117,22 @@ export function createTicketConsumers({ redis, hasOthers, onChange, limits, log 
       });
       return isDrained() ? {} : Object.fromEntries(capacities);
     },
-    /** Whether it takes none after failures of its own. */
+    /** Whether this node takes no tickets of the instance after failures of its own. */
     isPaused: (instance: string) => pauses.has(instance),
-    /** Begins with each instance as soon as one of its models is available. */
+    /** Starts taking tickets of each instance as soon as one of its models is available. */
     start: (run: ConsumeTicket) => void begin(run),
-    /** Takes no more; resolves when nothing is at work. */
+    /** Stops taking tickets; resolves when no call is running. */
     async drain() {
       drained.abort();
       for (const timer of pauses.values()) clearTimeout(timer);
-      // Not waited for: they wait for Redis.
+      // Not awaited: close() waits for Redis.
       for (const worker of workers.values()) worker.close().catch(() => undefined);
       while (running.size > 0) await Promise.all(running);
     },
   };
 }
 
-/** The engine is guarded: neither function throws. */
+/** Never rejects, because the engine is guarded. */
 async function isAble(engine: TranscriptionEngine): Promise<boolean> {
   const models = await engine.models();
   const found = await Promise.all(models.map(({ id }) => engine.availability(id)));

@@ -1,32 +1,32 @@
 /**
- * The queue entry of a front: an address, and nothing confidential. Dashboards show the data of jobs, and
- * append-only files and replicas of Redis keep it.
+ * A queue entry contains an address, and nothing confidential: dashboards show the data of queue entries, and
+ * append-only files and replicas of Redis store it.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isObject } from '../../lib/json.ts';
 
 /**
- * Version of the protocol: tickets, fleet requests and connections. Queue names contain it. Within a version only optional
- * fields are added.
+ * Version of the protocol of tickets, fleet requests and connections. Part of the queue names. Within a version, only
+ * optional fields are added.
  */
 export const version = 1;
 
 export interface Ticket {
   readonly v: number;
-  /** Address of the call at its front. Secret: it is the permission to take the call. */
+  /** Address of the call at its front. Secret, because whoever has it may take the call. */
   readonly url: string;
   /** Milliseconds since the epoch. */
   readonly expires: number;
-  /** HMAC of address and expiry: Redis is not trusted to send workers anywhere. */
+  /** HMAC of address and expiry, because Redis is not trusted to choose addresses for workers. */
   readonly mac: string;
-  /** Ids of the workers that have handed the call back, the last one at the end. */
+  /** Ids of the workers that have returned the call, most recent last. */
   readonly returnedBy?: readonly string[];
 }
 
-/** Clocks of nodes may differ by this much. */
+/** Maximum difference between the clocks of nodes, in milliseconds. */
 export const skewMs = 120_000;
 
-/** 128 random bits. */
+/** Returns 128 random bits. */
 export function newId(): string {
   return randomBytes(16).toString('base64url');
 }
@@ -39,7 +39,7 @@ export function sealTicket(secret: string, url: string, expires: number, returne
   return { v: version, url, expires, mac: macOf(secret, url, expires), ...(returnedBy && { returnedBy }) };
 }
 
-/** Undefined for a ticket that no front of this fleet has made, or that has expired. */
+/** Undefined for a ticket that has expired, or was not created by a front of this fleet. */
 export function openTicket(secret: string, value: unknown, now: number): Ticket | undefined {
   if (!isObject(value)) return undefined;
   const { v, url, expires, mac, returnedBy } = value;
@@ -53,7 +53,7 @@ function macOf(secret: string, url: string, expires: number): string {
   return macFor(secret, ['ticket', url, String(expires)]);
 }
 
-/** HMAC-SHA256 of the fields; the first one names what they are. */
+/** HMAC-SHA256 of the fields. The first field names the purpose. */
 export function macFor(secret: string, fields: readonly string[]): string {
   return createHmac('sha256', secret).update(fields.join('\n')).digest('base64url');
 }
@@ -62,7 +62,7 @@ function areStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** Pseudonym of a caller in Redis. */
+/** Pseudonym of a caller or API key in Redis. */
 export function pseudonymOf(secret: string, caller: string): string {
   return macFor(secret, ['caller', caller]).slice(0, 22);
 }

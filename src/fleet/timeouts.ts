@@ -1,34 +1,34 @@
 /** Intervals and timeouts of a fleet, in milliseconds. Tests use shorter ones. */
 export const fleetTimeouts = {
-  /** Timeout for connecting to Redis and of each command: a connection on which one has passed it is replaced. */
+  /** Timeout for connecting to Redis and for each command. A connection with a timed-out command is replaced. */
   redisMs: 2_000,
-  /** How long an idle worker waits for a ticket before it asks again. */
+  /** Maximum duration of a blocking read for a ticket. */
   takeMs: 5_000,
   /** Timeout for connecting to a front. */
   connectMs: 2_000,
   /** Timeout for the head of a request on the fleet port. */
   headMs: 10_000,
-  /** Both ends of a connection send a sign of life this often. */
+  /** Interval of the heartbeats that both ends of a connection send. */
   signMs: 2_000,
-  /** A connection without any sign for this long is dead. */
+  /** A connection is dead after this time without a message. */
   silenceMs: 6_000,
-  /** How often a front looks for its waiting tickets in Redis. */
+  /** Interval at which a front checks its waiting tickets in Redis. */
   reconcileMs: 1_000,
-  /** How often nodes announce themselves, and for how long an announcement counts. */
+  /** Interval of the announcements of nodes, and their lifetime. */
   announceMs: 5_000,
   announcedMs: 15_000,
-  /** How often fronts read the announcements. */
+  /** Interval at which nodes read the announcements. */
   readNodesMs: 2_000,
-  /** Pause of a worker after a first failure of its own making, and the longest after many. */
+  /** Pause of a worker after its first failure, and the maximum after repeated failures. */
   pauseMs: 1_000,
-  longestPauseMs: 30_000,
-  /** How long a ticket waits for a first worker. */
+  maxPauseMs: 30_000,
+  /** How long a call waits for a worker when none is connected. */
   firstWorkerMs: 30_000,
-  /** Without a worker for this long, a model is unavailable; before that it is busy. */
+  /** Without a worker, a model is reported as busy for this long, and then as unavailable. */
   absentMs: 120_000,
   /**
-   * Timeout for the completion of a clip of another front, and for its next bytes: longer than those of its owner. Also
-   * for a peer that reads nothing of an answer.
+   * Timeout for the completion of a clip on another front, and for its next bytes; longer than the owner's own
+   * timeouts. Also the timeout for a peer that does not read a response.
    */
   clipMs: 70_000,
 };

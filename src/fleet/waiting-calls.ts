@@ -1,6 +1,6 @@
 /**
- * The calls of a front that wait for a worker. Each has a ticket in Redis, which may forget it, and a worker may take the
- * ticket and die: it is queued again until a worker opens its connection to the call, or the caller waits no longer.
+ * The calls of a front that wait for a worker. Each has a ticket in Redis. Redis may lose the ticket, and a worker may
+ * take it and die, so the call is queued again until a worker opens a connection for it or its caller disconnects.
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
@@ -11,26 +11,26 @@ import type { Nodes } from './nodes.ts';
 import type { QueuePosition, TicketQueue } from './redis.ts';
 import { newId, type Ticket } from './ticket.ts';
 
-/** An open call as the listener serves it, at an address that only its ticket contains. */
+/** An open call. The listener serves it at an address that only its ticket contains. */
 export interface OpenCall {
   readonly document: CallDocument;
   readonly recordingPath: string;
-  /** Whether a worker has taken it. */
+  /** Whether a worker has taken the call. */
   readonly isTaken: boolean;
   readonly take: (connection: WorkerConnection) => void;
-  /** A worker had the ticket, and cannot take the call: their clocks differ. */
+  /** Call when a worker had the ticket, but its signature was rejected because the clocks differ. */
   readonly refuse: () => void;
 }
 
 /** A call that needs a worker. */
-export interface WantedCall {
+export interface CallRequest {
   readonly instance: string;
   readonly document: CallDocument;
   readonly recordingPath: string;
   readonly priority: number;
-  /** Only a new call fails when Redis does; one that had a worker waits for Redis. */
+  /** True for the first attempt, which fails if Redis does. Later attempts wait for Redis. */
   readonly isFirst: boolean;
-  /** The workers that have handed it back. */
+  /** Ids of the workers that have returned the call. */
   readonly returnedBy: readonly string[];
   readonly onQueued: (ahead: number) => void;
 }
@@ -38,56 +38,56 @@ export interface WantedCall {
 export interface WaitingCallsOptions {
   readonly nodes: Pick<Nodes, 'absentMs'>;
   readonly queueOf: (instance: string) => TicketQueue;
-  /** The ticket for the call with the id. */
+  /** Creates the ticket for the call with the id. */
   readonly ticketFor: (id: string, returnedBy: readonly string[]) => Ticket;
-  /** Throws what the caller gets when Redis does not take a ticket. */
+  /** Throws the error for the caller when a ticket cannot be added to Redis. */
   readonly refuse: (error: unknown) => never;
-  readonly limits: Pick<FleetTimeouts, 'firstWorkerMs' | 'reconcileMs'>;
+  readonly timeouts: Pick<FleetTimeouts, 'firstWorkerMs' | 'reconcileMs'>;
 }
 
-/** `jobId` names the ticket, and may be logged: it is not the id of the call. */
+/** `jobId` identifies the ticket in BullMQ, and may be logged: unlike the id of the call, it grants no access. */
 type CallState =
-  /** Redis is asked to take a ticket. */
+  /** The ticket is being added to Redis. */
   | { readonly is: 'enqueueing'; readonly jobId: string }
   | Enqueued
-  /** Redis did not take the ticket, or has lost it: the next check queues another. */
+  /** Redis did not accept the ticket, or lost it. The next check adds another. */
   | { readonly is: 'not-enqueued' }
   | { readonly is: 'taken'; readonly connection: WorkerConnection };
 
 interface Enqueued {
   readonly is: 'enqueued';
   readonly jobId: string;
-  /** Checks since a worker has got the ticket without taking the call. */
+  /** Number of checks since a worker received the ticket without opening a connection. */
   readonly checksWithWorker: number;
 }
 
-interface WaitingCall extends WantedCall {
+interface WaitingCall extends CallRequest {
   readonly id: string;
   readonly since: number;
   readonly taken: PromiseWithResolvers<WorkerConnection>;
   state: CallState;
-  /** Whether a worker that had the ticket was refused. */
+  /** Whether a worker with the ticket was refused. */
   isRefused: boolean;
 }
 
 const notEnqueued: CallState = { is: 'not-enqueued' };
 
-/** A worker that has not taken the call after this many checks has died with the ticket, or cannot reach this front. */
-const mostChecksWithWorker = 4;
+/** A worker that has not opened a connection after this many checks has died, or cannot reach this front. */
+const maxChecksWithWorker = 4;
 
-export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }: WaitingCallsOptions) {
-  /** Until their connections are closed: a worker fetches the recording of a call that it has taken. */
+export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, timeouts }: WaitingCallsOptions) {
+  /** Calls by id, until their connections close: a worker fetches the recording after it has taken the call. */
   const calls = new Map<string, WaitingCall>();
   const waiting = () => [...calls.values()].filter(({ state }) => state.is !== 'taken');
 
   /** Queues the call and waits until a worker opens its connection. */
-  async function findWorker(wanted: WantedCall, signal: AbortSignal): Promise<WorkerConnection> {
-    const { isFirst } = wanted;
+  async function findWorker(request: CallRequest, signal: AbortSignal): Promise<WorkerConnection> {
+    const { isFirst } = request;
     const [id, taken, since] = [newId(), Promise.withResolvers<WorkerConnection>(), performance.now()];
-    const call: WaitingCall = { ...wanted, id, taken, since, state: notEnqueued, isRefused: false };
+    const call: WaitingCall = { ...request, id, taken, since, state: notEnqueued, isRefused: false };
     const close = () => void calls.delete(id);
     const closing = (then: () => void) => () => (close(), then());
-    taken.promise.catch(ignore); // while Redis is still asked to take its ticket
+    taken.promise.catch(ignore); // may reject before the ticket is in Redis
     calls.set(id, call);
     try {
       signal.throwIfAborted();
@@ -116,18 +116,18 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
 
   function withdraw({ instance, state }: WaitingCall): void {
     if (state.is === 'taken') state.connection.cut();
-    else if (state.is !== 'not-enqueued') queueOf(instance).remove(state.jobId).catch(ignore); // else its worker meets 410
+    else if (state.is !== 'not-enqueued') queueOf(instance).remove(state.jobId).catch(ignore); // best effort
   }
 
   async function reconcile(): Promise<void> {
     for (const { instance, since, taken } of waiting()) {
-      const isLong = performance.now() - since > limits.firstWorkerMs;
-      if (isLong && nodes.absentMs(instance) > limits.firstWorkerMs)
+      const isLong = performance.now() - since > timeouts.firstWorkerMs;
+      if (isLong && nodes.absentMs(instance) > timeouts.firstWorkerMs)
         taken.reject(noWorker('No worker is connected for this model; try again later.'));
     }
     const byInstance = Map.groupBy(waiting(), ({ instance }) => instance);
     const checks = [...byInstance].map(([instance, ofInstance]) => reconcileQueue(queueOf(instance), ofInstance));
-    await Promise.allSettled(checks); // what fails is checked again
+    await Promise.allSettled(checks); // failed checks are repeated
   }
 
   async function reconcileQueue(queue: TicketQueue, ofInstance: readonly WaitingCall[]): Promise<void> {
@@ -138,14 +138,14 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
     for (const call of ofInstance) if (isIn(call, notEnqueued)) await enqueue(call);
   }
 
-  /** Still, after Redis has answered. */
+  /** Whether the call is still open and in the same state after Redis has replied. */
   const isIn = (call: WaitingCall, state: CallState) => call.state === state && calls.has(call.id);
 
   let reconciling: Promise<void> | undefined;
 
-  /** One check at a time: Redis may take longer than the interval. */
+  /** Runs one check at a time, because Redis may take longer than the interval. */
   const reconcileOnce = () => (reconciling ??= reconcile().finally(() => (reconciling = undefined)));
-  const timer = setInterval(() => void reconcileOnce(), limits.reconcileMs);
+  const timer = setInterval(() => void reconcileOnce(), timeouts.reconcileMs);
   return {
     findWorker,
     /** The open call with the id in its address. */
@@ -153,9 +153,9 @@ export function createWaitingCalls({ nodes, queueOf, ticketFor, refuse, limits }
       const call = calls.get(id);
       return call && openCall(call);
     },
-    /** Looks for the tickets in Redis, and queues those again that it has lost. */
+    /** Checks the tickets in Redis and adds lost ones again. */
     reconcile: reconcileOnce,
-    /** How long the oldest call has waited, in milliseconds; 0 when none waits. */
+    /** Waiting time of the oldest call in milliseconds; 0 if no call waits. */
     oldestWaitMs(instance: string) {
       const since = waiting().flatMap((call) => (call.instance === instance ? [call.since] : []));
       return since.length === 0 ? 0 : performance.now() - Math.min(...since);
@@ -178,7 +178,7 @@ function openCall(call: WaitingCall): OpenCall {
   };
 }
 
-/** A worker may have taken the call before Redis has answered. */
+/** A worker may take the call before Redis confirms the ticket. */
 function afterEnqueueing(call: WaitingCall, state: CallState): void {
   if (call.state.is === 'enqueueing') call.state = state;
 }
@@ -190,11 +190,11 @@ function stateAt({ onQueued }: WaitingCall, state: Enqueued, position: QueuePosi
     return state;
   }
   const checksWithWorker = state.checksWithWorker + 1;
-  const needsTicket = position === 'lost' || checksWithWorker > mostChecksWithWorker;
+  const needsTicket = position === 'lost' || checksWithWorker > maxChecksWithWorker;
   return needsTicket ? notEnqueued : { ...state, checksWithWorker };
 }
 
-/** The deadline passed while the call was queued: no engine was late. */
+/** A timeout in the queue is reported as `overloaded`, because no engine was slow. */
 function reasonOf(error: unknown, { isRefused }: WaitingCall): unknown {
   if (!EngineError.is(error) || error.code !== 'engine-timeout') return error;
   if (isRefused) return noWorker('No worker could take this transcription; try again later.');

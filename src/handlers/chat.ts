@@ -7,7 +7,7 @@ import { answer, type Handler, type OperationRequest, type Schemas } from '../co
 import type { Services } from './dependencies.ts';
 
 export const createChat: Handler<'createChat', Services> = async (request, services) => {
-  /** By call, in the order in which the model made them. */
+  /** Clips by tool call, in the order of the calls. */
   const clips = new Map<string, Schemas['Audio'][]>();
   for await (const event of await startChat(request, services, { isStream: false })) {
     if (event.type === 'tool.started') clips.set(event.id, []);
@@ -24,7 +24,7 @@ export const createChat: Handler<'createChat', Services> = async (request, servi
   throw new Error('a run has neither failed nor completed');
 };
 
-/** RFC 8288. */
+/** Formats a Link header value (RFC 8288). */
 function toLink({ url, content_type }: Schemas['Audio']): string {
   return `<${url}>; rel="enclosure"; type="${content_type}"`;
 }

@@ -13,32 +13,32 @@ import type { Toolbox } from '../tools/toolbox.ts';
 export interface Services {
   readonly registry: Registry;
   readonly tools: Toolbox;
-  /** For direct speech and for read_aloud. */
+  /** Speech models for direct speech and for read_aloud. */
   readonly speakers: SpeechModelSelector;
-  /** Audio at addresses of its own: made by read_aloud and by `POST /tts/clips`. */
+  /** Audio with its own URL, created by read_aloud and `POST /tts/clips`. */
   readonly clips: Clips;
-  /** Transcriptions of long recordings. */
+  /** Transcription jobs for long recordings. */
   readonly jobs: Jobs;
-  /** What this machine can have. */
+  /** Assets available for this machine. */
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */
   readonly speechSpool: SpeechSpool;
-  /** The URL of a path below the API root: under PUBLIC_URL, else relative to the service's root. */
+  /** Returns the URL of a path below the API root: absolute with PUBLIC_URL, else relative to the service's root. */
   readonly linkTo: (path: string) => string;
-  /** Milliseconds that an event stream waits for its provider before it sends its head. */
+  /** Maximum delay of the head of an event stream while its provider has not answered, in milliseconds. */
   readonly streamHoldMs: number;
   readonly transcribeEnabled: boolean;
-  /** Seconds for a transcription once its recording is stored (TRANSCRIBE_TIMEOUT). */
+  /** Timeout of a transcription after its upload, in seconds (TRANSCRIBE_TIMEOUT). */
   readonly transcribeTimeout: number | 'auto';
-  /** Whether chats under /v1 without tools of their own are offered ours (COMPAT_TOOLS). */
+  /** Whether chats under /v1 without tools of the caller get the tools of the service (COMPAT_TOOLS). */
   readonly compatTools: boolean;
-  /** Output items of responses under /v1, for later requests; undefined where none are kept (COMPAT_ITEMS). */
+  /** Output items of responses under /v1, for later requests; undefined if COMPAT_ITEMS is off. */
   readonly items: ItemStore | undefined;
-  /** Model ids that apps hard-code and the entries that they mean under /v1 (compatAliases). */
+  /** Entries under /v1 by the model ids that apps hard-code (compatAliases). */
   readonly compatAliases: ReadonlyMap<string, string>;
-  /** Absent: they are off. */
+  /** Absent if metrics are off. */
   readonly metrics?: Metrics | undefined;
 }

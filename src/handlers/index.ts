@@ -1,4 +1,4 @@
-/** One definition for each operation of the contract: a missing one does not compile. */
+/** One definition per operation of the contract; a missing one does not compile. */
 import type { OperationTable } from '../contract/operations.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import type { Services } from './dependencies.ts';

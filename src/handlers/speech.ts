@@ -23,10 +23,10 @@ async function speak(
   return speaker.speak({ text, format: format ?? 'mp3', speakable }, listener);
 }
 
-/** Clips end by their id, or unread. */
+/** A clip outlives its request. It ends when it is deleted, or when nobody reads it. */
 const neverAborted = new AbortController().signal;
 
-/** The request is over with the first bytes: from then on, the synthesis belongs to the clip. */
+/** Answers with the first bytes. From then on, the synthesis belongs to the clip, not to the request. */
 export const createSpeechClip: Handler<'createSpeechClip', Services> = async (request, { speakers, clips, linkTo }) => {
   const { id: requestId, body, signal } = request;
   const audio = await speak(body, { signal: neverAborted, waiting: signal }, speakers);
@@ -56,8 +56,8 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_r
 };
 
 /**
- * A clip that is still being made has no length and no ETag yet. A request for all of it streams it as it grows
- * (Chromium opens an `<audio>` with `bytes=0-`); a request for a part (Safari opens with `bytes=0-1`) waits until it is
+ * An incomplete clip has no length and no ETag yet. A request for the whole clip streams it as it grows (Chromium opens
+ * an `<audio>` with `bytes=0-`); a request for a range (Safari opens with `bytes=0-1`) waits until the clip is
  * complete. An If-Range cannot match before that.
  */
 export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
@@ -94,7 +94,7 @@ function notFound(id: string): ProblemError {
   return new ProblemError('clip-not-found', `No clip ${id}: it does not exist or has expired.`);
 }
 
-/** A clip that is evicted before its first byte is read is not found. */
+/** Answers 404 for a clip that is evicted before its first byte is read. */
 async function* readClip(
   clip: Clip,
   part: ByteRange,

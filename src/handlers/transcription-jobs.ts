@@ -7,7 +7,7 @@ import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
 import { requireTranscription } from './transcription.ts';
 
-/** Before the upload. */
+/** Checks, before the upload, that a job can be accepted. */
 export async function requireJobs(services: Services): Promise<void> {
   requireTranscription(services);
   await services.jobs.requirePlace();
@@ -28,16 +28,16 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   });
 };
 
-const longestWaitSeconds = 30;
+const maxWaitSeconds = 30;
 
 export const getTranscriptionJob: Handler<'getTranscriptionJob', Services> = async (request, { jobs }) => {
   const { path, headers, signal } = request;
-  const seconds = Math.min(longestWaitSeconds, preferenceOf(headers.Prefer, 'wait') ?? 0);
+  const seconds = Math.min(maxWaitSeconds, preferenceOf(headers.Prefer, 'wait') ?? 0);
   const body = await jobs.view(path.id, { reader: currentReader(), waitMs: seconds * 1000, signal });
   return answer({ status: 200, mediaType: 'application/json', body });
 };
 
-/** A number of seconds in a `Prefer` header (RFC 7240); undefined if there is none. */
+/** Returns a number of seconds from a `Prefer` header (RFC 7240); undefined if absent. */
 function preferenceOf(header: string | undefined, name: 'wait' | 'pace'): number | undefined {
   const [, value] = new RegExp(`(?:^|[\\s,;])${name}\\s*=\\s*"?(\\d{1,6})(?:[\\s,;"]|$)`, 'i').exec(header ?? '') ?? [];
   return value === undefined ? undefined : Number(value);

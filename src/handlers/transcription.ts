@@ -16,21 +16,21 @@ const disabled: Availability = {
   reason: 'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
 };
 
-/** Before the body is read, so that callers do not upload 25 MB to a service that is switched off. */
+/** Runs before the body is read, so that callers do not upload 25 MB in vain. */
 export function requireTranscription({ transcribeEnabled }: Services): void {
   if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
 }
 
 /**
- * Before the recording is stored, with the text fields that precede it in the form, not yet validated. Throws
- * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Without `model`, which
- * may follow, it is expected to be the default.
+ * Checks the text fields that precede the recording, before it is stored and the fields are validated. Throws
+ * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Assumes the default
+ * model if `model` is missing, although it may still follow.
  */
 export async function checkRecordingFields(fields: FormFields, { registry }: Services): Promise<void> {
   const { timestamps, task, model: named } = fields;
   if (typeof named !== 'string') {
-    const usual = await defaultModel(registry, 'transcription');
-    if (usual) warmUp(usual);
+    const defaultEntry = await defaultModel(registry, 'transcription');
+    if (defaultEntry) warmUp(defaultEntry);
     return;
   }
   const models = allowedModels(await registry.models('transcription'));
@@ -52,9 +52,9 @@ type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTran
 
 async function prepare({ body }: TranscriptionRequest, services: Services) {
   const { file: recording, model: named, language } = body;
-  const wanted = wantedFeatures(body);
-  const model = await chooseTranscriptionModel(services, named, wanted);
-  return { model, job: { recording, language, ...wanted } };
+  const features = wantedFeatures(body);
+  const model = await chooseTranscriptionModel(services, named, features);
+  return { model, job: { recording, language, ...features } };
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (request, services) => {
@@ -104,7 +104,7 @@ export const listTranscriptionModels: Handler<'listTranscriptionModels', Service
   _request,
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: usual } = await listModels(registry, 'transcription');
+  const { models, default: defaultEntry } = await listModels(registry, 'transcription');
   const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: usual?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultEntry?.id ?? null } });
 };

@@ -1,22 +1,22 @@
-/** The end of a request: its line in the access log, and its metrics. */
+/** Writes the access log line and the metrics of a request at its end. */
 import type { Metrics } from '../metrics/metrics.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 
 export interface RequestEnd {
-  /** As sent: HEAD too. */
+  /** The method as sent, including HEAD. */
   readonly method: string;
   /** 499 when the caller disconnected before the end of the answer. */
   readonly status: number;
   readonly ms: number;
 }
 
-/** One line for each request. What is not known is left out; an address is never a key. */
+/** Writes one line per request. Unknown fields are omitted, and an address is never logged as the key. */
 export function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
   const { id, log, scope, record } = request;
   const { operation, key } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const isMinor = isProbe(record.path) || record.isAsset === true; // they would be most of the log
+  const isMinor = isProbe(record.path) || record.isAsset === true; // would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
@@ -32,12 +32,12 @@ export function countRequest(request: IncomingRequest, { method, status, ms }: R
 
 const maxLoggedPath = 200;
 
-/** The contract's template where there is one. The id of a clip is never logged: to know it is the permission to read it. */
+/** The path template, if an operation matched. Clip ids are never logged, because an id grants access to its clip. */
 function pathForLog(request: IncomingRequest): string {
   return routeOf(request) ?? request.record.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
 }
 
-/** The template of its operation in the contract, where it has one. */
+/** The path template of the matched operation in the contract; undefined if none matched. */
 export function routeOf({ record: { operation }, api: { contract } }: IncomingRequest): string | undefined {
   return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
 }

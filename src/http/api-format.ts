@@ -1,4 +1,4 @@
-/** Differences between the APIs: the paths below one prefix have a contract, an error shape and a stream format. */
+/** The differences between the APIs: each has a path prefix, a contract, an error shape and a stream format. */
 import type { Contract } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import type { ProblemAnswer } from '../contract/problems.ts';
@@ -15,10 +15,10 @@ export interface Failed {
 
 export interface ApiFormat {
   readonly contract: Contract;
-  /** The path as the router matches it. Throws `not-found`. */
+  /** Normalizes a path for the router. Throws `not-found`. */
   readonly readPath: (path: string) => string;
   readonly toFailure: (problem: ProblemAnswer, failed: Failed) => AnyAnswer;
   readonly stream: StreamFormat;
-  /** The limits of an API key as headers; `shown` are those whose state is shown. */
+  /** Converts the limits of an API key to headers. `shown`: the limits whose current state is included. */
   readonly limitHeaders: (policies: readonly Policy[], shown: readonly Policy[]) => LimitHeaders;
 }

@@ -1,6 +1,6 @@
 /**
- * HTTP: the only file that knows Koa. Checks the head of each request, hands the request to the router of its
- * API, and sends the answer, whether the router has one or something failed.
+ * The HTTP app; the only file that uses Koa. Checks the head of each request, passes the request to the router of its
+ * API, and sends the answer or the failure.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa, { type Context } from 'koa';
@@ -16,14 +16,14 @@ import { createRequestOpener, type IncomingRequestOptions } from './open-request
 import type { PageFile, PageFiles } from './page.ts';
 import { alive, isProbe, type ReadyProbe } from './probes.ts';
 import { readRequestHead, type RequestTarget } from './request-head.ts';
-import { guard } from './connection/safe-listener.ts';
+import { safeListener } from './connection/safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 
 export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
-  /** Milliseconds between interim responses, to the clients that need them; undefined: none (INTERIM_RESPONSES). */
+  /** Milliseconds between interim responses to the clients that need them; undefined: off (INTERIM_RESPONSES). */
   readonly interimMs?: number | undefined;
   /** The web page and its assets, by path. */
   readonly page: PageFiles;
@@ -39,18 +39,18 @@ export type RequestListener = (req: IncomingMessage, res: ServerResponse) => voi
 export function createApp(options: AppOptions): RequestListener {
   const { log } = options;
   const app = new Koa();
-  app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // Koa's default prints to stderr
+  app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // by default, Koa prints to stderr
   const openRequest = createRequestOpener(options);
   const serving = { ...options, documents: documentsOf(options) };
   app.use((context) => {
     const request = openRequest(context.req, context.res);
-    context.onerror = guard(log, (error: unknown) =>
+    context.onerror = safeListener(log, (error: unknown) =>
       runInScope(request.scope, () => answerDefect(error, context.res, request)),
     );
     return runInScope(request.scope, () => serve(context, request, serving));
   });
   const handle = app.callback();
-  return guard(log, (req, res) => {
+  return safeListener(log, (req, res) => {
     handle(req, res).catch((error: unknown) => {
       log.error({ err: error }, 'a request could not be answered');
       res.destroy();
@@ -104,7 +104,7 @@ function checkHead({ req, headers }: Context, request: IncomingRequest, { access
 const loop =
   'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
-/** The bodies of answers outside of the contracts, by path. */
+/** Bodies of answers outside of the contracts, by path. */
 type Documents = ReadonlyMap<string, () => unknown>;
 
 function documentsOf({ publicUrl, ending, readyProbe }: AppOptions): Documents {
@@ -158,7 +158,7 @@ function answerPreflight(context: Context, access: Access): void {
   context.status = 204;
 }
 
-/** Resolves when a stream has ended; other answers are sent by Koa. */
+/** Resolves when a stream has ended. Other answers are sent by Koa. */
 function send(
   context: Context,
   answer: AnyAnswer,
@@ -171,7 +171,7 @@ function send(
   return undefined;
 }
 
-/** Bypasses Koa, which would only add memory per stream; so would async functions between Koa and the events. */
+/** Bypasses Koa to save memory per stream. Async functions between Koa and the events would also add memory. */
 function sendStream(
   context: Context,
   { body, headers, failed }: AnyAnswer,

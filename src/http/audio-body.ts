@@ -5,12 +5,12 @@ import type { AnyAnswer } from '../contract/operations.ts';
 import { problemAnswer } from '../contract/problems.ts';
 import { ClientDisconnected, failureReason, logFailure } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
-import { guard } from './connection/safe-listener.ts';
+import { safeListener } from './connection/safe-listener.ts';
 
 /**
- * The answer, once the first bytes of its audio are there: a failure before them can still be answered with a problem
- * (a clip that is evicted before it is read, a disk that fails), where Koa would break the connection. A later failure
- * does break it, because a truncated body must not look complete.
+ * Waits for the first bytes of the audio. A failure before them (an evicted clip, a failing disk) can still be answered
+ * with a problem, where Koa would break the connection. A later failure breaks the connection, because a truncated body
+ * must not look complete.
  */
 export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingRequest): Promise<AnyAnswer> {
   if (!answer.mediaType.startsWith('audio/')) return answer;
@@ -22,6 +22,6 @@ export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingReques
     if (reason instanceof ClientDisconnected) return;
     runInScope(request.scope, () => logFailure(problemAnswer(reason, request.id), error, request));
   };
-  body.on('error', guard(request.log, failed));
+  body.on('error', safeListener(request.log, failed));
   return { ...answer, body };
 }

@@ -1,4 +1,4 @@
-/** Failures of requests: the answer in the shape of the request's API, and the log line. */
+/** Converts failures of requests to answers in the shape of their API, and logs them. */
 import type { ServerResponse } from 'node:http';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { problemAnswer, problemCodeOf, ProblemError, type ProblemAnswer } from '../contract/problems.ts';
@@ -11,7 +11,7 @@ export class ClientDisconnected extends Error {
   override readonly name = 'ClientDisconnected';
 }
 
-/** Why the request failed: after an abort, the error is only a consequence. */
+/** Returns why the request failed: the abort reason if it was aborted, because the error is then only a consequence. */
 export function failureReason(error: unknown, { signal }: IncomingRequest): unknown {
   return signal.aborted ? signal.reason : error;
 }
@@ -27,7 +27,9 @@ export function failureOf(error: unknown, request: IncomingRequest): Failure {
   return { code: problem.body.code, answer: request.api.toFailure(problem, { reason, signal: request.signal }) };
 }
 
-/** The same for a stream that has begun: its last event, encoded. `failed` makes it where the API's is not used. */
+/**
+ * Like `failureOf` for a stream that has begun: returns its last event, encoded. `failed` overrides the API's encoding.
+ */
 export function encodedFailureOf(
   error: unknown,
   { last, failed }: { readonly last: unknown; readonly failed: AnyAnswer['failed'] },
@@ -47,14 +49,14 @@ function logged(error: unknown, request: IncomingRequest): { reason: unknown; pr
 }
 
 /**
- * Nothing has failed, so no stack explains more: transcription is switched off, or there is no engine or model yet. A
- * model that an engine says is unavailable (`EngineError`) may have crashed.
+ * Codes of expected states, which are logged without a stack: transcription is switched off, or there is no engine or
+ * model yet. A model that an engine reports as unavailable (`EngineError`) may have crashed.
  */
 const expected: ReadonlySet<ProblemCode> = new Set(['no-engine', 'model-unavailable', 'transcription-disabled']);
 
 /**
- * Server errors are logged with their cause; a probe that says "not now" is none. Client errors go to the response; the
- * log has their code only, at debug, because their details quote what the client has sent.
+ * Server errors are logged with their cause, except a probe that answers "not ready". Client errors are logged by code
+ * only, at debug, because their details quote what the client has sent.
  */
 export function logFailure({ status, body }: ProblemAnswer, error: unknown, request: IncomingRequest): void {
   const { id, log, record } = request;
@@ -72,8 +74,8 @@ export function logFailure({ status, body }: ProblemAnswer, error: unknown, requ
 }
 
 /**
- * An error that reaches Koa is a bug of ours or a broken connection. A bug is answered with a failure unless a response
- * has already begun.
+ * An error that reaches Koa is a bug of the service or a broken connection. A bug is answered with a problem unless a
+ * response has already begun.
  */
 export function answerDefect(error: unknown, res: ServerResponse, request: IncomingRequest): void {
   const { id, log, record, api, signal } = request;

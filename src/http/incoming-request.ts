@@ -6,21 +6,21 @@ import type { ApiFormat } from './api-format.ts';
 import type { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './request-head.ts';
 
-/** The path of the target is as the API reads it. */
+/** Answers a request. The path of `target` has been normalized by `ApiFormat.readPath`. */
 export type Respond = (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer>;
 
 export interface Api extends ApiFormat {
-  /** The router of its contract. */
+  /** The router of the API's contract. */
   readonly respond: Respond;
 }
 
 export interface ScopedAnswer {
   readonly answer: AnyAnswer;
-  /** Where its body is read: with the API key, if the request has one. */
+  /** Scope in which the answer's body is read, with the API key if the request has one. */
   readonly scope: RequestScope;
 }
 
-/** A request as the app hands it to the router: its body is still on its way. */
+/** A request as the app passes it to the router. Its body may not have arrived yet. */
 export interface IncomingRequest {
   readonly id: string;
   readonly api: Api;
@@ -28,30 +28,32 @@ export interface IncomingRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Pick<RequestBody, 'json' | 'form'>;
-  /** A small object of its own: everything that the request starts keeps it in memory. */
+  /** A separate, small object, because all work that the request starts keeps it in memory. */
   readonly scope: RequestScope;
-  /** Aborts when the caller disconnects, when the request turns out not to be HTTP, and when the service ends. */
+  /** Aborts when the caller disconnects, when the body is not valid HTTP, and when the service shuts down. */
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Runs the cleanup once the answer is sent or the caller has disconnected; immediately if that has happened. */
+  /**
+   * Runs the cleanup once the answer is sent or the caller has disconnected; immediately if that has already happened.
+   */
   readonly atEnd: (cleanup: () => unknown) => void;
   readonly record: RequestRecord;
 }
 
 /**
- * Facts of a request for its log line, its metrics and its span. The only part of a request that is
- * written to: a request may end within any step, which then returns nothing.
+ * Facts of a request for its log line, metrics and span. The only mutable part of a request: any step may end the
+ * request by throwing, and then has no return value to carry its facts.
  */
 export interface RequestRecord {
-  /** As sent; "" until the head of the request has been checked. */
+  /** The path as sent; "" until the head of the request has been checked. */
   path: string;
   operation?: string;
-  /** A file of the page that an HTML page names: logged at debug only. */
+  /** True for the static files of the page, which are logged at debug only. */
   isAsset?: boolean;
-  /** The name of its API key. */
+  /** The name of the API key. */
   key?: string;
-  /** The last failure that has been logged. */
+  /** The most recently logged failure. */
   loggedFailure?: unknown;
-  /** The code of its problem. */
+  /** The code of the problem that was sent. */
   problem?: ProblemCode;
 }

@@ -1,14 +1,14 @@
 /**
- * `102 Processing` while an answer takes long: Node's fetch gives up after 300 s without the head of an answer, whatever
- * timeout it was asked for, and each 102 restarts that. Only for clients that are known to need it, directly: Python's
- * http.client takes a 102 for the final answer, and so does nginx.
+ * Sends `102 Processing` while an answer is pending. Node's fetch gives up after 300 s without a response head,
+ * regardless of its configured timeout, and each 102 resets that timer. Sent only to clients that are known to need it,
+ * and not through proxies: Python's http.client and nginx take a 102 for the final answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const needsIt = /^(node|undici)$|^OpenAI\/JS\b/;
 const setByProxies = /^(forwarded|x-forwarded-.*|x-real-ip|via|cf-.*)$/;
 
-/** Returns a function that ends it. Sends nothing once the head of the answer is out, or while the body is on its way. */
+/** Returns a function that stops sending. Sends nothing while the request body arrives or after the head was sent. */
 export function sendInterim(req: IncomingMessage, res: ServerResponse, ms: number): () => void {
   if (!wantsInterim(req)) return () => undefined;
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** The native API: problem documents, and events with a type and a sequence number. */
+/** Format of the native API: problem documents, and events with a type and a sequence number. */
 import { nativeContract } from '../contract/document.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { limitHeaders } from '../contract/rate-limit.ts';
@@ -23,7 +23,7 @@ export const nativeFormat: ApiFormat = {
   },
 };
 
-/** `event:` is the type, `id:` the seq. */
+/** Encodes an event; `event:` is its type, `id:` its seq. */
 function encode(event: StreamEvent): string {
   return `event: ${event.type}\nid: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
 }

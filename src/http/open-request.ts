@@ -1,4 +1,4 @@
-/** Opens an IncomingRequest, and cleans up and logs at its end. */
+/** Creates an IncomingRequest, and cleans up and logs at its end. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -17,11 +17,11 @@ import { ClientDisconnected } from './failures.ts';
 import type { Api, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
-import { guard, guardShared } from './connection/safe-listener.ts';
+import { safeListener, safeSharedListener } from './connection/safe-listener.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
-  /** The API for a request target. */
+  /** Returns the API of a request target. */
   readonly apiFor: (target: string) => Api;
   /** TRUST_PROXY. */
   readonly trustProxy: number;
@@ -35,8 +35,8 @@ export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => Incomin
 export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
   const inFlight = new LinkedList<InFlight>();
   const { ending, log } = options;
-  const onFinish = guardShared(log, ({ req }: ServerResponse) => linger(req));
-  // One listener for all requests: with one each, adding and removing it would scan the listeners of all others.
+  const onFinish = safeSharedListener(log, ({ req }: ServerResponse) => linger(req));
+  // One listener for all requests, because adding and removing one per request would scan the listeners of all others.
   onAbort(ending, (reason) => [...inFlight].forEach(({ abort }) => abort(reason)));
   return (req, res) => openRequest(req, res.on('finish', onFinish), options, inFlight);
 }
@@ -85,7 +85,7 @@ function openRequest(
     atEnd,
     record: { path: '' },
   };
-  // Both are called from outside of the scope of the request, by its socket and by other requests.
+  // Both are called outside of the scope of the request, by its socket and by other requests.
   const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));
   const entry: InFlight = { abort };
   const end = () => {
@@ -105,12 +105,12 @@ function openRequest(
   onBroken(req, abort);
   res.on(
     'close',
-    guard(log, () => runInScope(scope, end)),
+    safeListener(log, () => runInScope(scope, end)),
   );
   return request;
 }
 
-/** Attributes and name of a request's span at its end. */
+/** Returns the attributes and the name of a request's span at its end. */
 function endOf(request: IncomingRequest, status: number, method: string): [Attributes, string] {
   const route = routeOf(request);
   const facts = { ...(route !== undefined && { 'http.route': route }), 'http.response.status_code': status };

@@ -1,6 +1,6 @@
 /**
- * The web page (`/`), the API reference (`/docs`) and the list of errors (`/docs/errors`): files of generated/page/, read
- * once. Only these and the addresses that they name exist.
+ * The web page (`/`), the API reference (`/docs`) and the list of errors (`/docs/errors`): files of generated/page/,
+ * read once. Only these and the addresses that they name exist.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const unpack = promisify(gunzip);
 
 export interface PageFile {
   readonly mediaType: string;
-  /** With ETag and Cache-Control. */
+  /** Response headers, including ETag and Cache-Control. */
   readonly headers: Readonly<Record<string, string>>;
   readonly gzipped: () => Buffer;
   readonly unpacked: () => Buffer | Promise<Buffer>;
@@ -29,14 +29,17 @@ const mediaTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** Nothing from elsewhere, nothing inline, and no string becomes a script. Held in Chromium without a violation. */
+/**
+ * Allows nothing from other origins, nothing inline, and no scripts from strings. Tested in Chromium without
+ * violations.
+ */
 const pagePolicy = [
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'",
   "media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "require-trusted-types-for 'script'; trusted-types 'none'",
 ].join('; ');
 
-/** Scalar writes style elements and draws icons from data URLs. */
+/** The API reference (Scalar) needs inline styles and icons from data URLs. */
 const referencePolicy = [
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'",
   "img-src 'self' data:; font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -51,7 +54,7 @@ const documentHeaders = (policy: string) => ({
   'Cache-Control': 'no-cache',
 });
 
-/** Their names contain a hash of their content. */
+/** Assets are immutable, because their names contain a hash of their content. */
 const assetHeaders = { ...everywhere, 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 const documents: ReadonlyMap<string, readonly [path: string, headers: Readonly<Record<string, string>>]> = new Map([
@@ -60,7 +63,7 @@ const documents: ReadonlyMap<string, readonly [path: string, headers: Readonly<R
   ['errors.html', ['/docs/errors', documentHeaders(pagePolicy)]],
 ]);
 
-/** By path. Empty when nothing is built. */
+/** Returns the files by path; empty if the page has not been built. */
 export function loadPage(directory = built): PageFiles {
   return new Map(
     filesIn(directory).map((name) => {
@@ -85,7 +88,7 @@ function toFile(name: string, stored: Buffer, headers: Readonly<Record<string, s
   return {
     mediaType: mediaTypes[extension] ?? 'application/octet-stream',
     headers: { ...headers, ETag: `"${etag}"`, Vary: 'Accept-Encoding' },
-    gzipped: () => (gzipped ??= gzipSync(stored, { level: 9 })), // by the first caller: a start need not wait for it
+    gzipped: () => (gzipped ??= gzipSync(stored, { level: 9 })), // compressed for the first caller, not at startup
     unpacked: () => (isPacked ? unpack(stored) : stored),
   };
 }

@@ -1,11 +1,11 @@
-/** Liveness and readiness: asked every few seconds, without a key, under any Host, and logged at debug only. */
+/** Liveness and readiness probes: called every few seconds, without a key, under any Host, and logged at debug only. */
 import { ProblemError } from '../contract/problems.ts';
 
 export function isProbe(path: string): boolean {
   return path === '/healthz' || path === '/readyz';
 }
 
-/** The body of `/healthz`. Throws once requests in flight are being ended. */
+/** Returns the body of `/healthz`. Throws once requests in flight are being aborted. */
 export function alive(ending: AbortSignal): object {
   ending.throwIfAborted();
   return { status: 'ok' };

@@ -1,4 +1,4 @@
-/** Validates the head of a request before anything else reads it: Node checks none of this. */
+/** Validates the head of a request before anything else reads it. Node performs none of these checks. */
 import type { IncomingMessage } from 'node:http';
 import { ProblemError } from '../contract/problems.ts';
 
@@ -19,8 +19,8 @@ export function readRequestHead({ url = '', headers, httpVersion }: IncomingMess
       throw new ProblemError('expectation-failed', 'Only 100-continue is supported.');
     }
   }
-  // Origin-form (`/path?query`) or absolute-form (`http://host/path?query`). The path is kept as sent: `URL` would resolve
-  // dot segments.
+  // Origin-form (`/path?query`) or absolute-form (`http://host/path?query`). The path is kept as sent: `URL` would
+  // resolve dot segments.
   const [, host, path = '', query = ''] = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?/i.exec(url) ?? [];
   const isValid = host === undefined ? path !== '' : URL.canParse(`http://${host}/`);
   if (!isValid) throw malformed('The request target has no path.');

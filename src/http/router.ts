@@ -1,7 +1,7 @@
 /**
- * The path of a request, step by step: Routed -> Authenticated -> Admitted -> Read -> Valid -> its answer. Each step takes
- * what the one before has returned. The only file that knows openapi-backend, which matches requests and validates them
- * by the contract.
+ * The steps of a request: Routed -> Authenticated -> Admitted -> Read -> Valid -> answer. Each step takes the result of
+ * the previous one. The only file that uses openapi-backend, which matches requests and validates them against the
+ * contract.
  */
 import { parse as parseQuery } from 'node:querystring';
 import { setImmediate } from 'node:timers/promises';
@@ -32,7 +32,9 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   readonly access: Pick<Access, 'authorize'>;
   /** Absent in open mode. */
   readonly limits?: Limits | undefined;
-  /** Sandbox mode: the answer that the `Prefer` header asks for, whatever the rest of the request; undefined for none. */
+  /**
+   * In sandbox mode, returns the answer that the `Prefer` header requests, regardless of the rest; undefined for none.
+   */
   readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
   /** Validates every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
@@ -40,16 +42,18 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
 
 type StepOptions = Pick<RouterOptions<object, unknown>, 'contract' | 'services' | 'access' | 'limits'>;
 
-/** Failures of HTTP itself, possible while a body is read: no operation declares them. */
+/** Failures of HTTP itself, which may occur while a body is read and are declared by no operation. */
 const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers-too-large']);
 
-/** Every step may end the request by throwing. The app sends the answer. The first request opens the contract. */
+/**
+ * Every step may end the request by throwing, and the app sends the answer. The first request compiles the contract.
+ */
 export function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
 ): Respond {
   const { contract } = options;
   let opened: ContractApi | undefined;
-  // In tests and development. Throws a `ContractViolation`; the events of a stream are validated one by one.
+  // Enabled in tests and development. Throws a `ContractViolation`; events of a stream are validated one by one.
   const check: CheckAnswer = options.checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
 
   return async (request, target) => {
@@ -93,11 +97,11 @@ interface Routed {
 type AnyDefinition = OperationDefinition<(request: unknown, services: unknown) => Promise<AnyAnswer>, unknown>;
 
 /**
- * Throws `not-found` and `method-not-allowed`. One slash at the end is ignored. No operation has an empty segment, nor is
- * one the value of a parameter; /v1 has removed them (openai/paths).
+ * Throws `not-found` and `method-not-allowed`. One trailing slash is ignored. Empty segments never match, not even as
+ * the value of a parameter; under /v1, openai/paths has removed them.
  */
 function route({ method, record }: IncomingRequest, { path }: RequestTarget, { match, page }: ContractApi): Operation {
-  if (!isDecodable(path)) throw new ProblemError('not-found', 'The path is not valid percent-encoding.');
+  if (!isDecodable(path)) throw new ProblemError('not-found', 'The path has invalid percent-encoding.');
   // openapi-backend ignores any number of slashes at the end, so `/tts/clips//` would be `/tts/clips`.
   if (path.includes('//')) throw new ProblemError('not-found', 'The path has an empty segment.');
   const operation = match(method, path);
@@ -127,7 +131,7 @@ function isDecodable(path: string): boolean {
 // --------------------------------------------------------------------------------------------------- authenticate
 
 interface Authenticated extends Routed {
-  /** With the API key, if there is one. Everything that follows runs in it. */
+  /** Includes the API key, if there is one. All later steps run in this scope. */
   readonly scope: RequestScope;
 }
 
@@ -144,11 +148,14 @@ function authenticate(routed: Routed, { access, limits }: StepOptions): Authenti
 // ---------------------------------------------------------------------------------------------------------- admit
 
 interface Admitted extends Authenticated {
-  /** undefined: nothing limits the request. */
+  /** Undefined if no limit applies to the request. */
   readonly allowance: Allowance | undefined;
 }
 
-/** Before the body is read. Throws `operation-not-allowed`, what `beforeBody` throws, and the refusals of limits. */
+/**
+ * Runs before the body is read. Throws `operation-not-allowed`, the errors of `beforeBody`, and those of exceeded
+ * limits.
+ */
 async function admit(authenticated: Authenticated, { limits, services }: StepOptions): Promise<Admitted> {
   const { request, definition, scope } = authenticated;
   requireOperation(...definition.permissions);
@@ -171,7 +178,7 @@ interface Read extends Admitted {
 interface ReadBody {
   /** The JSON, or the text fields of the form. */
   readonly value?: object;
-  /** A stored recording: not JSON, already validated. */
+  /** A stored recording, already validated. */
   readonly file?: object;
   /** Size of the JSON as sent, or of the text fields. */
   readonly bytes: number;
@@ -179,7 +186,7 @@ interface ReadBody {
 
 const noBody: ReadBody = { bytes: 0 };
 
-/** Throws `unsupported-media-type`, `malformed-body`, the failures of size and speed, and what `beforeFile` throws. */
+/** Throws `unsupported-media-type`, `malformed-body`, errors of size and speed, and the errors of `beforeFile`. */
 async function readBody(
   { request: { headers, body }, operation: { content }, definition, scope }: Admitted,
   { contract, services }: StepOptions,
@@ -204,7 +211,7 @@ async function readBody(
   return body.json({ limit, structure, prune: (value) => knownParts(value, schema, contract) });
 }
 
-/** Names of the properties that are arrays. */
+/** Returns the names of the properties that are arrays. */
 function arraysOf(schema: Schema, { resolve }: Contract): string[] {
   const { properties = {} } = schema.$ref === undefined ? schema : resolve(schema.$ref);
   return Object.keys(properties).filter((name) => properties[name]?.type === 'array');
@@ -230,7 +237,7 @@ interface RequestParameters {
 
 const noParameters: RequestParameters = { path: {}, query: {}, headers: {} };
 
-/** Only declared parameters, headers by their declared names. An empty query parameter counts as absent. */
+/** Returns the declared parameters, with headers by their declared names. An empty query parameter counts as absent. */
 function readParameters(routed: Routed, api: ContractApi): RequestParameters {
   const { request, target, operation } = routed;
   const { hasParameters, queryNames, headerNames } = operation;
@@ -246,11 +253,11 @@ function readParameters(routed: Routed, api: ContractApi): RequestParameters {
 
 // ------------------------------------------------------------------------------------------------------- validate
 
-/** The argument of a handler: the `RequestOf` its operation. */
+/** The argument of a handler, the `RequestOf` its operation. */
 type Valid = ReturnType<typeof toValid>;
 
 /** maxItems of Problem.errors in the contract. */
-const mostViolations = 100;
+const maxViolations = 100;
 
 /** Above this size only the first violation is reported: collecting all errors of a hostile body can exhaust memory. */
 const explainBytes = 65_536;
@@ -266,7 +273,7 @@ async function validate(read: Read, api: ContractApi): Promise<Valid> {
   const detail = first
     ? `${first.pointer.slice(1) || first.in} ${first.detail}${more}`
     : 'The request violates the contract.';
-  throw new ProblemError('invalid-request', detail, { errors: violations.slice(0, mostViolations) });
+  throw new ProblemError('invalid-request', detail, { errors: violations.slice(0, maxViolations) });
 }
 
 function toValid({ request, target, parameters, body: { value, file } }: Read) {
@@ -277,7 +284,7 @@ function toValid({ request, target, parameters, body: { value, file } }: Read) {
 
 // ------------------------------------------------------------------------------------------------ openapi-backend
 
-/** The facts of an operation that the steps need. */
+/** The properties of an operation that the steps need. */
 interface Operation {
   readonly id: string;
   /** openapi-backend's own object. */
@@ -291,11 +298,11 @@ interface Operation {
 
 interface ContractApi extends Pick<Contract, 'page' | 'namesAllViolations'> {
   readonly operationIds: readonly string[];
-  /** Compiles the validators of an operation, which its first request would do. */
+  /** Compiles the validators of an operation before its first request. */
   readonly compile: (operationId: string) => void;
   readonly match: (method: string, path: string) => Operation | undefined;
   readonly pathParameters: (routed: Routed) => object;
-  /** Empty for a valid request, else at least one. */
+  /** Returns the errors of a request; empty if it is valid. */
   readonly errorsOf: (read: Read) => readonly ErrorObject[];
   readonly allErrorsOf: (read: Read) => Promise<readonly ErrorObject[]>;
 }
@@ -303,8 +310,8 @@ interface ContractApi extends Pick<Contract, 'page' | 'namesAllViolations'> {
 const openedApis = new WeakMap<Contract, Promise<ContractApi>>();
 
 /**
- * Compiles the validators of all operations, one in each turn of the event loop, so that no request pays for its own. Takes
- * 100 ms that the start need not wait for.
+ * Compiles the validators of all operations, one per iteration of the event loop, so that the first requests are not
+ * slow. Takes 100 ms in the background.
  */
 export async function compileValidators(contract: Contract): Promise<void> {
   const { operationIds, compile } = await openContractApi(contract);
@@ -314,7 +321,7 @@ export async function compileValidators(contract: Contract): Promise<void> {
   }
 }
 
-/** Once per process, however many services it has. */
+/** Opened once per process, even with several services. */
 function openContractApi(contract: Contract): Promise<ContractApi> {
   const forget = (error: unknown) => {
     openedApis.delete(contract); // the process may have been out of file descriptors
@@ -329,7 +336,7 @@ async function createContractApi(contract: Contract): Promise<ContractApi> {
   const { router, validator } = await openBackend(contract, { allErrors: false });
   let explainer: Promise<OpenAPIBackend> | undefined;
   const objects = router.getOperations();
-  router.getOperations = () => objects; // it rebuilds the list several times per request
+  router.getOperations = () => objects; // openapi-backend would rebuild the list several times per request
   const operations = new Map(objects.map((object) => [object.operationId, toOperation(object)]));
   const fixedPaths = objects.filter(({ path }) => !path.includes('{'));
   const byPlace = new Map(
@@ -349,14 +356,14 @@ async function createContractApi(contract: Contract): Promise<ContractApi> {
     pathParameters: (routed) => router.parseRequest(toOpenApi(routed), routed.operation.object).params as object,
     errorsOf: (read) => errorsBy(validator, read),
     async allErrorsOf(read) {
-      explainer ??= openBackend(contract, { allErrors: true }); // only for invalid requests
+      explainer ??= openBackend(contract, { allErrors: true }); // needed for invalid requests only
       return errorsBy((await explainer).validator, read);
     },
   };
 }
 
 async function openBackend({ document, root }: Contract, own: AjvOptions): Promise<OpenAPIBackend> {
-  const { OpenAPIBackend } = await import('openapi-backend'); // lazy: a start need not wait for 80 modules
+  const { OpenAPIBackend } = await import('openapi-backend'); // lazy, because it loads 80 modules
   const cache = new Map<unknown, Ajv2020>();
   const backend = new OpenAPIBackend({
     definition: document as unknown as Document,

@@ -11,25 +11,25 @@ export interface FailedStream {
   readonly last: unknown;
 }
 
-/** How an API writes its events. */
+/** The event encoding of an API. */
 export interface StreamFormat {
   readonly encode: (event: unknown) => string;
-  /** A comment, as keep-alive for proxies. */
+  /** A comment that keeps idle connections open through proxies. */
   readonly heartbeat: string;
-  /** Follows the last event of a stream that has not failed; "" for nothing. */
+  /** Returns the text after the last event of a successful stream; may be empty. */
   readonly end: (last: unknown) => string;
-  /** The last event of a stream that has failed. */
+  /** Returns the last event of a failed stream. */
   readonly encodeFailure: (problem: ProblemAnswer, failed: FailedStream) => string;
 }
 
 export interface EventStream {
   readonly events: AsyncIterable<unknown>;
   readonly format: StreamFormat;
-  /** Aborts when the client disconnects and when the service shuts down; the events end then, too. */
+  /** Aborts when the client disconnects and when the service shuts down, which also ends the events. */
   readonly signal: AbortSignal;
   /** Idle milliseconds before a heartbeat. */
   readonly heartbeatMs: number;
-  /** The failure sent to the client, encoded. Throws when the client has disconnected. */
+  /** Encodes the failure for the client. Throws if the client has disconnected. */
   readonly encodeFailure: (error: unknown, last: unknown) => string;
 }
 
@@ -42,8 +42,8 @@ export const eventStreamHeaders = {
 } as const;
 
 /**
- * Sends the head, then each event as it arrives. Backpressure reaches the engine: the next event is only pulled when the
- * socket has drained. An error is sent as the last event. Rejects when the client has disconnected.
+ * Sends the head, then each event as it arrives. Applies backpressure to the engine: the next event is pulled only when
+ * the socket has drained. An error is sent as the last event. Rejects if the client has disconnected.
  */
 export async function sendEvents(res: ServerResponse, stream: EventStream): Promise<void> {
   const { events, format, signal, heartbeatMs, encodeFailure } = stream;

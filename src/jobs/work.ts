@@ -1,7 +1,7 @@
 /** The work on a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Decoded, JobQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
+import type { Decoded, CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
 import { lengthOf, type WavSlice } from '../../lib/wav-slice.ts';
 import { decodeTo } from '../audio/decode.ts';
 import type { Schemas } from '../contract/operations.ts';
@@ -27,7 +27,7 @@ export interface Work extends TranscriptionServices, RetryContext {
   /** TRANSCRIBE_MAX_SECONDS, for each part. */
   readonly partSeconds: number;
   /** One recording is decoded at a time. */
-  readonly decoding: JobQueue;
+  readonly decoding: CallQueue;
   /** Throws `quota-exceeded` when the budget of the job's key is spent, and `unauthorized` if the key no longer exists. */
   readonly requireBudget: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The keys of API_KEYS and of the keys file, found by token. */
+/** Looks up the keys of API_KEYS and the keys file by token. */
 import { hash } from 'node:crypto';
 import type { Logger } from '../../engines/contract/index.ts';
 import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
@@ -21,14 +21,14 @@ interface Token {
   readonly expires: number | undefined;
 }
 
-/** By SHA-256 of the token in hex. */
+/** Tokens by their SHA-256 in hex. */
 type Tokens = ReadonlyMap<string, Token>;
 
 export type KeyRing = NonNullable<Awaited<ReturnType<typeof openKeyRing>>>;
 
 /**
- * undefined: open mode. Otherwise a token is required as long as the process lives, even if no valid key is left. Throws
- * a `SettingsError`. `wait` passes the time between two reads of the file.
+ * Resolves with undefined in open mode. Otherwise a token is required for the lifetime of the process, even if no valid
+ * key is left. Throws a `SettingsError`. `wait` delays the second read of the file.
  */
 export async function openKeyRing(
   settings: Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile'>,
@@ -53,7 +53,7 @@ export async function openKeyRing(
       tokens = tokensOf(apiKeys, read, path);
       const changes = changesBetween(entries, read);
       const isDoubtful = changes.removed.length > 0 || changes.widened.length > 0; // may be half of a file
-      log[isDoubtful ? 'warn' : 'info'](changes, 'the keys file was read again');
+      log[isDoubtful ? 'warn' : 'info'](changes, 'the keys file was reloaded');
       entries = read;
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
@@ -64,16 +64,16 @@ export async function openKeyRing(
   }
 
   return {
-    /** undefined for an unknown token. One SHA-256 and one look-up, however many keys there are. */
+    /** Returns undefined for an unknown token. Takes one SHA-256 and one lookup, regardless of the number of keys. */
     find(token: string): FoundKey | undefined {
       const found = tokens.get(digestOf(token));
       return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
     },
-    /** For work that outlives its request; undefined if there is no such key any more. */
+    /** Returns a key by name, for work that outlives its request; undefined if the key has been removed. */
     named: (name: string): Key | undefined => [...tokens.values()].find(({ key }) => key.name === name)?.key,
     /**
-     * Reads the keys file again; requests in flight keep the key that they have. An invalid file changes nothing and is
-     * logged. Resolves when the file counts, or does not.
+     * Reloads the keys file. Requests in flight keep their key. An invalid file is logged and changes nothing. Resolves
+     * when the file has been applied or rejected.
      */
     reload: () => (reloading = reloading.then(reload, reload)),
     [Symbol.dispose]: () => clearInterval(timer),
@@ -99,14 +99,17 @@ function tokensOf(apiKeys: readonly string[], entries: readonly KeyEntry[], path
   return tokens;
 }
 
-/** Tokens of our making have 256 random bits: a slow hash would add nothing. */
+/** A fast hash is sufficient, because generated tokens have 256 random bits. */
 function digestOf(token: string): string {
   return hash('sha256', token);
 }
 
 // ------------------------------------------------------------------------------------------------------- changes
 
-/** Names; a key has changed when a token was added or removed, too. `widened` are those that may do more than before. */
+/**
+ * Returns the names of added, removed and changed keys. Added and removed tokens also change a key. `widened`: keys
+ * with more permissions or higher limits than before.
+ */
 function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[]) {
   const [old, now] = [Map.groupBy(before, ({ name }) => name), Map.groupBy(after, ({ name }) => name)];
   const kept = [...now]
@@ -132,7 +135,7 @@ function describe(entries: readonly KeyEntry[]): string {
 const dayMs = 86_400_000;
 const noticeDays = 14;
 
-/** Of tokens that are still valid. */
+/** Warns of tokens that are still valid and expire within `noticeDays`. */
 function warnOfExpiry(entries: readonly KeyEntry[], log: RingLog): void {
   for (const { name, expires } of entries) {
     const rest = expires === undefined ? Infinity : Date.parse(expires) - Date.now();

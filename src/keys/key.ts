@@ -4,7 +4,7 @@ import { createNameFilter } from '../../lib/name-filter.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { Key, KeyLimits } from '../request-scope.ts';
 
-/** As the keys file writes them; absent lists: all. */
+/** The rules of a key as in the keys file. A missing list permits everything. */
 export interface KeyRules {
   /** Operation ids of the native contract. */
   readonly operations?: readonly string[];
@@ -18,11 +18,11 @@ export interface KeyRules {
 
 const anything = () => true;
 
-/** In no key by default: an entry of the keys file must list them by name. */
+/** Operations that no key has by default: an entry of the keys file must list them by name. */
 export const operationsByNameOnly: readonly string[] = ['startPreparation', 'stopPreparation'] satisfies OperationId[];
 const byDefault = (operationId: string) => !operationsByNameOnly.includes(operationId);
 
-/** Who may start preparations may stop them. */
+/** Permission to start preparations includes permission to stop them. */
 function listed(operations: readonly string[]): Key['mayCall'] {
   const all = operations.includes('startPreparation') ? [...operations, 'stopPreparation'] : operations;
   return (operationId) => all.includes(operationId);

@@ -1,4 +1,4 @@
-/** The keys file: its schema, and what it means. It has hashes of tokens only. */
+/** Reads and validates the keys file, which contains only hashes of tokens. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -6,24 +6,24 @@ import addFormats from 'ajv-formats';
 import { nativeContract } from '../contract/document.ts';
 import { SettingsError } from '../settings/load.ts';
 import { readOperatorFile, type ReadFile } from '../settings/read-file.ts';
-import { describeErrors, explainable, type Place } from '../settings/schema-errors.ts';
+import { describeErrors, explainable, type SettingLocation } from '../settings/schema-errors.ts';
 import { parseYaml } from '../settings/yaml.ts';
 import type { KeyRules } from './key.ts';
 import { grantableOperations, keysFileSchema } from './schema.ts';
 import { messageOf } from '../../lib/errors.ts';
 
-/** An entry of the file: one token of the key of this name. */
+/** An entry of the file: one token of the key with this name. */
 export interface KeyEntry extends KeyRules {
   readonly name: string;
-  /** SHA-256 of the token, hex in lower case. */
+  /** SHA-256 of the token in lower-case hex. */
   readonly sha256: string;
-  /** RFC 3339. */
+  /** Expiry date and time (RFC 3339). Default: never. */
   readonly expires?: string;
 }
 
 const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // equal in both drafts
 
-/** Resolves to the entries; may be none. Throws a `SettingsError` that lists each location. */
+/** Resolves with the entries, possibly none. Throws a `SettingsError` that lists each mistake. */
 export async function readKeysFile(path: string, wait = untilNextRead): Promise<readonly KeyEntry[]> {
   const values = parseYaml(await readSettled(path, wait), path);
   const mistakes = schemaMistakes(values, path);
@@ -38,15 +38,15 @@ export async function readKeysFile(path: string, wait = untilNextRead): Promise<
 }
 
 const readEveryMs = 100;
-const mostReads = 50;
+const maxReads = 50;
 const untilNextRead = () => sleep(readEveryMs);
 
-/** Reads until two texts are equal: half of a file may be valid, and permits whatever its missing lines would withhold. */
+/** Reads until two reads are equal, because a half-written file may be valid and lack the lines that restrict a key. */
 async function readSettled(path: string, wait: () => Promise<void>): Promise<string> {
   const first = await read(path);
   let { text } = first;
   if (!first.isRegular) return text;
-  for (let reads = 1; reads < mostReads; reads += 1) {
+  for (let reads = 1; reads < maxReads; reads += 1) {
     await wait();
     const last = text;
     ({ text } = await read(path));
@@ -65,7 +65,7 @@ async function read(path: string): Promise<ReadFile> {
 
 let validate: ValidateFunction | undefined;
 
-/** Once, and only where there is a file: it takes 20 ms. */
+/** Compiled lazily and once, because it takes 20 ms. */
 function compile(): ValidateFunction {
   const ajv = new Ajv2020(explainable);
   addFormats.default(ajv, ['date-time']);
@@ -75,28 +75,28 @@ function compile(): ValidateFunction {
 function schemaMistakes(values: unknown, path: string): string[] {
   validate ??= compile();
   if (validate(values)) return [];
-  return describeErrors(validate.errors ?? [], (pointer) => placeOf(pointer, path));
+  return describeErrors(validate.errors ?? [], (pointer) => locationOf(pointer, path));
 }
 
-function placeOf(pointer: string, path: string): Place {
-  const place = pointer
+function locationOf(pointer: string, path: string): SettingLocation {
+  const location = pointer
     .slice(1)
     .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
     .replaceAll('/', '.');
-  const where = place === '' ? path : `${path}: ${place}`;
-  if (place.endsWith('.sha256')) {
-    // It may be the token itself.
+  const where = location === '' ? path : `${path}: ${location}`;
+  if (location.endsWith('.sha256')) {
+    // The value may be the token itself, so it is not shown.
     const expects = 'must be the SHA-256 of the token, as 64 hex digits; fix: parlance key new NAME';
     return { where, secret: true, expects };
   }
-  if (place.endsWith('.name')) {
+  if (location.endsWith('.name')) {
     const expects = 'must have 1 to 32 of a-z, 0-9, - and _, begin with a letter or digit, and not be key-N';
     return { where, expects };
   }
-  return place.endsWith('.expires') ? { where, expects: 'must be a time such as 2027-03-01T00:00:00Z' } : { where };
+  return location.endsWith('.expires') ? { where, expects: 'must be a time such as 2027-03-01T00:00:00Z' } : { where };
 }
 
-/** Counters and queues are by name: entries of one name are one key. */
+/** Entries with the same name are tokens of one key, so their rules must be equal. */
 function clashesIn(entries: readonly KeyEntry[]): string[] {
   const byHash = new Map<string, number>();
   const byName = new Map<string, { readonly index: number; readonly rules: object }>();
@@ -105,10 +105,10 @@ function clashesIn(entries: readonly KeyEntry[]): string[] {
     const first = byName.get(name);
     if (twin === undefined) byHash.set(sha256, index);
     if (first === undefined) byName.set(name, { index, rules });
-    const place = `keys[${String(index)}]`;
-    if (twin !== undefined) return [`${place}.sha256: keys[${String(twin)}] has the same token`];
+    const location = `keys[${String(index)}]`;
+    if (twin !== undefined) return [`${location}.sha256: keys[${String(twin)}] has the same token`];
     if (first === undefined || isDeepStrictEqual(rules, first.rules)) return [];
     const what = `another token of the key "${name}" (keys[${String(first.index)}])`;
-    return [`${place}: ${what}: they may differ in sha256 and expires only`];
+    return [`${location}: ${what}: they may differ in sha256 and expires only`];
   });
 }

@@ -1,4 +1,4 @@
-/** What the API key of the current request may do. Without a key (open mode, start) everything is permitted. */
+/** Permissions of the current request's API key. Without a key (open mode, startup) everything is permitted. */
 import { joinFirst } from '../../lib/listing.ts';
 import { currentKey } from '../request-scope.ts';
 import type { OperationId } from '../contract/operations.ts';
@@ -21,15 +21,15 @@ export function mayUseModel(id: string): boolean {
   return currentKey()?.mayUseModel(id) ?? true;
 }
 
-/** Those that the key may use. */
+/** Returns the models that the key may use. */
 export function allowedModels<Model extends { readonly id: string }>(models: readonly Model[]): readonly Model[] {
   const key = currentKey();
   return key ? models.filter(({ id }) => key.mayUseModel(id)) : models;
 }
 
 /**
- * Throws `model-not-allowed` with the ids that are allowed instead. Judges the id alone: whether a model of that id
- * exists is not shown to keys that may not use it.
+ * Throws `model-not-allowed` with the allowed ids. Checks only the id, so that the error does not reveal whether a
+ * model with that id exists.
  */
 export function requireModel(id: string, allowed: readonly string[], pointer: string): void {
   if (!mayUseModel(id)) throw modelNotAllowed(`the model "${id}"`, allowed, pointer);

@@ -1,11 +1,11 @@
-/** Who may start and stop preparations over HTTP: they cost disk, network and cores of this machine. */
+/** Decides who may start and stop preparations over HTTP, because they use disk, network and CPU of this machine. */
 import { isLoopback } from '../../lib/loopback.ts';
 import { requiresKeys, type LoadedSettings } from '../settings/load.ts';
 import type { RequestSource } from '../contract/operations.ts';
 import { currentCaller } from '../request-scope.ts';
 import { mayCall } from './permissions.ts';
 
-/** A sentence on why the caller may not; undefined if he may. */
+/** Returns a sentence on why the caller may not; undefined if the caller may. */
 export type RefusePreparing = (source: RequestSource, operation: PreparingOperation) => string | undefined;
 
 type PreparingOperation = 'startPreparation' | 'stopPreparation';
@@ -30,7 +30,7 @@ export function createPreparingRule(settings: PreparingSettings): RefusePreparin
 const remedy = 'use the command, or an API key of API_KEYS_FILE that lists startPreparation.';
 const withoutPermission = 'The API key may not use startPreparation; only a key that lists it in API_KEYS_FILE may.';
 
-/** The setting that lets others than this machine in. */
+/** Returns the setting that opens the service to other machines; undefined if there is none. */
 function beyondThisMachine({ host, allowOpen, publicUrl, trustProxy }: PreparingSettings): string | undefined {
   if (!isLoopback(host)) return 'HOST beyond loopback';
   if (allowOpen) return 'ALLOW_OPEN';

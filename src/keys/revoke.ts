@@ -9,7 +9,10 @@ import { readOperatorFile } from '../settings/read-file.ts';
 import { parseYaml } from '../settings/yaml.ts';
 import { readKeysFile } from './keys-file.ts';
 
-/** Returns the number of tokens that it had; 0: there is no such key. Throws a `SettingsError` where it cannot be removed. */
+/**
+ * Returns the number of removed tokens; 0 if there is no such key. Throws a `SettingsError` if the key cannot be
+ * removed.
+ */
 export async function revokeKey(path: string, name: string): Promise<number> {
   const entries = await readKeysFile(path);
   const count = entries.filter((entry) => entry.name === name).length;
@@ -28,7 +31,7 @@ export async function revokeKey(path: string, name: string): Promise<number> {
   return count;
 }
 
-/** Undefined where an alias refers to what is gone. */
+/** Returns the file without the key; undefined if an alias refers to a removed part. */
 function withoutKey(text: string, name: string): string | undefined {
   const document = parseDocument(text);
   const keys = document.get('keys', true);
@@ -44,7 +47,7 @@ function withoutKey(text: string, name: string): string | undefined {
 const entriesIn = (text: string, path: string) =>
   (parseYaml(text, path) as { readonly keys: readonly { readonly name: string }[] }).keys;
 
-/** Atomically: a service may be reading it. */
+/** Replaces the file atomically, because a service may be reading it. */
 async function replace(path: string, text: string): Promise<void> {
   const file = await realpath(path);
   await replaceFile(file, text, await stat(file));

@@ -3,25 +3,25 @@
 type Security = readonly object[];
 
 interface Operations {
-  /** For operations without a limit of their own. */
+  /** Security of operations that do not declare their own. */
   readonly security?: Security;
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly operationId?: string; readonly security?: Security }>>>
   >;
 }
 
-/** Ids of the operations that ask for a token; the others cannot be withheld. */
-export function grantableOperations({ paths, security: usual = [] }: Operations): string[] {
+/** Returns the ids of the operations that require a token. Other operations cannot be restricted. */
+export function grantableOperations({ paths, security: defaultSecurity = [] }: Operations): string[] {
   return Object.values(paths)
     .flatMap((methods) => Object.values(methods))
-    .filter(({ security = usual }) => security.some((scheme) => 'BearerAuth' in scheme))
+    .filter(({ security = defaultSecurity }) => security.some((scheme) => 'BearerAuth' in scheme))
     .flatMap(({ operationId }) => operationId ?? []);
 }
 
 const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const count = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
 
-/** `key-N` are those of API_KEYS. */
+/** Valid names. `key-N` is reserved for the keys of API_KEYS. */
 export const keyName = /^(?!key-[0-9]+$)[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const entrySchema = (operations: readonly string[]) => ({
@@ -91,7 +91,7 @@ const entrySchema = (operations: readonly string[]) => ({
   },
 });
 
-/** JSON Schema of the file, also for editors. */
+/** The JSON Schema of the file, also used by editors. */
 export const keysFileSchema = (operations: readonly string[]) => ({
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'The keys file of Parlance (API_KEYS_FILE)',

@@ -1,9 +1,12 @@
-/** Which keys may do more than before: a lost line of the keys file means "all". Errs on the side of a warning. */
+/**
+ * Detects keys with more permissions than before, since a lost line of the keys file permits everything. May warn too
+ * often.
+ */
 import type { KeyLimits } from '../request-scope.ts';
 import { operationsByNameOnly, type KeyRules } from './key.ts';
 import type { KeyEntry } from './keys-file.ts';
 
-/** Entries of one key, before and after. */
+/** Compares the entries of one key before and after a reload. */
 export function isWidened(before: readonly KeyEntry[], after: readonly KeyEntry[]): boolean {
   const [old = noRules] = before;
   const [now = noRules] = after;
@@ -21,7 +24,7 @@ const noRules: KeyRules = {};
 
 type List = readonly string[] | undefined;
 
-/** Without a list a key has all but those that have to be listed. */
+/** A key without a list has all operations except those that must be listed. */
 function addsOperation(before: List, after: List): boolean {
   if (before === undefined) return after?.some((id) => operationsByNameOnly.includes(id)) ?? false;
   return addsTo(before, after);
@@ -32,7 +35,7 @@ function addsTo(before: List, after: List): boolean {
   return after === undefined || after.some((item) => !before.includes(item));
 }
 
-/** Patterns as in lib/name-filter; an empty list permits nothing. */
+/** Compares patterns of lib/name-filter. An empty list permits nothing. */
 function widensFilter(before: List, after: List): boolean {
   if (before === undefined || after?.length === 0) return false;
   if (after === undefined || before.length === 0) return true;

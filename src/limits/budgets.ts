@@ -1,22 +1,22 @@
-/** Usage of each key today (UTC), charged after the fact. */
+/** Counts the usage of each key today (UTC). Charged after the work is done. */
 import type { Used } from '../request-scope.ts';
 
 export type Total = Readonly<Required<Used>>;
 
 export interface Budgets {
-  /** For today (UTC). */
+  /** Returns the usage of a key today (UTC). */
   readonly used: (name: string) => Total;
-  /** Adds to today. */
+  /** Adds to the usage of a key today. */
   readonly charge: (name: string, used: Used) => void;
-  /** Where counters are shared: resolves once `used` knows what other processes have charged. */
+  /** Present if counters are shared. Resolves once `used` includes the charges of other processes. */
   readonly refresh?: (name: string) => Promise<void>;
-  /** When today ends, in milliseconds since 1970. */
+  /** End of the current day, in milliseconds since 1970. */
   readonly endsAt: number;
 }
 
 /** The counters of a day. */
 export interface DayUsage {
-  /** Such as 2026-11-22. */
+  /** Date, such as 2026-11-22. */
   readonly day: string;
   readonly keys: ReadonlyMap<string, Total>;
 }
@@ -24,10 +24,10 @@ export interface DayUsage {
 const dayMs = 86_400_000;
 const nothing: Total = { audioMs: 0, tokens: 0 };
 
-/** Those of this process. */
+/** The budgets of this process. */
 export type OwnBudgets = ReturnType<typeof createBudgets>;
 
-/** Continues stored counters if their day is still today. */
+/** Continues the stored counters if they are from today. */
 export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
   let endsAt = endOfDay(now());
   let changes = 0;
@@ -60,7 +60,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
         tokens: before.tokens + Math.round(tokens),
       });
     },
-    /** To the total that is known elsewhere, where it is larger. */
+    /** Raises the counters to a total that is known elsewhere, if it is larger. */
     raise(name: string, { audioMs, tokens }: Total) {
       const before = used(name);
       set(name, before, { audioMs: Math.max(before.audioMs, audioMs), tokens: Math.max(before.tokens, tokens) });
@@ -69,7 +69,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
       startDay();
       return endsAt;
     },
-    /** How often a counter has changed. */
+    /** Number of changes of counters. */
     get changes() {
       return changes;
     },
@@ -77,7 +77,7 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
   };
 }
 
-/** Engines report these, and in a fleet Redis: neither is trusted. */
+/** Limits amounts reported by engines, or by Redis in a fleet, because neither is trusted. */
 function capped(amount: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, amount));
 }
@@ -86,7 +86,7 @@ function endOfDay(ms: number): number {
   return (Math.floor(ms / dayMs) + 1) * dayMs;
 }
 
-/** The day that ends then. */
+/** Returns the date of the day that ends at `ms`. */
 function dayBefore(ms: number): string {
   return new Date(ms - dayMs).toISOString().slice(0, 10);
 }

@@ -1,18 +1,18 @@
 /**
- * Counts the requests in flight of each key. In one process it is synchronous: between the check and the count, no other
- * request can pass.
+ * Counts the requests in flight of each key. Synchronous within one process, so that no other request can pass between
+ * the check and the count.
  */
 
 export interface ConcurrencySlots {
-  /** Takes a slot unless the key has that many. */
+  /** Takes a slot unless the key has `most` already. */
   take(name: string, most: number): boolean | Promise<boolean>;
-  /** Releases one. */
+  /** Releases a slot. */
   release(name: string): void;
-  /** Requests in flight of a key that may have `most`. */
+  /** Returns the number of requests in flight of a key with the limit `most`. */
   used(name: string, most: number): number;
 }
 
-/** For this process. */
+/** Creates slots for this process. */
 export function createConcurrencySlots(): ConcurrencySlots {
   const taken = new Map<string, number>();
   const used = (name: string) => taken.get(name) ?? 0;

@@ -1,4 +1,4 @@
-/** The limits of API keys: which of them apply to a request, and whether it is within them. */
+/** Checks requests against the limits of their API keys. */
 import type { Charge, Key, KeyLimits } from '../request-scope.ts';
 import type { Budget, ProblemCode } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -15,11 +15,11 @@ export interface LimitedRequest {
 
 /** A request that is within its limits. */
 export interface Allowance {
-  /** The limits as they are now. */
+  /** Returns the current state of the limits as headers. */
   headers(): LimitHeaders;
 }
 
-/** In this process, or shared by several. */
+/** The counters of the limits, for this process or shared by several. */
 export interface Counters {
   readonly minutes: MinuteCounter;
   readonly concurrency: ConcurrencySlots;
@@ -27,9 +27,9 @@ export interface Counters {
 }
 
 export interface LimitsOptions extends Counters {
-  /** A limit has refused a request; `policy` as in RateLimit-Policy. */
+  /** Called when a limit has rejected a request; `policy` as in RateLimit-Policy. */
   readonly onRefused?: (key: string, policy: string) => void;
-  /** 0 to 1. */
+  /** Returns a number from 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -38,12 +38,12 @@ export type Limits = ReturnType<typeof createLimits>;
 export function createLimits({ minutes, concurrency, budgets, onRefused, random = Math.random }: LimitsOptions) {
   return {
     /**
-     * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` and `quota-exceeded`, in this
-     * order. undefined: nothing limits it.
+     * Counts the request until its end. Rejects with `rate-limited`, `concurrency-limited` or `quota-exceeded`, checked
+     * in this order. Returns undefined if no limit applies.
      */
     allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
       isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
-    /** Throws `quota-exceeded` when the budget of the key is spent: for work that no request waits for. */
+    /** Throws `quota-exceeded` if the budget of the key is used up. For background work without a request. */
     async requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
       if (!hasBudget(limits, budget)) return;
       await budgets.refresh?.(name);
@@ -52,7 +52,7 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
       const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
       throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
     },
-    /** Charges the budget of the key; undefined if the key has no such budget. */
+    /** Returns a function that charges the budget of the key; undefined if the key has no such budget. */
     chargeFor: ({ name, limits }: Key, budget: Budget | undefined): Charge | undefined =>
       hasBudget(limits, budget) ? (used) => budgets.charge(name, used) : undefined,
   };
@@ -144,7 +144,7 @@ function requestsPolicy(quota: number | undefined, minute: Minute | undefined): 
   return [{ name: 'requests', quota, windowSeconds: minuteSeconds, remaining, resetSeconds }];
 }
 
-/** The answer may come after the end of the minute that counted its request; nothing is known of the next one. */
+/** False if the window of a policy has ended before the answer, since the state of the next one is unknown. */
 function isCurrent({ resetSeconds }: Policy): boolean {
   return resetSeconds !== 0;
 }
@@ -153,7 +153,7 @@ function secondsUntil(ms: number): number {
   return Math.max(0, Math.ceil((ms - Date.now()) / 1000));
 }
 
-/** At most 10 % and a minute later, so that the clients of a key do not return all at once. */
+/** Adds up to 10 %, at most a minute, so that the clients of a key do not all return at once. */
 function withJitter(seconds: number, random: number): number {
   return seconds + Math.round(Math.min(seconds * 0.1, 60) * random);
 }

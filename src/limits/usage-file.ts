@@ -1,4 +1,4 @@
-/** The counters of today in a file, so that a restart does not give the budgets anew. */
+/** Stores today's counters in a file, so that a restart does not reset the budgets. */
 import { rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -16,13 +16,13 @@ const writeEveryMs = 10_000;
 export interface UsageFileOptions {
   readonly path: string;
   readonly log: Pick<Logger, 'error'>;
-  /** Milliseconds between two writes; 10 s when absent. */
+  /** Milliseconds between two writes. Default: 10 s. */
   readonly everyMs?: number;
 }
 
 /**
- * Budgets that are written to the file every 10 s when they have changed, and when they are disposed. A file that cannot
- * be read is kept aside and logged, and the counters start from zero.
+ * Opens budgets that are written to the file every 10 s if they have changed, and on dispose. A file that cannot be
+ * read is logged and renamed, and the counters start from zero.
  */
 export async function openBudgets({ path, log, everyMs = writeEveryMs }: UsageFileOptions) {
   const budgets = createBudgets(await readUsage(path, log));
@@ -56,12 +56,12 @@ async function readUsage(path: string, log: Pick<Logger, 'error'>): Promise<DayU
       () => false,
     );
     const facts = { path, err, ...(isKept && { keptAs: aside }) };
-    log.error(facts, 'what the API keys have used today could not be read: their daily budgets start from zero');
+    log.error(facts, 'the daily usage of the API keys could not be read; the budgets start from zero');
     return undefined;
   }
 }
 
-/** Throws for a text that is not such a file. */
+/** Throws if the text is not a valid usage file. */
 export function parseUsage(text: string): DayUsage {
   const file = parseObject(text);
   if (!file) throw new Error('it is not a JSON object');

@@ -1,16 +1,16 @@
 /**
- * Histograms of the hot path, kept here and written by prom-client: its own take 2 to 3 us per observation, four of them
- * 3 % of a chat.
+ * Histograms of the hot path, which prom-client only formats. Its own histograms take 2 to 3 µs per observation, and
+ * four of them 3 % of a chat.
  */
 
 interface Series {
   readonly labels: Readonly<Record<string, string | number>>;
-  /** Observations up to each bound and above the one before; the last are above all bounds. */
+  /** Observations per bucket, not cumulative. The last bucket counts those above all bounds. */
   readonly counts: Float64Array;
   sum: number;
 }
 
-/** The series by the values of their labels, one after the other: a key made of all of them costs more than the rest. */
+/** A tree of series by label value. Building a combined key would cost more than the rest of an observation. */
 class Branch {
   readonly #branches = new Map<string | number, Branch>();
   series: Series | undefined;
@@ -56,7 +56,7 @@ export class Histogram<Label extends string> {
     series.sum += value;
   }
 
-  /** As prom-client's registry expects it of a metric. */
+  /** Returns the values in the form that prom-client's registry expects. */
   get() {
     const { name, help } = this.#row;
     const values = this.#series.flatMap((series) => this.#valuesOf(series));

@@ -1,6 +1,6 @@
-/** Label values: each is one of a list that callers cannot extend. */
+/** Label values. Callers must not be able to create new ones. */
 
-/** RFC 9110 and PATCH, as in OpenTelemetry. */
+/** Methods of RFC 9110 and PATCH, as in OpenTelemetry. */
 const methods: ReadonlySet<string> = new Set([
   ...['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'],
 ]);
@@ -13,12 +13,12 @@ export function routeLabel(template: string | undefined): string {
   return template ?? 'unmatched';
 }
 
-/** Stands for values that are not in the list. */
+/** Replaces values that are not in the list. */
 export const other = 'other';
 
 /**
- * The first `most` values pass, further ones become `other`: a provider may list any number of models, an MCP server any
- * number of tools.
+ * Returns a function that passes the first `most` different values and replaces further ones by `other`, because a
+ * provider may list any number of models, and an MCP server any number of tools.
  */
 export function bounded(most: number): (value: string) => string {
   const known = new Set<string>();

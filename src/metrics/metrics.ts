@@ -1,25 +1,25 @@
-/** The recording points of the service. Nothing here knows how metrics are kept or exposed. */
+/** The recording points of the service, independent of how metrics are stored or exposed. */
 import type { ProblemCode } from '../contract/operations.ts';
 import { problemCodeOf } from '../contract/problems.ts';
 
-/** Why something failed: a code of the table of problems, or `cancelled` by a caller that has disconnected. */
+/** Reason of a failure: a problem code, or `cancelled` if the caller has disconnected. */
 export type ErrorType = ProblemCode | 'cancelled';
 
-/** An error after the abort is a consequence of it, unless it is a problem of its own. */
+/** Returns the reason of a failure. After an abort, any error but a problem is a consequence of the abort. */
 export function errorTypeOf(error: unknown, signal: AbortSignal): ErrorType {
   const code = problemCodeOf(error);
   return code === 'internal-error' && signal.aborted ? 'cancelled' : code;
 }
 
 export interface RequestFacts {
-  /** As sent; any text. */
+  /** The method as sent, which may be any text. */
   readonly method: string;
-  /** The template of the contract; absent: no operation matched. */
+  /** The path template in the contract; absent if no operation matched. */
   readonly route?: string | undefined;
-  /** Probes are in flight like others, but not in the histogram: they would hide the rest. */
+  /** Probes count as requests in flight, but are left out of the histogram, where they would dominate. */
   readonly isProbe: boolean;
   readonly operation?: string | undefined;
-  /** The name of the API key; never an address. */
+  /** The name of the API key, never an address. */
   readonly key?: string | undefined;
   readonly status: number;
   readonly ms: number;
@@ -27,13 +27,13 @@ export interface RequestFacts {
   readonly error?: ErrorType | undefined;
 }
 
-/** A call of an engine, ended. */
+/** A finished call of an engine. */
 interface CallFacts {
-  /** The id in the registry. */
+  /** The model id in the registry. */
   readonly model: string;
   /** The name of the API key. */
   readonly key?: string | undefined;
-  /** Until the end of the answer. */
+  /** Duration until the end of the answer, in milliseconds. */
   readonly ms: number;
   /** Absent: success. */
   readonly error?: ErrorType | undefined;
@@ -42,20 +42,20 @@ interface CallFacts {
 export interface ChatFacts extends CallFacts {
   /** The name of the engine instance. */
   readonly engine: string;
-  /** Streams only. */
+  /** Time until the first event in milliseconds; streams only. */
   readonly firstChunkMs?: number | undefined;
-  /** Absent where the provider reports none. */
+  /** Token counts; absent if the provider reports none. */
   readonly tokens?: { readonly input: number; readonly output: number; readonly total: number } | undefined;
 }
 
 export interface TranscriptionFacts extends CallFacts {
-  /** Length of the recording, if known. */
+  /** Length of the recording in milliseconds, if known. */
   readonly audioMs?: number | undefined;
 }
 
 export interface SpeechFacts extends CallFacts {
   readonly firstByteMs?: number | undefined;
-  /** Length of the speech, if known. */
+  /** Length of the speech in milliseconds, if known. */
   readonly audioMs?: number | undefined;
 }
 
@@ -68,77 +68,77 @@ export interface QueueState {
   readonly waiting: number;
 }
 
-/** The recording points of one job queue. */
+/** The recording points of one call queue. */
 export interface QueueMetrics {
-  /** A job starts; 0 for one that did not wait. */
+  /** Called when a call starts. `waitedMs`: 0 if it did not wait. */
   started(waitedMs: number): void;
   refused(reason: QueueRefusal): void;
 }
 
-/** The fleet that this node belongs to. */
+/** The state of the fleet that this node belongs to. */
 export interface FleetState {
-  /** It answers and accepts changes. */
+  /** Whether Redis responds and accepts writes. */
   readonly isRedisUp: boolean;
   readonly engines: readonly FleetEngineState[];
-  /** Undefined while Redis is unavailable or accepts no changes, and for a moment after that. */
+  /** Undefined while Redis is unavailable or accepts no writes, and for a moment afterwards. */
   readonly nodes: { readonly fronts: number; readonly workers: number } | undefined;
 }
 
-/** Transcriptions of an engine instance whose work is done by workers. */
+/** Transcriptions of an engine instance that runs on workers. */
 export interface FleetEngineState {
   readonly engine: string;
-  /** In the whole fleet; undefined as `nodes` is. */
+  /** Counts for the whole fleet; undefined when `nodes` is. */
   readonly all: { readonly open: number; readonly running: number; readonly slots: number } | undefined;
-  /** Of this front; undefined on a worker. */
+  /** Waiting time of the oldest call of this front, in milliseconds; undefined on a worker. */
   readonly oldestWaitMs: number | undefined;
-  /** Whether this worker takes no tickets after failures of its own; undefined on a node that is none. */
+  /** Whether this worker is paused after failures of its own; undefined if this node is not a worker. */
   readonly isPaused: boolean | undefined;
 }
 
-/** State that is read when the metrics are: reading it asks no engine. */
 /** A program that stays loaded. */
 export interface ResidentState {
   readonly engine: string;
   readonly name: string;
   readonly isLoaded: boolean;
-  /** What it holds of the memory budget; 0 while it is not loaded. */
+  /** Bytes of the memory budget that it holds; 0 while it is not loaded. */
   readonly bytes: number;
   readonly loads: number;
   readonly loadSeconds: number;
-  /** How often it has ended by itself. */
+  /** Number of times that the program has exited by itself. */
   readonly crashes: number;
 }
 
+/** State that is read when the metrics are rendered. Reading it calls no engine. */
 export interface MetricSources {
   availability(): readonly { readonly engine: string; readonly model: string; readonly available: boolean }[];
   clips(): { readonly count: number; readonly bytes: number };
-  /** By state. Absent on workers. */
+  /** Transcription jobs by state. Absent on workers. */
   jobs?(): { readonly states: Readonly<Record<string, number>>; readonly bytes: number };
   mcpServers(): readonly { readonly name: string; readonly isUp: boolean }[];
   residents(): readonly ResidentState[];
-  /** Absent without a fleet. Asks Redis, for no longer than its timeout; never rejects. */
+  /** Reads the state of the fleet from Redis, within its timeout; never rejects. Absent without a fleet. */
   fleet?: (() => Promise<FleetState>) | undefined;
 }
 
-/** Recording points for the parts of the service. Absent where metrics are off. */
+/** Recording points for the parts of the service. Absent if metrics are off. */
 export interface Metrics {
   requestStarted(method: string): void;
   requestEnded(facts: RequestFacts): void;
-  /** Input that never became a request, or a connection too many. */
+  /** Records input that could not be parsed as a request, and connections over the limit. */
   requestRefused(status: number, error: ErrorType): void;
   chatEnded(facts: ChatFacts): void;
   transcriptionEnded(facts: TranscriptionFacts): void;
   speechEnded(facts: SpeechFacts): void;
-  /** A part of a job is transcribed. */
+  /** Records a transcribed part of a job. */
   jobPartEnded(audioMs: number): void;
-  /** A job waits to try a part again. */
+  /** Records that a job waits to retry a part. */
   jobPartRetried(): void;
-  /** A tool of the service has run; `name` is one that the run was offered, or `other`. */
+  /** Records a call of a tool. `name`: a tool that the run was offered, or `other`. */
   toolEnded(name: string, ok: boolean): void;
-  /** A limit of the key has refused a request; `policy` as in RateLimit-Policy. */
+  /** Records a request that a limit of the key has rejected; `policy` as in RateLimit-Policy. */
   keyLimited(key: string, policy: string): void;
-  /** For a queue of an engine instance; `state` is read when the metrics are. */
+  /** Adds the queue of an engine instance. `state` is read when the metrics are rendered. */
   openQueue(engine: string, state: () => QueueState): QueueMetrics;
-  /** Called once. */
+  /** Sets the sources of the gauges. Called once. */
   watch(sources: MetricSources): void;
 }

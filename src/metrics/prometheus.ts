@@ -1,4 +1,4 @@
-/** Keeps the metrics and writes them in the text format of Prometheus. The only file that knows prom-client. */
+/** Stores the metrics and renders them in the text format of Prometheus. The only file that uses prom-client. */
 import { createRequire } from 'node:module';
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'prom-client';
 import { Histogram, type HistogramRow } from './histogram.ts';
@@ -20,21 +20,21 @@ import { metricsTable as table } from './table.ts';
 
 export interface PrometheusMetrics extends Metrics {
   readonly mediaType: string;
-  /** The metrics as text. Asks no engine. */
+  /** Returns the metrics as text. Calls no engine. */
   render(): Promise<string>;
 }
 
-/** Far more than the models and tools of a service that is set up well. */
-const mostModels = 1_000;
-const mostTools = 500;
+/** Maximum number of label values, well above the number of models and tools of a typical service. */
+const maxModels = 1_000;
+const maxTools = 500;
 
 export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
   const kept = createKept(registry);
   const gauges = createGauges(registry);
   addProcessMetrics(registry);
-  const model = bounded(mostModels);
-  const tool = bounded(mostTools);
+  const model = bounded(maxModels);
+  const tool = bounded(maxTools);
 
   function countRequest({ method, route, status, ms, error, key, operation }: RequestFacts): void {
     const labels = {
@@ -107,11 +107,11 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   };
 }
 
-/** Those that are counted as things happen. */
+/** Creates the metrics that are updated by events. */
 function createKept(registry: Registry) {
   const histogram = <Label extends string>(row: HistogramRow<Label>) => {
     const made = new Histogram(row);
-    registry.registerMetric(made as unknown as Metric); // it asks for `name`, `type` and `get` only
+    registry.registerMetric(made as unknown as Metric); // the registry uses only `name`, `type` and `get`
     return made;
   };
   const counter = <Label extends string>(row: Row<Label>) => new Counter<Label>(configOf(row, registry));
@@ -136,7 +136,7 @@ function createKept(registry: Registry) {
   };
 }
 
-/** Those that are read from their source when somebody asks for them. */
+/** Creates the metrics that are read from their source when the metrics are rendered. */
 function createGauges(registry: Registry) {
   const active = new Map<string, number>();
   const queues: { readonly engine: string; readonly state: () => QueueState }[] = [];
@@ -155,7 +155,7 @@ function createGauges(registry: Registry) {
       },
     });
 
-  /** Counts that its source keeps. */
+  /** Creates a counter whose value is kept by its source. */
   const sourced = <Label extends string>(
     row: Row<Label>,
     read: () => Iterable<readonly [Readonly<Record<Label, string>>, number]>,
@@ -211,7 +211,7 @@ function createGauges(registry: Registry) {
     table.residentCrashes,
     ofResidents(({ crashes }) => crashes),
   );
-  /** In a fleet only: a gauge without labels is 0 until it is set. */
+  /** Adds the fleet metrics. Added only in a fleet, because a gauge without labels is 0 until it is set. */
   function addFleet(): void {
     const ofEngines = (read: (state: FleetEngineState) => number | undefined) => () =>
       (fleet?.engines ?? []).flatMap((state) => {
@@ -241,7 +241,7 @@ function createGauges(registry: Registry) {
     requestStarted: (method: string) => addActive(method, 1),
     requestEnded: (method: string) => addActive(method, -1),
     addQueue: (engine: string, state: () => QueueState) => void queues.push({ engine, state }),
-    /** Reads what is not known without asking. */
+    /** Reads the sources that are asynchronous. */
     async refresh() {
       fleet = await sources?.fleet?.();
     },
@@ -252,10 +252,10 @@ function createGauges(registry: Registry) {
   };
 }
 
-/** A name that an engine serves for several capabilities is available when it is for all of them. */
+/** A model id that an engine serves for several capabilities counts as available if it is available for all of them. */
 function availability(sources: MetricSources | undefined) {
   const found = new Map<string, readonly [labels: { engine: string; model: string }, value: number]>();
-  for (const { engine, model, available } of (sources?.availability() ?? []).slice(0, mostModels)) {
+  for (const { engine, model, available } of (sources?.availability() ?? []).slice(0, maxModels)) {
     const name = `${engine} ${model}`;
     const [, before = 1] = found.get(name) ?? [];
     found.set(name, [{ engine, model }, Math.min(before, Number(available))]);
@@ -271,10 +271,10 @@ function configOf<Label extends string>({ name, help, labels }: Row<Label>, regi
 
 const { version } = createRequire(import.meta.url)('@parlance/server/package.json') as { readonly version: string };
 
-/** Gauges that are named like counters: `promtool check metrics` rejects them. */
+/** Default gauges that are left out because they are named like counters, which `promtool check metrics` rejects. */
 const misnamed = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];
 
-/** This process only, without its children (whisper-cli, ffmpeg, espeak-ng). */
+/** Adds metrics of this process, without its children (whisper-cli, ffmpeg, espeak-ng). */
 function addProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);

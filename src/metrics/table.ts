@@ -1,6 +1,7 @@
 /**
- * Every metric of the service: name, labels, buckets. HTTP is named as in OpenTelemetry's semantic conventions, chats as
- * in those for GenAI, in the spelling of Prometheus. docs/reference/metrics.md is generated from it.
+ * All metrics of the service: name, labels, buckets. HTTP and chat metrics are named by OpenTelemetry's semantic
+ * conventions (for chats, those for GenAI), in the spelling of Prometheus. docs/reference/metrics.md is generated from
+ * this table.
  */
 
 interface MetricRow {
@@ -8,7 +9,7 @@ interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds; of histograms only. */
+  /** Upper bounds of the buckets; histograms only. */
   readonly buckets?: readonly number[];
 }
 
@@ -93,32 +94,32 @@ export const metricsTable = {
   queueRunning: {
     name: 'parlance_queue_running',
     type: 'gauge',
-    help: 'Running jobs of an engine.',
+    help: 'Running calls of an engine.',
     labels: ['engine'],
   },
   queueWaiting: {
     name: 'parlance_queue_waiting',
     type: 'gauge',
-    help: 'Jobs waiting in the queues of an engine.',
+    help: 'Calls waiting in the queues of an engine.',
     labels: ['engine'],
   },
   queueSlots: {
     name: 'parlance_queue_slots',
     type: 'gauge',
-    help: 'Maximum concurrent jobs of an engine.',
+    help: 'Maximum concurrent calls of an engine.',
     labels: ['engine'],
   },
   queueWait: {
     name: 'parlance_queue_wait_seconds',
     type: 'histogram',
-    help: 'Time that jobs waited for a slot; 0 if one was free.',
+    help: 'Time that calls waited for a slot; 0 if one was free.',
     labels: ['engine'],
     buckets: waitSeconds,
   },
   queueRefused: {
     name: 'parlance_queue_refused_total',
     type: 'counter',
-    help: 'Rejected jobs: the queue was full, they timed out in it, or were evicted for another caller.',
+    help: 'Rejected calls: the queue was full, they timed out in it, or were evicted for another caller.',
     labels: ['engine', 'reason'],
   },
   engineAvailable: {

@@ -1,4 +1,4 @@
-/** The model of a request: ids that apps hard-code mean the configured default. */
+/** Resolves the model of a request. Ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { chooseModel, defaultModel } from '../engine-host/registry/model-selection.ts';
 import { RegistryError, validNames } from '../engine-host/registry/registry-error.ts';
@@ -9,14 +9,14 @@ import type { Services } from '../handlers/dependencies.ts';
 
 export const capabilities = ['chat', 'transcription', 'speech'] as const;
 
-/** OpenAI's ids that self-hosted apps send without asking; none for chat. */
+/** OpenAI's model ids that apps send as their built-in default; none for chat. */
 export const modelAliases: Readonly<Record<Capability, readonly string[]>> = {
   chat: [],
   transcription: ['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe'],
   speech: ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'],
 };
 
-/** OpenAI's voices: the default voice of a model that has none so named. */
+/** OpenAI's voices. They mean the default voice of a model that has no voice of that name. */
 export const voiceAliases: readonly string[] = [
   'alloy',
   'ash',
@@ -34,9 +34,9 @@ export const voiceAliases: readonly string[] = [
 ];
 
 /**
- * The model that a request names, else the default: an entry of that id, then the entry that `compatAliases` names, then
- * the default for an id that apps hard-code. Throws `invalid-request` for a model of another kind, else as `chooseModel`:
- * the API key must permit the entry, not the alias.
+ * Returns the model that a request names, or the default: an entry with that id, then the entry that `compatAliases`
+ * maps it to, then the default for an id that apps hard-code. Throws `invalid-request` for a model of another
+ * capability, and the errors of `chooseModel`: the API key must permit the entry, not the alias.
  */
 export async function resolveModel<C extends Capability>(
   services: AliasServices,
@@ -56,7 +56,7 @@ export async function resolveModel<C extends Capability>(
   return chooseModel(registry, capability, named);
 }
 
-/** Whether a request leaves the model to the settings: it names none, or one that apps hard-code. */
+/** Whether a request uses the configured default: it names no model, or one that apps hard-code. */
 export function leavesModel(
   { compatAliases }: AliasServices,
   { id }: ServedModel<'speech'>,
@@ -68,21 +68,21 @@ export function leavesModel(
 
 type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
 
-/** The same, but undefined for an unknown name, and whether or not the API key may use the model. */
+/** Like `resolveModel`, but returns undefined for an unknown name and ignores the permissions of the API key. */
 export async function findModel<C extends Capability>(
   { registry, compatAliases }: AliasServices,
   capability: C,
   named: string,
 ): Promise<ServedModel<C> | undefined> {
   const models = await registry.models(capability);
-  const withId = (wanted: string | undefined) => models.find(({ id }) => id === wanted);
+  const withId = (requested: string | undefined) => models.find(({ id }) => id === requested);
   const target = compatAliases.get(named);
   const meansDefault = target === undefined && modelAliases[capability].includes(named);
   const found = withId(named) ?? withId(target);
   return found ?? (meansDefault ? await defaultModel(registry, capability) : undefined);
 }
 
-/** Throws a `RegistryError` for an alias of an entry that no engine serves, unless one may still list it. */
+/** Throws a `RegistryError` for an alias of an entry that no engine serves, unless an engine may still list it. */
 export async function checkAliases({ registry, compatAliases }: AliasServices): Promise<void> {
   const known = await Promise.all(capabilities.map((capability) => registry.models(capability)));
   const ids = known.flatMap((models) => models.map(({ id }) => id));
@@ -100,8 +100,8 @@ function wrongKind(named: string, capability: Capability): ProblemError {
 }
 
 /**
- * The voice of a request for a speech model; undefined: the default. Other unknown names are returned as they are: the
- * speaker rejects them later, unless the model lists no voices (OpenAI's own, for example).
+ * Returns the voice of a request for a speech model; undefined: the default. Other unknown names are returned as they
+ * are: they are rejected later, unless the model lists no voices, such as OpenAI's own.
  */
 export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | null | undefined): string | undefined {
   if (named == null || named === '') return undefined;
@@ -110,7 +110,7 @@ export function resolveVoice({ entry }: ServedModel<'speech'>, named: string | n
   return !mayHaveIt && voiceAliases.includes(named) ? undefined : named;
 }
 
-/** `X-Parlance-Model`: the entry that does the work. Header values are ASCII. */
+/** `X-Parlance-Model`: the id of the entry that is used, as ASCII. */
 export function modelHeader({ id }: ServedModel): { 'X-Parlance-Model': string } {
   return { 'X-Parlance-Model': encodeURI(id) };
 }

@@ -1,4 +1,4 @@
-/** The answer of a chat completion, whole. */
+/** The non-streaming answer of a chat completion. */
 import type { ChatResult, ToolCall, Usage } from '../../engines/contract/index.ts';
 import type { RunFormat } from '../chat/run.ts';
 import { createStepJoin } from '../chat/step-join.ts';
@@ -12,7 +12,7 @@ export interface AnswerFacts {
   readonly model: string;
 }
 
-/** The only event is the answer. */
+/** Creates a format whose only event is the whole answer. */
 export function createAnswer(facts: AnswerFacts): RunFormat<Schemas['ChatCompletion']> {
   const joinContent = createStepJoin();
   const joinReasoning = createStepJoin();
@@ -50,7 +50,7 @@ export function toWireCall({ id, name, arguments: json }: ToolCall): Schemas['To
   return { id, type: 'function', function: { name, arguments: json } };
 }
 
-/** Zeros where the provider reports nothing: apps read these fields without a check. */
+/** Returns zeros if the provider reports no usage, because apps read these fields without a check. */
 export function toUsage(usage: Usage | null): Schemas['CompletionUsage'] {
   return {
     prompt_tokens: usage?.promptTokens ?? 0,

@@ -46,7 +46,7 @@ export function createChunks(facts: AnswerFacts, { withUsage }: { readonly withU
   };
 }
 
-/** The first chunk only says that the run has started. */
+/** False for the first chunk, which only announces the run. */
 export function isFromProvider({ choices: [choice] }: Chunk): boolean {
   return choice?.delta.role === undefined;
 }

@@ -7,18 +7,18 @@ import type { Schemas } from './operations.ts';
 
 type GivenMessage = Schemas['ChatMessage'];
 
-/** Code points in all texts of a request. */
-const mostCharacters = 1_000_000;
+/** Maximum number of code points in all texts of a request. */
+const maxCharacters = 1_000_000;
 
 export interface Conversation {
   readonly messages: readonly Message[];
-  /** JSON Pointer of the first call of a tool, which only models with `tools` can take. */
+  /** JSON Pointer of the first tool call, which requires a model with `tools`. */
   readonly toolField: string | undefined;
-  /** That of the first image, which only models with `images` can take. */
+  /** JSON Pointer of the first image, which requires a model with `images`. */
   readonly imageField: string | undefined;
 }
 
-/** Throws for what an engine cannot be given, and for calls and answers of tools that do not match. */
+/** Throws for content that engines do not accept, and for tool calls and tool messages that do not match. */
 export function toMessages(given: readonly GivenMessage[]): Conversation {
   const pairing = createPairing();
   const messages = given.map((message, index) => toMessage(message, `/messages/${index}`));
@@ -54,14 +54,14 @@ function toMessage(given: GivenMessage, at: string): Message {
   }
 }
 
-/** Some apps still call tools `functions`, and have a switch for it. */
+/** The error for `functions`, the old name of tools. Some apps still send it, and have a switch to use tools. */
 export function legacy(field: string): Error {
   return unsupportedParameter(field, 'is not supported: send functions as tools (turn on "use tools" in your app)');
 }
 
 // -------------------------------------------------------------------------------------------------------- texts
 
-type Part = Schemas['ContentPart'];
+type ContentPart = Schemas['ContentPart'];
 
 const isOfUser = new Set(['text']);
 const isOfAssistant = new Set(['text', 'refusal']);
@@ -73,7 +73,7 @@ function textOf(content: GivenMessage['content'], at: string, types = isOfUser):
   return content.map((part, index) => partText(part, `${field}/${index}`, types)).join('\n');
 }
 
-function toParts(content: readonly Part[], field: string): MessagePart[] {
+function toParts(content: readonly ContentPart[], field: string): MessagePart[] {
   return content.map((part, index) => {
     const at = `${field}/${index}`;
     if (part.type === 'image_url') return toImage(part.image_url?.url, part.image_url?.detail, at);
@@ -81,7 +81,7 @@ function toParts(content: readonly Part[], field: string): MessagePart[] {
   });
 }
 
-function partText({ type, text, refusal }: Part, field: string, types: ReadonlySet<string>): string {
+function partText({ type, text, refusal }: ContentPart, field: string, types: ReadonlySet<string>): string {
   if (!types.has(type)) throw unsupportedPart(type, field);
   const value = type === 'refusal' ? refusal : text;
   if (value === undefined) throw invalid('body', `${field}/${type}`, 'is missing');
@@ -95,16 +95,16 @@ function toToolCall({ id, type = 'function', function: called }: Schemas['GivenT
   return { id, name: called.name, arguments: called.arguments };
 }
 
-/** Throws for more text than one request may have. */
+/** Throws if the messages exceed the maximum text length of a request. */
 export function checkLength(messages: readonly Message[], pointer: string): void {
   const texts = messages.flatMap(({ content, toolCalls = [] }) => [
     content,
     ...toolCalls.flatMap((call) => [call.name, call.arguments]),
   ]);
-  // UTF-16 code units first: there are never fewer than code points, and their number is known.
+  // UTF-16 code units first: they are cheap to count, and never fewer than code points.
   const sum = (lengthOf: (text: string) => number) => texts.reduce((length, text) => length + lengthOf(text), 0);
-  if (sum(({ length }) => length) <= mostCharacters || sum(codePointsOf) <= mostCharacters) return;
-  throw invalid('body', pointer, `must not have more than ${mostCharacters} characters in all`);
+  if (sum(({ length }) => length) <= maxCharacters || sum(codePointsOf) <= maxCharacters) return;
+  throw invalid('body', pointer, `must not have more than ${maxCharacters} characters in all`);
 }
 
 function codePointsOf(text: string): number {
@@ -117,7 +117,7 @@ function codePointsOf(text: string): number {
 
 // -------------------------------------------------------------------------------------------- calls and answers
 
-/** Every call is answered, directly after its message, and every answer has its call. Ids may repeat. */
+/** Checks that every call is answered directly after its message, and that every answer has a call. Ids may repeat. */
 function createPairing() {
   let first: string | undefined;
   let calling = '';

@@ -12,13 +12,16 @@ type Request = Schemas['ChatCompletionRequest'];
 
 export interface PlannedChat {
   readonly call: Omit<ChatCall, 'model'>;
-  /** The tools are the caller's: none of the service's may run beside them. */
+  /** True if the tools are the caller's. The tools of the service are then not offered. */
   readonly isCallersLoop: boolean;
-  /** Fields of the request without an effect. */
+  /** Fields of the request that have no effect. */
   readonly ignored: readonly string[];
 }
 
-/** Throws for what the model cannot do: only what changes neither form nor meaning of the answer may be ignored. */
+/**
+ * Throws for fields that the model does not support. Only fields that do not change the form or meaning of the answer
+ * are ignored.
+ */
 export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
   refuseUnsupported(body);
   const { messages, toolField, imageField } = toMessages(body.messages);
@@ -47,8 +50,8 @@ export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
 function refuseUnsupported(body: Request): void {
   const isEmpty = Array.isArray(body.functions) && body.functions.length === 0;
   if (body.functions != null && !isEmpty) throw legacy('/functions');
-  const isUsual = body.function_call === 'auto' || body.function_call === 'none';
-  if (body.function_call != null && !isUsual) throw legacy('/function_call');
+  const isDefaultCall = body.function_call === 'auto' || body.function_call === 'none';
+  if (body.function_call != null && !isDefaultCall) throw legacy('/function_call');
   if (body.n != null && body.n !== 1) throw unsupportedParameter('/n', 'must be 1');
   for (const name of ['logprobs', 'top_logprobs', 'audio', 'web_search_options', 'prediction'] as const) {
     const value = body[name];
@@ -63,7 +66,7 @@ function refuseUnsupported(body: Request): void {
 
 type ProviderFields = NonNullable<ChatCall['provider']>;
 
-/** Those that ask for something: undefined for none. */
+/** Returns the provider fields with values other than the default; undefined if there are none. */
 function providerFieldsOf(body: Request): ProviderFields | undefined {
   let fields: Record<string, unknown> | undefined;
   for (const name of providerFields) {
@@ -75,13 +78,13 @@ function providerFieldsOf(body: Request): ProviderFields | undefined {
   return fields;
 }
 
-/** Not sent on: a provider need not know the field. */
+/** Whether the value is the default, which is not sent because a provider may not know the field. */
 function isDefault(name: string, value: unknown): boolean {
   if (name === 'stop') return Array.isArray(value) && value.length === 0;
   return name === 'response_format' && (value as { type?: unknown }).type === 'text';
 }
 
-/** The fields that decide the form of the answer and where it ends. */
+/** Throws for fields that determine the form or the end of the answer, if the model does not support them. */
 function refuseForm(fields: ProviderFields = {}, { id }: ServedModel<'chat'>): void {
   const name = ['response_format', 'stop'].find((form) => form in fields);
   if (name !== undefined) throw unsupportedParameter(`/${name}`, `is not supported by the model "${id}"`);

@@ -1,4 +1,4 @@
-/** The caller's tools. A request that has them is answered by a plain model: the caller runs the loop. */
+/** The caller's tools. The model answers a request with tools directly, and the caller runs the loop. */
 import type { CallerTool, ToolChoice } from '../../engines/contract/index.ts';
 import { invalid } from '../contract/problems.ts';
 import { unsupportedParameter, UnsupportedValue } from './errors.ts';
@@ -11,7 +11,7 @@ export interface CallerTools {
   readonly toolChoice?: ToolChoice;
 }
 
-/** Empty without tools. Throws for tools that are not functions, and for a choice that cannot be obeyed. */
+/** Returns an empty object without tools. Throws for tools that are not functions, and for an invalid `tool_choice`. */
 export function toTools({ tools: given, tool_choice: choice }: Request): CallerTools {
   if (given == null || given.length === 0) {
     if (choice == null || choice === 'auto' || choice === 'none') return {};

@@ -5,10 +5,10 @@ import { supports } from '../engine-host/registry/model-selection.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { UnsupportedValue } from './errors.ts';
 
-/** Base64 digits of 10 MB. */
-const longestImage = Math.ceil((10 * 1024 * 1024) / 3) * 4;
+/** Maximum number of base64 digits of an image: 10 MB. */
+const maxImageDigits = Math.ceil((10 * 1024 * 1024) / 3) * 4;
 
-/** The first bytes of each type, in Latin-1. */
+/** The first bytes of each type, as Latin-1. */
 const signatures: Readonly<Record<ImagePart['mediaType'], RegExp>> = {
   // eslint-disable-next-line no-control-regex -- they are bytes
   'image/png': /^\x89PNG\r\n\x1a\n/,
@@ -17,7 +17,7 @@ const signatures: Readonly<Record<ImagePart['mediaType'], RegExp>> = {
   'image/gif': /^GIF8[79]a/,
 };
 
-/** Throws for what is not an image in a data URL. */
+/** Throws unless the URL is a data URL of an image. */
 export function toImage(url: string | null | undefined, detail: string | null | undefined, field: string): ImagePart {
   const [head, named] = /^data:image\/(png|jpe?g|webp|gif);base64,/.exec(url?.slice(0, 64) ?? '') ?? [];
   const mediaType = imageTypes.find((type) => type === `image/${named === 'jpg' ? 'jpeg' : String(named)}`);
@@ -25,7 +25,7 @@ export function toImage(url: string | null | undefined, detail: string | null | 
     throw new UnsupportedValue(field, 'is not fetched: send it as a data: URL, a png, jpeg, webp or gif in base64');
   }
   const data = url.slice(head.length);
-  if (data.length > longestImage) throw invalid('body', field, 'must not be larger than 10 MB');
+  if (data.length > maxImageDigits) throw invalid('body', field, 'must not be larger than 10 MB');
   const begin = Buffer.from(data.slice(0, 32), 'base64').toString('latin1');
   if (!signatures[mediaType].test(begin) || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) {
     throw invalid('body', field, `must be an ${mediaType} in base64, as it says`);
@@ -33,7 +33,7 @@ export function toImage(url: string | null | undefined, detail: string | null | 
   return { type: 'image', mediaType, data, ...(detail != null && { detail }) };
 }
 
-/** The content of a message: its texts, and all of its parts if there is an image among them. */
+/** Returns the content of a message: its text, and all parts if one of them is an image. */
 export function contentOf(parts: readonly MessagePart[]): Pick<Message, 'content' | 'parts'> {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   return { content: texts.join('\n'), ...(texts.length < parts.length && { parts }) };
@@ -45,7 +45,7 @@ export function imageField({ parts = [] }: Message, field: string): string | und
   return index < 0 ? undefined : `${field}/${index}`;
 }
 
-/** Throws for a model that does not see them: an answer about a picture that nobody saw would be made up. */
+/** Throws for a model without image support, which would make up an answer. */
 export function requireImages(model: ServedModel<'chat'>, field: string): void {
   if (supports(model, 'images')) return;
   throw new UnsupportedValue(field, `is an image, which the model "${model.id}" does not support`);

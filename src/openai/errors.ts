@@ -9,12 +9,12 @@ interface ErrorRow {
   readonly type: string;
   /** Default: the problem code with underscores. */
   readonly code?: string;
-  /** The field of this API, where the code alone says it; default: the place of the first violation. */
+  /** The field that the code always blames. Default: the location of the first violation. */
   readonly param?: string;
-  /** The same request may succeed later and has had no effect yet. Default: clients must not retry. */
+  /** True if the same request may succeed later and has had no effects. Default: clients must not retry. */
   readonly retryable?: true;
-  /** The longest Retry-After in seconds after which clients should retry by themselves; default: any. */
-  readonly longestWait?: number;
+  /** Maximum Retry-After in seconds for which clients should retry automatically. Default: unlimited. */
+  readonly maxRetryAfter?: number;
 }
 
 const refused = { status: 400, type: 'invalid_request_error' } as const;
@@ -22,7 +22,7 @@ const recording = { ...refused, param: 'file' } as const;
 const tooLarge = { status: 413, type: 'invalid_request_error' } as const;
 const forbidden = { status: 403, type: 'permission_error' } as const;
 const http = (status: number) => ({ status, type: 'invalid_request_error' }) as const;
-const limited = { status: 429, type: 'rate_limit_error', retryable: true, longestWait: 60 } as const;
+const limited = { status: 429, type: 'rate_limit_error', retryable: true, maxRetryAfter: 60 } as const;
 const failed = (status: number) => ({ status, type: 'server_error' }) as const;
 
 /** Every problem code. Clients branch on the status and on `code`. */
@@ -105,7 +105,7 @@ export class UnsupportedValue extends NamedError {
   }
 }
 
-/** A reference to an item that is not kept. */
+/** A reference to an unknown or expired item. */
 export class ItemNotFound extends NamedError {
   readonly codeHere = 'item_not_found';
 
@@ -130,11 +130,11 @@ export function markEffects(signal: AbortSignal): void {
 
 type ErrorResponse = Schemas['ErrorResponse'];
 
-/** The whole answer for a failure. */
+/** Returns the answer for a failure. */
 export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed): AnyAnswer {
   const { code } = problem.body;
-  const { status, retryable = false, longestWait = Infinity } = errorTable[code];
-  const isRetryable = retryable && Number(problem.headers['Retry-After'] ?? 0) <= longestWait;
+  const { status, retryable = false, maxRetryAfter = Infinity } = errorTable[code];
+  const isRetryable = retryable && Number(problem.headers['Retry-After'] ?? 0) <= maxRetryAfter;
   return {
     status,
     mediaType: 'application/json',
@@ -143,7 +143,7 @@ export function toErrorAnswer(problem: ProblemAnswer, { reason, signal }: Failed
   };
 }
 
-/** Its body, which is also the last event of a stream that fails. */
+/** Returns the body of the answer, which is also the last event of a failed stream. */
 export function toErrorResponse(
   { body: { code, detail, errors = [] } }: Pick<ProblemAnswer, 'body'>,
   reason: unknown,
@@ -155,7 +155,7 @@ export function toErrorResponse(
   return { error: { message: toMessage(detail, violation?.pointer, param), type: row.type, param, code: ownCode } };
 }
 
-/** `/messages/2/content/1` is `messages[2].content[1]`; undefined for a body as a whole. */
+/** Converts `/messages/2/content/1` to `messages[2].content[1]`; returns undefined for the body as a whole. */
 function toParam(pointer: string): string | undefined {
   const [first, ...rest] = pointer
     .split('/')
@@ -165,10 +165,13 @@ function toParam(pointer: string): string | undefined {
   return first + rest.map((segment) => (/^\d+$/.test(segment) ? `[${segment}]` : `.${segment}`)).join('');
 }
 
-/** Clients drop the field that a message names, by the name that they know. Some details begin with its pointer. */
+/**
+ * Names the field as the client knows it, because clients drop the field that a message names. Some details start with
+ * it.
+ */
 function toMessage(detail: string, pointer = '', param: string | null): string {
-  const place = pointer.slice(1);
+  const path = pointer.slice(1);
   if (param === null) return detail;
-  if (place !== '' && detail.startsWith(`${place} `)) return `${param}${detail.slice(place.length)}`;
+  if (path !== '' && detail.startsWith(`${path} `)) return `${param}${detail.slice(path.length)}`;
   return detail.includes(param) ? detail : `${param}: ${detail}`;
 }

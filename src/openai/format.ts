@@ -9,11 +9,11 @@ export const openaiFormat: ApiFormat = {
   contract: openaiContract,
   readPath: readOpenAIPath,
   toFailure: toErrorAnswer,
-  /** With those of requests that OpenAI's clients read. None of tokens: OpenAI's are those of a minute, ours of a day. */
+  /** Adds OpenAI's headers for request limits. Token headers are omitted: OpenAI's are per minute, ours per day. */
   limitHeaders(policies, shown) {
     const headers = limitHeaders(policies, shown);
     const requests = policies.find(({ name }) => name === 'requests');
-    if (!requests?.resetSeconds) return headers; // nothing is known of the next minute
+    if (!requests?.resetSeconds) return headers; // the window has ended, and the next one is unknown
     return {
       ...headers,
       'x-ratelimit-limit-requests': String(requests.quota),
@@ -21,8 +21,8 @@ export const openaiFormat: ApiFormat = {
       'x-ratelimit-reset-requests': `${String(requests.resetSeconds)}s`,
     };
   },
-  // Chunks have no names: SDKs would treat one with an unknown name as a chunk. A stream that ends without [DONE] looks
-  // complete to them, so a failure needs its own event.
+  // Chunks have no event names, and SDKs treat events with unknown names as chunks. A stream that ends without [DONE]
+  // looks complete to SDKs, so a failure needs its own event.
   stream: {
     encode,
     heartbeat: ': keep-alive\n\n',
@@ -36,13 +36,13 @@ function encode(event: unknown): string {
   return `${name === undefined ? '' : `event: ${name}\n`}data: ${JSON.stringify(event)}\n\n`;
 }
 
-/** The events of a response have names. The last of them ends the stream, also when it has failed. */
+/** Returns the event name, which only events of a response have. */
 function nameOf(event: unknown): string | undefined {
   const { type } = (event ?? {}) as { readonly type?: string };
   return type?.startsWith('response.') === true ? type : undefined;
 }
 
-/** Streams that OpenAI's API ends without [DONE]. */
+/** Whether the event ends its stream without [DONE], as in OpenAI's API. */
 function endsItself(last: unknown): boolean {
   return nameOf(last) !== undefined || (last as { readonly type?: unknown } | undefined)?.type === 'speech.audio.done';
 }

@@ -1,4 +1,4 @@
-/** One definition for each operation of the OpenAI-compatible contract: a missing one does not compile. */
+/** One definition per operation of the OpenAI-compatible contract; a missing one does not compile. */
 import type { Services } from '../handlers/dependencies.ts';
 import { requireTranscription } from '../handlers/transcription.ts';
 import { createChatCompletion } from './chat.ts';

@@ -1,4 +1,4 @@
-/** The lists of models and voices. They come from memory: apps wait only seconds for them. */
+/** The lists of models and voices, answered from memory because apps have short timeouts for them. */
 import type { Capability } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
@@ -31,10 +31,13 @@ export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path }
   return answer({ status: 200, mediaType: 'application/json', body: found });
 };
 
-/** In seconds since 1970. Entries have no creation time; clients only need a constant integer. */
+/**
+ * `created` of all entries, in seconds since 1970. Entries have no creation time, and clients only need a constant
+ * integer.
+ */
 const started = Math.floor(performance.timeOrigin / 1000);
 
-/** Chat models first, ids once. */
+/** Returns all models without duplicate ids, chat models first. */
 async function allModels(services: Services): Promise<Model[]> {
   const byId = new Map<string, Model>();
   const lists = await Promise.all(capabilities.map((capability) => modelsOf(capability, services)));
@@ -51,11 +54,11 @@ async function modelsOf(capability: Capability, services: Services): Promise<Mod
   return transcriber ? [...models, { ...toModel(transcriber, capability), id: whisper }] : models;
 }
 
-/** Some apps only show ids that look like OpenAI's; this alias of the default is listed for them. */
+/** Alias of the default model, listed for apps that only show ids that look like OpenAI's. */
 const whisper = 'whisper-1';
 
 function toModel({ id, entry, instance }: ServedModel, capability: Capability): Model {
-  // Clients take a server that names this owner for a llama.cpp server.
+  // Clients treat a server with this owner as a llama.cpp server.
   const owner = instance === 'llamacpp' ? 'llama-cpp' : instance;
   const { name = id } = entry;
   const has = entry.supports?.includes('images') ? [capability, 'images' as const] : [capability];

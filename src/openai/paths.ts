@@ -1,13 +1,15 @@
-/** The paths below /v1, as apps build them: some double slashes, some append `/v1` to a base URL that has it. */
+/**
+ * Normalizes the paths under /v1: some apps double slashes, and some append `/v1` to a base URL that already has it.
+ */
 import { ProblemError } from '../contract/problems.ts';
 
-/** Request targets that belong to this API. */
+/** Whether a request target belongs to this API. */
 export function isOpenAITarget(target: string): boolean {
   return /^(?:https?:\/\/[^/?#]*)?\/+v1(?:[/?#]|$)/i.test(target);
 }
 
 /**
- * Collapses slashes and drops the last one; an id with slashes becomes a single segment. Throws `not-found` for a
+ * Collapses slashes, removes a trailing slash and encodes an id with slashes as one segment. Throws `not-found` for a
  * doubled `/v1`.
  */
 export function readOpenAIPath(path: string): string {
@@ -21,7 +23,7 @@ export function readOpenAIPath(path: string): string {
   return id === undefined ? clean : `/v1/models/${id.replaceAll('/', '%2F')}`;
 }
 
-/** Paths of OpenAI's API that apps try here. */
+/** Paths of OpenAI's API that apps request, but this service does not offer. */
 const elsewhere =
   /^\/v1\/(embeddings|moderations|files|images|batches|assistants|threads|realtime|fine_tuning)(?:\/|$)/;
 

@@ -1,4 +1,4 @@
-/** Runs of chats under /v1, whichever operation has asked for them. */
+/** Chat runs under /v1, shared by chat completions and responses. */
 import { delayStart } from '../../lib/delayed-start.ts';
 import { startRun, type RunFormat, type RunPlan } from '../chat/run.ts';
 import type { OperationRequest as NativeRequest } from '../contract/operations.ts';
@@ -8,7 +8,10 @@ import { markEffects } from './errors.ts';
 type Request = Pick<NativeRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 export type Plan = Omit<RunPlan<never>, 'format'>;
 
-/** The service's own tools for a run; null: none. Never beside those of the caller. */
+/**
+ * Returns the options of the service's own tools for a run; null: none. They are never combined with the caller's
+ * tools.
+ */
 export function ownTools(services: Services, isCallersLoop: boolean, choice: unknown): RunPlan<never>['tools'] {
   return services.compatTools && !isCallersLoop && choice !== 'none' ? { readAloud: false } : null;
 }
@@ -25,7 +28,7 @@ export async function runWhole<Answer>(
   throw new Error('a run has neither failed nor completed');
 }
 
-/** Resolves with the events once there is one from the provider, or after a while. */
+/** Resolves with the events once the first one from the provider has arrived, or after `streamHoldMs`. */
 export async function runStreamed<Event>(
   request: Request,
   services: Services,
@@ -37,7 +40,10 @@ export async function runStreamed<Event>(
   return delayStart(events, services.streamHoldMs, isFromProvider);
 }
 
-/** Once the provider has begun to answer, tools may have acted: clients must not retry a request that fails later. */
+/**
+ * Marks the request once the provider has begun to answer: tools may have run, so clients must not retry a later
+ * failure.
+ */
 function markingEffects<Event>(format: RunFormat<Event>, signal: AbortSignal): RunFormat<Event> {
   let hasBegun = false;
   return {

@@ -12,10 +12,10 @@ type SpeechRequest = Schemas['SpeechRequest'];
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, services) => {
   const speed = body.speed === 1 ? null : body.speed;
   const instructions = readInstructions(body.instructions);
-  const usual = await resolveModel(services, 'speech', body.model);
+  const resolved = await resolveModel(services, 'speech', body.model);
   const speaker = await services.speakers.choose({
-    model: leavesModel(services, usual, body.model) ? undefined : usual.id,
-    voice: resolveVoice(usual, typeof body.voice === 'object' ? body.voice?.id : body.voice),
+    model: leavesModel(services, resolved, body.model) ? undefined : resolved.id,
+    voice: resolveVoice(resolved, typeof body.voice === 'object' ? body.voice?.id : body.voice),
     pointers: { model: '/model', voice: '/voice' },
   });
   const { model } = speaker;
@@ -37,7 +37,7 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
     : answer({ ...head, mediaType: audio.mediaType, body: spooled });
 };
 
-/** Engine errors carry no field. Only the speed can be meant here. */
+/** Adds the field to an engine error, which has none. Only the speed can be at fault here. */
 function placed(error: unknown): unknown {
   if (!EngineError.is(error) || error.code !== 'parameter-not-supported') return error;
   const blame = inBody('/speed', 'must be a speed that the model has');

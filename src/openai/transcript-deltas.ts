@@ -1,12 +1,12 @@
-/** A transcription as OpenAI streams it: deltas that concatenate to the text of the last event. */
+/** Streams a transcription in OpenAI's format: deltas that concatenate to the text of the last event. */
 import type { TranscriptionEvent } from '../transcription/wire.ts';
 import type { Schemas } from './operations.ts';
 
 type DeltaEvent = Schemas['TranscriptionEvent'];
 
 /**
- * One delta per segment as the engine reports it, and one for the rest of the text. Clients read either the deltas or the
- * last event, so both have the text that was sent, even if the engine has corrected a segment since.
+ * Yields one delta per reported segment, and one for the rest of the text. Clients read either the deltas or the last
+ * event, so both contain the text that was sent, even if the engine has corrected a segment since.
  */
 export async function* toDeltas(
   events: AsyncIterable<TranscriptionEvent>,
@@ -27,7 +27,7 @@ function deltaOf(event: TranscriptionEvent, sent: string): string {
   return text === '' ? '' : `${separatorOf(sent, text)}${text}`;
 }
 
-/** What follows in the text, whatever the spaces in both; "" if the text does not begin with what was sent. */
+/** Returns the text after `sent`, ignoring differences in spaces; "" if the text does not begin with `sent`. */
 function restOf(text: string, sent: string): string {
   let at = 0;
   for (const character of sent.replaceAll(/\s/g, '')) {
@@ -38,7 +38,7 @@ function restOf(text: string, sent: string): string {
   return text.slice(at);
 }
 
-/** Scripts that do not separate words. */
+/** Matches scripts that do not separate words with spaces. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff00-\uffef]/u;
 

@@ -18,7 +18,7 @@ export function toFormat(format: Format, transcript: Transcript): Formatted<'cre
   return { mediaType: 'application/json', body: toDiarizedJson(transcript) };
 }
 
-/** All but `diarized_json`. */
+/** Formats a transcript in any format except `diarized_json`. */
 export function toPlainFormat(format: PlainFormat, transcript: Transcript, task: Task): Formatted<'createTranslation'> {
   const { text, segments = [] } = transcript;
   switch (format) {
@@ -26,7 +26,7 @@ export function toPlainFormat(format: PlainFormat, transcript: Transcript, task:
       return { mediaType: 'application/json', body: toJson(transcript) };
     case 'verbose_json':
       return { mediaType: 'application/json', body: toVerboseJson(transcript, task) };
-    case 'text': // not JSON: SDKs parse by the media type alone
+    case 'text': // not JSON, because SDKs decide by the media type
       return { mediaType: 'text/plain', body: text };
     case 'srt':
       return { mediaType: 'text/plain', body: toSrt(segments) };

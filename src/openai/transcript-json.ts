@@ -1,4 +1,4 @@
-/** Transcripts as OpenAI writes them: `json`, `verbose_json` and `diarized_json`. */
+/** Transcripts in OpenAI's JSON formats: `json`, `verbose_json` and `diarized_json`. */
 import type { TimedText, Transcript } from '../../engines/contract/index.ts';
 import { languageName } from '../../lib/languages.ts';
 import { spacesBefore } from '../transcription/spaces.ts';
@@ -9,7 +9,7 @@ export function toJson({ text, durationMs }: Transcript): Schemas['Transcription
   return { text, ...usageOf(durationMs) };
 }
 
-/** With the segments and words that the transcript has. */
+/** Includes segments and words if the transcript has them. */
 export function toVerboseJson(
   { text, language, durationMs, segments, words }: Transcript,
   task: Task = 'transcribe',
@@ -26,7 +26,7 @@ export function toVerboseJson(
   };
 }
 
-/** `turns`: as the provider reports them. */
+/** Converts `turns`, the speaker turns that the provider reports. */
 export function toDiarizedJson({ text, durationMs = 0, turns = [] }: Transcript): Schemas['DiarizedTranscription'] {
   const segments = turns.map(({ startMs, endMs, text, speaker }, index) => ({
     ...{ type: 'transcript.text.segment' as const, id: `seg_${index}` },
@@ -35,15 +35,15 @@ export function toDiarizedJson({ text, durationMs = 0, turns = [] }: Transcript)
   return { task: 'transcribe', duration: Math.round(durationMs) / 1000, text, segments, ...usageOf(durationMs) };
 }
 
-/** Whole seconds, rounded up, as OpenAI counts them. */
+/** Returns the duration in whole seconds, rounded up as OpenAI does. */
 function usageOf(durationMs: number | undefined): Pick<Schemas['Transcription'], 'usage'> {
   return durationMs === undefined ? {} : { usage: { type: 'duration', seconds: Math.ceil(durationMs / 1000) } };
 }
 
-/** Strict clients (AI SDK) reject a segment that lacks one of Whisper's inner values, which engines do not report. */
+/** Strict clients (AI SDK) reject segments without these internal values of Whisper, which engines do not report. */
 const placeholders = { temperature: 0, avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 } as const;
 
-/** With the spaces between them, so that they join to the text, as Whisper's do. */
+/** Includes the spaces between segments, so that they concatenate to the text, as Whisper's do. */
 function toSegments(segments: readonly TimedText[], whole: string): Schemas['TranscriptionSegment'][] {
   const spaces = spacesBefore(segments, whole);
   return segments.map(({ startMs, endMs, text }, id) => {

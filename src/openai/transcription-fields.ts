@@ -1,4 +1,4 @@
-/** The fields of a form with a recording, as apps send them. */
+/** Reads the fields of a form with a recording. */
 import type { TimestampKind } from '../../engines/contract/index.ts';
 import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
@@ -20,26 +20,26 @@ export interface RequestedTranscription {
   readonly language: string | undefined;
   readonly prompt: string | undefined;
   readonly keywords: readonly string[];
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly temperature: number | undefined;
   readonly format: Format;
-  /** Timestamps that the format needs. */
+  /** Timestamps that the format requires. */
   readonly granularities: readonly TimestampKind[];
   readonly stream: boolean;
-  /** For srt and vtt; undefined: a cue for each segment. */
+  /** Line limits for srt and vtt; undefined: one cue per segment. */
   readonly shape: CueShape | undefined;
-  /** Names of the fields without an effect, whatever the model, that cannot change the answer. */
+  /** Names of fields that are ignored for every model because they cannot change the answer. */
   readonly hints: readonly string[];
 }
 
 const hintNames = ['chunking_strategy', 'languages', 'vad_filter', 'without_timestamps'];
 
-/** They would change the answer. */
+/** Fields that are rejected because they would change the answer. */
 const refusedNames = ['include', 'known_speaker_names', 'known_speaker_references', 'diarize'];
 
 /**
- * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields hold only when
- * the form is `complete`: the other field may follow.
+ * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields are checked
+ * only if the form is `complete`, because the other field may follow.
  */
 export function readTranscriptionFields(
   fields: FormFields,
@@ -77,12 +77,14 @@ export function readTranscriptionFields(
   };
 }
 
-/** Words of a translation have no times: they are not the words that were said. */
+/**
+ * Fields that translations do not support. The words of a translation have no timestamps, since they were not spoken.
+ */
 const notForTranslations = ['language', 'stream', 'timestamp_granularities', 'max_line_width', 'max_line_count'];
 
 export type RequestedTranslation = RequestedTranscription & { readonly format: PlainFormat };
 
-/** As `readTranscriptionFields`. */
+/** Throws the same errors as `readTranscriptionFields`. */
 export function readTranslationFields(fields: FormFields, { complete }: { complete: boolean }): RequestedTranslation {
   for (const name of notForTranslations) if (given(fields, name).length > 0) throw unsupportedParameter(`/${name}`);
   const format = readFormat(plainFormats, text(fields, 'response_format'));
@@ -91,23 +93,23 @@ export function readTranslationFields(fields: FormFields, { complete }: { comple
 
 const timedFormats: ReadonlySet<Format> = new Set(['srt', 'vtt', 'verbose_json']);
 
-const mostKeywords = 200;
-const longestKeyword = 64;
-/** Characters of all keywords: about as much as Whisper takes (224 tokens). */
-const keywordRoom = 2_000;
+const maxKeywords = 200;
+const maxKeywordLength = 64;
+/** Maximum number of characters in all keywords: about Whisper's limit of 224 tokens. */
+const maxKeywordCharacters = 2_000;
 
-/** `keywords` is OpenAI's, one for each field; `hotwords` is that of faster-whisper, with commas between them. */
+/** Reads OpenAI's `keywords`, one per field, and faster-whisper's `hotwords`, separated by commas. */
 function readKeywords(fields: FormFields): { readonly keywords: readonly string[]; readonly dropped: boolean } {
   const hotwords = given(fields, 'hotwords').flatMap((value) => value.split(','));
   const all = [...given(fields, 'keywords'), ...hotwords]
     .map((word) => word.replaceAll(/\s+/g, ' ').trim())
     .filter((word) => word !== '');
-  if (all.length > mostKeywords || all.some((word) => Array.from(word).length > longestKeyword)) {
-    const rule = `must be at most ${mostKeywords} keywords of at most ${longestKeyword} characters`;
+  if (all.length > maxKeywords || all.some((word) => Array.from(word).length > maxKeywordLength)) {
+    const rule = `must be at most ${maxKeywords} keywords of at most ${maxKeywordLength} characters`;
     throw invalid('body', given(fields, 'keywords').length > 0 ? '/keywords' : '/hotwords', rule);
   }
-  let room = keywordRoom;
-  const keywords = all.filter((word) => (room -= word.length) >= 0);
+  let remaining = maxKeywordCharacters;
+  const keywords = all.filter((word) => (remaining -= word.length) >= 0);
   return { keywords, dropped: keywords.length < all.length };
 }
 
@@ -116,7 +118,7 @@ function given(fields: FormFields, name: string): readonly string[] {
   return [fields[name] ?? []].flat();
 }
 
-/** The last one of repeated fields; undefined if absent. */
+/** The last value of a repeated field; undefined if absent. */
 function text(fields: FormFields, name: string): string | undefined {
   return given(fields, name).at(-1);
 }
@@ -132,14 +134,14 @@ function readFlag(fields: FormFields, name: string): boolean {
   throw invalid('body', `/${name}`, 'must be true or false');
 }
 
-/** The usual width of subtitles. */
-const usualShape: CueShape = { width: 42, lines: 2 };
+/** Default line limits of subtitles. */
+const defaultShape: CueShape = { width: 42, lines: 2 };
 
 function readShape(fields: FormFields): CueShape | undefined {
   const width = readCount(fields, 'max_line_width', 10, 200);
   const lines = readCount(fields, 'max_line_count', 1, 10);
   if (width === undefined && lines === undefined) return undefined;
-  return { width: width ?? usualShape.width, lines: lines ?? usualShape.lines };
+  return { width: width ?? defaultShape.width, lines: lines ?? defaultShape.lines };
 }
 
 function readCount(fields: FormFields, name: string, least: number, most: number): number | undefined {

@@ -10,11 +10,11 @@ import { toCues } from '../transcription/cues.ts';
 import { toDeltas } from './transcript-deltas.ts';
 import { toFormat, toPlainFormat } from './transcript-formats.ts';
 import { readTranscriptionFields, readTranslationFields, type RequestedTranscription } from './transcription-fields.ts';
-import { expectRecording, openJob } from './transcription-job.ts';
+import { expectRecording, openCall } from './transcription-call.ts';
 
 /**
- * Checks the fields that precede the recording, before it is stored. Throws for a wrong value, and for a named model that
- * lacks a feature. Other fields may follow the recording.
+ * Checks the fields that precede the recording, before it is stored. Throws for an invalid value, and for a named model
+ * that lacks a requested feature. Other fields may follow the recording.
  */
 export async function checkRecordingFields(fields: FormFields, services: Services): Promise<void> {
   const requested = readTranscriptionFields(fields, { complete: false });
@@ -28,7 +28,7 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
 ) => {
   const requested = readTranscriptionFields(fields, { complete: true });
   requireOperation(operationOf(requested));
-  const { model, options, headers } = await openJob(requested, services);
+  const { model, options, headers } = await openCall(requested, services);
   const job = { ...options, recording };
   if (requested.stream) {
     const events = await delayStart(
@@ -58,7 +58,7 @@ export const createTranslation: Handler<'createTranslation', Services> = async (
   services,
 ) => {
   const requested = readTranslationFields(fields, { complete: true });
-  const { model, options, headers } = await openJob(requested, services);
+  const { model, options, headers } = await openCall(requested, services);
   const transcript = await transcribe(model, { ...options, recording }, { signal }, services);
   return answer({ status: 200, headers, ...toPlainFormat(requested.format, transcript, requested.task) });
 };

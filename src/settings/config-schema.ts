@@ -3,7 +3,7 @@ import { fileSchema, settingsTable, type Settings } from './table.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Draft 7 has the best editor support. `options`: the JSON Schema of the options by engine name. */
+/** Returns a draft 7 schema, which editors support best. `options`: the JSON Schema of the options by engine name. */
 export function configSchema(options: Readonly<Record<string, Schema | object>>): object {
   const { properties, ...file } = fileSchema;
   const { engines, ...others } = properties;

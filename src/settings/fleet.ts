@@ -1,11 +1,11 @@
-/** The fleet of the settings as one value (docs/more-than-one-machine.md). */
+/** Reads the fleet settings as one value (docs/more-than-one-machine.md). */
 import { SettingsError } from './load.ts';
 import type { Settings } from './table.ts';
 
 export interface FrontSettings {
   readonly role: 'front' | 'both';
   readonly address: string;
-  /** Where to listen, if not at `address`. */
+  /** Address and port to listen on. Default: those of `address`. */
   readonly listen: string | undefined;
 }
 
@@ -13,15 +13,15 @@ export type FleetSettings = (FrontSettings | { readonly role: 'worker' }) & {
   readonly url: string;
   readonly secret: string;
   readonly prefix: string;
-  /** Instances that workers run. */
+  /** Instances that workers run. Default: all with only local models. */
   readonly engines: readonly string[] | undefined;
 };
 
 type FleetRows = Pick<Settings, Extract<keyof Settings, `fleet${string}`>>;
 
 /**
- * Undefined without FLEET_URL. Throws a `SettingsError` with one line per mistake. Not a part of loading the settings: the
- * doctor shows the mistakes, and the other commands need no fleet.
+ * Returns undefined without FLEET_URL. Throws a `SettingsError` with one line per mistake. Not part of loading the
+ * settings, because the doctor shows the mistakes and the other commands need no fleet.
  */
 export function readFleet(settings: FleetRows): FleetSettings | undefined {
   const { fleetUrl: url, fleetRole: role, fleetSecret: secret, fleetAddress: address, fleetListen: listen } = settings;

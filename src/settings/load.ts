@@ -21,16 +21,16 @@ import { errnoOf, messageOf } from '../../lib/errors.ts';
 
 export { SettingsError, type Environment };
 
-/** An instance in the settings: `use`, and the options of the engine. */
+/** An engine instance in the settings: `use`, and the options of the engine. */
 export interface InstanceSettings {
   readonly use: string;
   readonly [option: string]: unknown;
 }
 
-/** By name, in settings order. A list is one provider with several capabilities under one name. */
+/** Engine instances by name, in settings order. A list is one provider with several capabilities under one name. */
 export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
 
-/** The settings as the environment and the file give them. */
+/** The settings from the environment and the file. */
 type GivenSettings = Settings & Partial<Pick<LoadedSettings, 'engines' | 'mcpServers' | 'compatAliases'>>;
 
 export interface LoadedSettings extends Settings {
@@ -93,7 +93,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
 }
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
-/** Other programs have more of these: only a name that is nearly ours is a mistake. */
+/** Other programs use this prefix, so only a name similar to a setting is reported. */
 const sharedPrefix = 'OPENAI_';
 
 /** Returns one line for each setting that is valid but probably a mistake. */
@@ -118,7 +118,7 @@ export function describeUnknownVariables(env: Environment): string[] {
   });
 }
 
-/** Only for values that have passed the schema. */
+/** Converts values to their canonical form. The values must have passed the schema. */
 function normalize(values: Record<string, unknown>): void {
   for (const [name, row] of Object.entries(settingsTable)) {
     const value = values[name];
@@ -129,8 +129,8 @@ function normalize(values: Record<string, unknown>): void {
 }
 
 /**
- * Without keys, every client has access: only allowed on loopback, unless the operator sets ALLOW_OPEN. A worker of a
- * fleet does not listen on HOST.
+ * Throws if every client of other machines would have access: without keys, HOST must be loopback unless ALLOW_OPEN is
+ * set. A worker of a fleet does not listen on HOST.
  */
 function rejectOpenAccess(settings: AccessSettings & Pick<Settings, 'host' | 'allowOpen' | 'fleetRole'>): void {
   const { host, allowOpen, fleetRole } = settings;
@@ -143,34 +143,34 @@ function rejectOpenAccess(settings: AccessSettings & Pick<Settings, 'host' | 'al
 
 type AccessSettings = Pick<Settings, 'apiKeys' | 'apiKeysFile'>;
 
-/** False: open mode. */
+/** Whether requests need an API key; false in open mode. */
 export function requiresKeys({ apiKeys, apiKeysFile }: AccessSettings): boolean {
   return apiKeys.length > 0 || apiKeysFile !== undefined;
 }
 
-/** Shorter ones can be guessed. */
-const shortestToken = 20;
+/** Minimum length of a token; shorter tokens may be guessed. */
+const minTokenLength = 20;
 
 /** Returns one line for each token in API_KEYS that is too short. */
 function describeShortTokens({ apiKeys }: AccessSettings): string[] {
   return apiKeys.flatMap((token, index) => {
-    if (token.length >= shortestToken) return [];
-    const place = apiKeys.length > 1 ? `API_KEYS: token ${String(index + 1)}` : 'API_KEYS: the token';
+    if (token.length >= minTokenLength) return [];
+    const location = apiKeys.length > 1 ? `API_KEYS: token ${String(index + 1)}` : 'API_KEYS: the token';
     return [
-      `${place} has fewer than ${String(shortestToken)} characters and may be guessed; fix: openssl rand -hex 32`,
+      `${location} has fewer than ${String(minTokenLength)} characters and may be guessed; fix: openssl rand -hex 32`,
     ];
   });
 }
 
-/** A provider that is this service itself would be asked without end. */
+/** Throws if the URL of a provider is that of this service, which would call itself endlessly. */
 function rejectLoops(settings: OwnAddress & Partial<Pick<LoadedSettings, 'engines'>>, path = ''): void {
   const wrong = Object.entries(settings.engines ?? {}).flatMap(([name, given]) =>
     [given].flat().flatMap(({ baseUrl }, index) => {
       const own = typeof baseUrl === 'string' ? ownAddress(baseUrl, settings) : undefined;
       if (own === undefined) return [];
-      const place = Array.isArray(given) ? `engines.${name}[${String(index)}]` : `engines.${name}`;
+      const location = Array.isArray(given) ? `engines.${name}[${String(index)}]` : `engines.${name}`;
       return [
-        `${path}: ${place}.baseUrl: the URL is that of this service itself (${own}); set it to that of a provider`,
+        `${path}: ${location}.baseUrl: the URL is that of this service itself (${own}); set it to that of a provider`,
       ];
     }),
   );
@@ -187,8 +187,8 @@ export function describeIgnoredVariables(settings: LoadedSettings): string[] {
 }
 
 /**
- * Defaults without a file: the local engines, and the provider from the environment. Neither in sandbox mode: its
- * responses must not depend on the machine or cost money.
+ * The default engines without a file: the local ones, and the provider from the environment. Sandbox mode has neither,
+ * because its responses must not depend on the machine or cost money.
  */
 function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
   const { sandbox, whisperModel, voiceModel, chatLocalModel, transcribeVad, dataDir } = settings;
@@ -204,7 +204,7 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
     voice: { use: 'sherpa-voice', pulled: true, ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
     espeak: { use: 'espeak' },
     ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),
-    // The last: the default only where no other chat model is found.
+    // Last, so that it is the default only if no other chat model is found.
     llama: { use: 'llama-local', pulled: true, models: [{ id: localChat, ...localChatModel(chatLocalModel) }] },
   };
 }
@@ -221,8 +221,8 @@ const localChatModel = (file: string | undefined) => (file === undefined ? { mod
 const fileVoice = (file: string) => ({ id: basename(file, '.onnx'), file });
 
 /**
- * A base URL without a key means that the provider needs none. If the URL is that of this service, which people set for
- * their clients, the key is one of ours: it must not be sent to OpenAI.
+ * A base URL without a key means that the provider needs none. If the URL is that of this service, which users set for
+ * their clients, the key is one of this service and must not be sent to OpenAI.
  */
 function providerOf(settings: DefaultsSettings): object | undefined {
   const { openaiApiKey: apiKey, openaiBaseUrl: baseUrl } = settings;
@@ -231,7 +231,10 @@ function providerOf(settings: DefaultsSettings): object | undefined {
   return { baseUrl: baseUrl ?? 'https://api.openai.com/v1', ...(apiKey !== undefined && { apiKey }) };
 }
 
-/** The model names of a provider are not guessed: the models named in the settings, and the chat models it lists. */
+/**
+ * Configures the models that the settings name and the chat models that the provider lists. Other names are not
+ * guessed.
+ */
 function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
   const { transcribeModel, chatModel, ttsModel } = settings;
   const provider = providerOf(settings);
@@ -244,10 +247,10 @@ function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
   ];
 }
 
-/** Default addresses of Ollama and the llama.cpp server. Both are optional: used if running. */
+/** Default addresses of Ollama and the llama.cpp server, which are used if they are running. */
 const chatServers = { ollama: 'http://127.0.0.1:11434/v1', 'llama-cpp': 'http://127.0.0.1:8080/v1' } as const;
 
-/** Not the one whose port is ours. */
+/** Omits a server whose port is that of this service. */
 function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, InstanceSettings> {
   const { chatModel } = settings;
   const servers = Object.entries(chatServers).filter(([, baseUrl]) => ownAddress(baseUrl, settings) === undefined);
@@ -293,26 +296,26 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   return { path, dir: dirname(path), ...withEnvironment(values, env, path) };
 }
 
-/** Replaces `${NAME}` with environment variables. An unset variable is an error, except in an `apiKey`: empty. */
+/** Replaces `${NAME}` with environment variables. An unset variable is an error; in an `apiKey` it becomes empty. */
 function withEnvironment(tree: object, env: Environment, path: string): Pick<SettingsFile, 'values' | 'unsetKeys'> {
   const unset: string[] = [];
   const unsetKeys: string[] = [];
-  const visit = (value: unknown, place: string): unknown => {
+  const visit = (value: unknown, location: string): unknown => {
     if (typeof value === 'string') {
       return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
         const found = env[name];
-        const lines = /(^|\.)apiKey$/.test(place) ? unsetKeys : unset;
-        if (!found) lines.push(`${path}: ${place}: the variable ${name} is not set`);
+        const lines = /(^|\.)apiKey$/.test(location) ? unsetKeys : unset;
+        if (!found) lines.push(`${path}: ${location}: the variable ${name} is not set`);
         return found ?? '';
       });
     }
-    if (Array.isArray(value)) return value.map((item, index) => visit(item, `${place}[${String(index)}]`));
+    if (Array.isArray(value)) return value.map((item, index) => visit(item, `${location}[${String(index)}]`));
     if (typeof value !== 'object' || value === null) return value;
-    return visitAll(value, place);
+    return visitAll(value, location);
   };
-  const visitAll = (values: object, place = '') =>
+  const visitAll = (values: object, location = '') =>
     Object.fromEntries(
-      Object.entries(values).map(([key, item]) => [key, visit(item, place ? `${place}.${key}` : key)]),
+      Object.entries(values).map(([key, item]) => [key, visit(item, location ? `${location}.${key}` : key)]),
     );
   const values = visitAll(tree);
   if (unset.length > 0) throw new SettingsError(unset.join('\n'));
@@ -347,18 +350,22 @@ function violations(validate: ValidateFunction, values: object, path: string | u
   return describeErrors(validate.errors ?? [], (pointer) => {
     const [name = '', ...rest] = pointer.split('/').slice(1);
     const row = Object.hasOwn(settingsTable, name) ? settingsTable[name as keyof Settings] : undefined;
-    const place = [name, ...rest].join('.');
+    const location = [name, ...rest].join('.');
     if (!row) {
-      const where = [path, place].filter(Boolean).join(': ');
+      const where = [path, location].filter(Boolean).join(': ');
       if (name !== 'mcpServers') return { where };
-      return { where, oneOf: ['command', 'url'], ...placeInMcpServer(rest[1]) };
+      return { where, oneOf: ['command', 'url'], ...locationInMcpServer(rest[1]) };
     }
-    return { where: path ? `${row.env} (in the file: ${place})` : row.env, expects: row.expects, secret: row.secret };
+    return {
+      where: path ? `${row.env} (in the file: ${location})` : row.env,
+      expects: row.expects,
+      secret: row.secret,
+    };
   });
 }
 
 /** These settings may contain keys; `expects` describes the patterns in words. */
-function placeInMcpServer(setting: string | undefined): { secret: boolean; expects?: string } {
+function locationInMcpServer(setting: string | undefined): { secret: boolean; expects?: string } {
   switch (setting) {
     case 'url':
       return { secret: true, expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp' }; // prettier-ignore

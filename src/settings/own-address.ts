@@ -1,10 +1,10 @@
-/** Whether a provider's URL leads back to this service, which would then ask itself without end. */
+/** Detects provider URLs that point back to this service, which would call itself endlessly. */
 import { isLoopback, withoutBrackets } from '../../lib/loopback.ts';
 import type { Settings } from './table.ts';
 
 export type OwnAddress = Pick<Settings, 'host' | 'port'> & Partial<Pick<Settings, 'publicUrl'>>;
 
-/** The settings that make the URL ours; undefined for any other URL, and for what is none. */
+/** Returns the settings that make the URL that of this service; undefined for other and invalid URLs. */
 export function ownAddress(url: string, own: OwnAddress): 'HOST and PORT' | 'PUBLIC_URL' | undefined {
   const target = URL.parse(url);
   if (target === null) return undefined;
@@ -12,7 +12,7 @@ export function ownAddress(url: string, own: OwnAddress): 'HOST and PORT' | 'PUB
   return own.publicUrl !== undefined && isBelow(target, new URL(own.publicUrl)) ? 'PUBLIC_URL' : undefined;
 }
 
-/** With PORT 0 the port is not known yet: such a loop is found by its requests. */
+/** With PORT 0 the port is not known yet. Such a loop is detected by its requests. */
 function isListener({ protocol, port, hostname }: URL, own: OwnAddress): boolean {
   if (Number(port || (protocol === 'https:' ? 443 : 80)) !== own.port) return false;
   const listening = addressesOf(hostnameOf(own.host));
@@ -21,7 +21,7 @@ function isListener({ protocol, port, hostname }: URL, own: OwnAddress): boolean
   return asked.some((address) => listening.includes(address));
 }
 
-/** As URLs write it: lower case, IPv6 addresses in brackets and in their shortest form. */
+/** Normalizes a host as URLs do: lower case, IPv6 addresses in brackets and in their shortest form. */
 function hostnameOf(host: string): string {
   const bare = withoutBrackets(host);
   return URL.parse(`http://${bare.includes(':') ? `[${bare}]` : bare}`)?.hostname ?? bare;
@@ -33,14 +33,14 @@ function isWildcard(host: string): boolean {
   return wildcards.includes(hostnameOf(host));
 }
 
-/** A connection to a wildcard address is one to the loopback address. */
+/** Resolves wildcard addresses and localhost to the loopback addresses, because connections to them reach loopback. */
 function addressesOf(name: string): readonly string[] {
   const host = name.replace(/\.$/, '');
   if (wildcards.includes(host) || /^(.+\.)?localhost$/.test(host)) return ['127.0.0.1', '[::1]'];
   return [host];
 }
 
-/** Only the paths of our APIs: below another path of the same host there may be another service. */
+/** Matches only the paths of the service's APIs, because another service may be under another path of the same host. */
 function isBelow(target: URL, root: URL): boolean {
   const prefix = root.pathname.replace(/\/$/, '');
   if (target.origin !== root.origin || !target.pathname.startsWith(prefix)) return false;

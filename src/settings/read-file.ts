@@ -1,21 +1,24 @@
-/** Reads the files of the operator: regular ones, and pipes such as that of `--config <(sops -d config.yaml)`. */
+/** Reads files of the operator: regular files, and pipes such as `--config <(sops -d config.yaml)`. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../../lib/errors.ts';
 
 const pollMs = 50;
-/** 5 s: a pipe that nobody writes to would keep the service from starting. */
-const mostPolls = 100;
-/** /dev/zero never ends. */
-const mostBytes = 16 * 1_048_576;
+/** Maximum number of polls, 5 s in total. A pipe without a writer would otherwise prevent the start. */
+const maxPolls = 100;
+/** Maximum size, because a device such as /dev/zero never ends. */
+const maxBytes = 16 * 1_048_576;
 
 export interface ReadFile {
   readonly text: string;
-  /** Whether it may change while it is read; a pipe was read to its end. */
+  /** True for a regular file, which may change while it is read. A pipe is always read to its end. */
   readonly isRegular: boolean;
 }
 
-/** For the start: blocks the process. Throws errors of the system, or one that says what is wrong. */
+/**
+ * Reads a file at startup and blocks the process meanwhile. Throws errors of the system, and for endless or stalled
+ * files.
+ */
 export function readOperatorFileSync(path: string, wait: () => unknown = () => blockFor(pollMs)): ReadFile {
   const reading = attempts(path);
   for (;;) {
@@ -25,7 +28,7 @@ export function readOperatorFileSync(path: string, wait: () => unknown = () => b
   }
 }
 
-/** The same, and blocks nothing. */
+/** Like `readOperatorFileSync`, without blocking. */
 export async function readOperatorFile(path: string, wait: () => unknown = () => sleep(pollMs)): Promise<ReadFile> {
   const reading = attempts(path);
   for (;;) {
@@ -35,7 +38,7 @@ export async function readOperatorFile(path: string, wait: () => unknown = () =>
   }
 }
 
-/** Yields when there is nothing to read yet. */
+/** Yields while there is nothing to read yet. */
 function* attempts(path: string): Generator<undefined, ReadFile> {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK); // without a writer, opening a FIFO would block
   try {
@@ -50,9 +53,9 @@ function* attempts(path: string): Generator<undefined, ReadFile> {
 function* readToEnd(file: number, kind: Stats): Generator<undefined, string> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for (let polls = 0; polls < mostPolls;) {
+  for (let polls = 0; polls < maxPolls;) {
     const piece = readPiece(file);
-    // A FIFO is at its end, too, as long as it has had no writer.
+    // Before its first writer, a FIFO also appears to be at its end.
     if (piece?.length === 0 && (bytes > 0 || !kind.isFIFO())) return Buffer.concat(pieces).toString('utf8');
     if (piece === undefined || piece.length === 0) {
       polls += 1;
@@ -60,13 +63,13 @@ function* readToEnd(file: number, kind: Stats): Generator<undefined, string> {
     } else {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes > mostBytes) throw new Error(`it has more than ${mostBytes / 1_048_576} MiB`);
+      if (bytes > maxBytes) throw new Error(`it has more than ${maxBytes / 1_048_576} MiB`);
     }
   }
-  throw new Error(`nothing has written it to its end within ${(mostPolls * pollMs) / 1000} s`);
+  throw new Error(`nothing has written it to its end within ${(maxPolls * pollMs) / 1000} s`);
 }
 
-/** Undefined while its writer has written nothing. */
+/** Returns undefined while the writer has written nothing new. */
 function readPiece(file: number): Buffer | undefined {
   const piece = Buffer.alloc(65_536);
   try {

@@ -9,50 +9,56 @@ const formats = { iri: (text: string): boolean => URL.canParse(text) } as const;
 /** Ajv options required for these messages. */
 export const explainable = { ...ajvOptions, allErrors: true, verbose: true, formats } as const;
 
-/** One for all schemas, since each instance compiles the schema of schemas again (10 ms). They share no `$id`. */
+/**
+ * One instance for all schemas, because each instance compiles the meta-schema again (10 ms). No two schemas share an
+ * `$id`.
+ */
 const ajv = new Ajv2020({ ...explainable, addUsedSchema: false });
 
-/** Compiled once for each schema object. Throws if it is not a valid schema. */
+/** Compiles each schema object once. Throws for an invalid schema. */
 export function compileExplainable<T = unknown>(schema: AnySchema): ValidateFunction<T> {
   return ajv.compile<T>(schema);
 }
 
-export interface Place {
+export interface SettingLocation {
   /** The environment variable, or the path in the file. */
   readonly where: string;
-  /** What is allowed, if Ajv's message is less clear. */
+  /** Description of the allowed values, if it is clearer than Ajv's message. */
   readonly expects?: string | undefined;
-  /** Never show the value. */
+  /** True if the value must not be shown. */
   readonly secret?: boolean | undefined;
   /** One of these settings is required. */
   readonly oneOf?: readonly string[] | undefined;
 }
 
 /** Returns one line per error. */
-export function describeErrors(errors: readonly ErrorObject[], placeOf: (pointer: string) => Place): string[] {
+export function describeErrors(
+  errors: readonly ErrorObject[],
+  locationOf: (pointer: string) => SettingLocation,
+): string[] {
   const misspelled = errors.map(spellingOf).filter((spelling) => spelling !== undefined);
   const isMisspelled = (name: string, path: string) =>
     misspelled.some(({ meant, instancePath }) => meant === name && instancePath === path);
   const lines = errors.filter(isInformative).map((error) => {
-    const { where, expects, secret, oneOf } = placeOf(error.instancePath);
-    const place = where === '' ? '' : `${where}: `;
+    const { where, expects, secret, oneOf } = locationOf(error.instancePath);
+    const location = where === '' ? '' : `${where}: `;
     const spelling = spellingOf(error);
     if (spelling) {
       const { wrong, meant, known } = spelling;
-      return `${place}unknown setting "${wrong}"; ${meant === undefined ? `known: ${known.join(', ')}` : `did you mean "${meant}"?`}`;
+      return `${location}unknown setting "${wrong}"; ${meant === undefined ? `known: ${known.join(', ')}` : `did you mean "${meant}"?`}`;
     }
     if (error.keyword === 'required') {
       const names = oneOf ?? [(error.params as { missingProperty: string }).missingProperty];
       if (names.some((name) => isMisspelled(name, error.instancePath))) return undefined;
-      return `${place}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
+      return `${location}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
     }
-    if (error.keyword === 'false schema') return `${place}not allowed together with the other settings`;
-    return `${place}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error, secret)}`;
+    if (error.keyword === 'false schema') return `${location}not allowed together with the other settings`;
+    return `${location}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error, secret)}`;
   });
   return [...new Set(lines.filter((line) => line !== undefined))];
 }
 
-/** For errors about an unknown setting. */
+/** Returns the spelling to suggest for an unknown setting. */
 function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject) {
   if (keyword !== 'additionalProperties') return undefined;
   const wrong = (params as { additionalProperty: string }).additionalProperty;
@@ -60,7 +66,7 @@ function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject
   return { wrong, known, meant: didYouMean(wrong, known), instancePath };
 }
 
-/** The error of a combining keyword only repeats those of its branches. */
+/** False for errors of combining keywords, which only repeat the errors of their branches. */
 function isInformative({ keyword }: ErrorObject): boolean {
   return keyword !== 'propertyNames' && keyword !== 'if';
 }

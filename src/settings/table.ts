@@ -14,13 +14,13 @@ interface SettingRow {
     readonly pattern?: string;
   };
   readonly default?: unknown;
-  /** For the example file, if there is no default. */
+  /** Value in the example file, if there is no default. */
   readonly example?: unknown;
-  /** What is allowed; shown after "it". */
+  /** Description of the allowed values; shown after "it". */
   readonly expects?: string;
-  /** False: only an environment variable; in the file, it is an engine option. */
+  /** False if the setting is only an environment variable. In the file, it is an engine option. */
   readonly inFile?: false;
-  /** The value is never shown, not even in error messages. */
+  /** True if the value must never be shown, not even in error messages. */
   readonly secret?: boolean;
   /** Returns the canonical form of a valid value or list item. */
   readonly normalize?: (text: string) => string;
@@ -56,7 +56,7 @@ const table = {
     env: 'PUBLIC_URL',
     schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
     expects: 'must be an http or https address without user or query, such as https://voice.example.com',
-    // Header values are ASCII: the host in punycode, the path percent-encoded.
+    // Header values must be ASCII, so the host is in punycode and the path is percent-encoded.
     normalize: (text) => new URL(text).href.replace(/\/+$/, ''),
     example: 'https://voice.example.com',
     description: 'Public URL of the service; prefix of the links in responses',
@@ -94,7 +94,7 @@ const table = {
     schema: { type: 'array', items: origin },
     default: [],
     expects: 'must be origins such as https://app.example.com, or *',
-    // As browsers send it: lower case, punycode, no default port.
+    // Origins as browsers send them: lower case, punycode, no default port.
     normalize: (text) => (/^https?:/i.test(text) ? new URL(text).origin : text),
     description:
       'Origins of web pages that may use the service, comma-separated; `*` allows any except `null` and `file://`, the origins of packaged apps, which must be listed and require API_KEYS',
@@ -431,7 +431,7 @@ export type Settings = { readonly [Name in NameWithDefault]: ValueOf<Table[Name]
 
 export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = table;
 
-/** Model ids by the names that apps send under /v1. Only in the file. */
+/** Model ids by the names that apps send under /v1. Available only in the file. */
 const compatAliasesSchema = {
   type: 'object',
   description:
@@ -472,7 +472,7 @@ const enginesSchema = {
   type: 'object',
   description: 'The engine instances by name.',
   propertyNames: { pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' },
-  // Not anyOf: its errors would mention both forms.
+  // Not anyOf, because its errors would mention both forms.
   additionalProperties: {
     type: ['object', 'array'],
     description: 'An instance, or a list of instances: one provider with several capabilities.',
@@ -551,7 +551,7 @@ const rows = Object.entries(settingsTable);
 /** JSON Schema of all settings, from any source. */
 const settingsSchema = schemaOf(rows);
 
-/** By name, the schema of settings that have this one alone: to compile that of all takes 15 ms of each start. */
+/** One schema per setting, by name, because compiling the schema of all settings would add 15 ms to each start. */
 export const schemasOfOne = Object.fromEntries(
   Object.entries(settingsSchema.properties).map(([name, schema]) => [
     name,
@@ -559,10 +559,10 @@ export const schemasOfOne = Object.fromEntries(
   ]),
 );
 
-/** Settings that have a value without being given one. */
+/** The default values of the settings that have one. */
 export const defaultSettings = Object.fromEntries(
   rows.flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
 ) as unknown as Settings;
 
-/** JSON Schema of `parlance.config.yaml`, without the options of the engines: each engine brings its own. */
+/** JSON Schema of `parlance.config.yaml`, without the options of the engines, which each engine defines. */
 export const fileSchema = schemaOf(rows.filter(([, { inFile }]) => inFile !== false));

@@ -1,7 +1,7 @@
 /** Reads YAML that may contain secrets. */
 import { createRequire } from 'node:module';
 
-/** With the first file: it takes 20 ms of a start, and most have none. */
+/** Loaded lazily, because it takes 20 ms and most services have no file. */
 const loadParser = () => createRequire(import.meta.url)('yaml') as typeof import('yaml');
 
 /** Invalid settings: the message lists each location, the value and what is allowed. */
@@ -9,7 +9,7 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** By error code of the parser. */
+/** Descriptions of mistakes by error code of the parser. */
 const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
   TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
@@ -20,11 +20,11 @@ const yamlMistakes: Readonly<Record<string, string>> = {
   MISSING_CHAR: 'a quote, bracket, comma or colon is missing',
   BAD_SCALAR_START: 'a text that begins with a reserved character such as @ or ` must be in quotes',
   BAD_DQ_ESCAPE: 'an unknown escape after a backslash; use single quotes',
-  UNEXPECTED_TOKEN: 'something is at the wrong level, such as "key: value" behind the items of a list',
+  UNEXPECTED_TOKEN: 'something is at the wrong level, such as "key: value" after the items of a list',
   BAD_ALIAS: 'an alias (*name) without a name',
 };
 
-/** Inside of brackets, YAML reads the `{` of a variable as the begin of a mapping. */
+/** Inside of brackets, YAML reads the `{` of a variable as the beginning of a mapping. */
 const unquotedVariable = 'inside of { } or [ ], a value with a variable must be in quotes: "${NAME}"';
 
 /**

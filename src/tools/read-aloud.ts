@@ -50,7 +50,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
   };
 
   function readAloud(speaker: SelectedSpeech, { id: chat, signal }: ChatFacts): Tool {
-    setMaxListeners(0, signal); // three for each clip
+    setMaxListeners(0, signal); // three listeners per clip
     let calls = 0;
     return {
       name: readAloudName,
@@ -67,7 +67,7 @@ export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): Too
         } catch (error) {
           if (signal.aborted || waiting.aborted) throw error;
           log.warn({ id: chat, err: error }, 'read_aloud failed');
-          throw toolError(problemAnswer(error, '').body.detail, error); // public detail only
+          throw toolError(problemAnswer(error, '').body.detail, error); // only the public detail
         }
         return 'The text is being read aloud to the user now.';
       },

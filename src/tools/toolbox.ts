@@ -2,14 +2,14 @@
 import type { Logger, Tool } from '../../engines/contract/index.ts';
 import { mayUseTool } from '../keys/permissions.ts';
 import { hasTracer, traced } from '../trace.ts';
-import { mostTools } from './mcp/bounds.ts';
+import { maxTools } from './mcp/bounds.ts';
 
-/** What a request determines of its tools. */
+/** Tool options of a request. */
 export interface ToolOptions {
-  /** Null and absent mean the configured default, for both. */
+  /** The voice of read_aloud; null and absent mean the configured default. Likewise for `tts_model`. */
   readonly voice_id?: string | null;
   readonly tts_model?: string | null;
-  /** Whether read_aloud may be offered; default: true. False where clients never see its clips. */
+  /** Whether read_aloud may be offered. Default: true. False if clients never see its clips. */
   readonly readAloud?: boolean;
 }
 
@@ -18,30 +18,32 @@ export interface ChatFacts extends ToolOptions {
   /** The request id, for the log. */
   readonly id: string;
   /**
-   * Aborts when the run fails or the client disconnects, but not after the run has completed: until then the work that
-   * a tool has started belongs to the run.
+   * Aborts when the run fails or the client disconnects, but not after the run has completed. Work that a tool has
+   * started belongs to the run until then.
    */
   readonly signal: AbortSignal;
 }
 
 export interface ToolSource {
-  /** The tools for this chat; may be empty. Throws a `ProblemError` for invalid speech options of the request. */
+  /** Resolves with the tools for this chat; may be empty. Throws a `ProblemError` for invalid speech options. */
   toolsFor(chat: ChatFacts): Promise<readonly Tool[]>;
 }
 
 export interface Toolbox extends ToolSource, AsyncDisposable {}
 
-/** Concatenates the tools of all sources that the API key may use, up to the limit: with more, providers reject the whole chat. */
+/**
+ * Combines the tools of all sources that the API key may use, up to the limit above which providers reject the chat.
+ */
 export function createToolbox(
   sources: readonly (ToolSource & Partial<AsyncDisposable>)[],
   log: Pick<Logger, 'warn'>,
 ): Toolbox {
   let hadTooMany = false;
 
-  /** Warns once until it is fixed. */
+  /** Logs the warning once until the number is within the limit again. */
   function warnOfTooMany(tools: number): void {
-    const message = `too many tools, only the first ${mostTools} are offered; select tools with \`tools\` in the settings of the servers`;
-    const hasTooMany = tools > mostTools;
+    const message = `too many tools, only the first ${maxTools} are offered; select tools with \`tools\` in the settings of the servers`;
+    const hasTooMany = tools > maxTools;
     if (hasTooMany && !hadTooMany) log.warn({ tools }, message);
     hadTooMany = hasTooMany;
   }
@@ -51,7 +53,7 @@ export function createToolbox(
       const all = (await Promise.all(sources.map((source) => source.toolsFor(chat)))).flat();
       const tools = all.filter(({ name }) => mayUseTool(name));
       warnOfTooMany(tools.length);
-      const offered = tools.slice(0, mostTools);
+      const offered = tools.slice(0, maxTools);
       return hasTracer() ? offered.map(withSpan) : offered;
     },
     async [Symbol.asyncDispose]() {
@@ -60,7 +62,7 @@ export function createToolbox(
   };
 }
 
-/** A tool whose calls are spans. */
+/** Wraps a tool so that its calls become spans. */
 function withSpan(tool: Tool): Tool {
   const { name } = tool;
   const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': name };

@@ -69,7 +69,7 @@ describe('the trace of a caller', () => {
     expect(spanId).toMatch(/^[0-9a-f]{16}$/);
     const id = headers.get('x-request-id');
     for (const line of lines) expect(line).toMatchObject({ id, span_id: spanId });
-    expect(lines).toContainEqual(expect.objectContaining({ mcp: 'least', msg: 'the MCP server refuses a call' }));
+    expect(lines).toContainEqual(expect.objectContaining({ mcp: 'least', msg: 'the MCP server rejected a call' }));
     const sent = { traceparent: `00-${traceId}-${spanId}-01`, tracestate };
     expect(provider.calls.map(headersOf)).toEqual([sent, sent]);
     expect(mcp.requests.at(-1)).toMatchObject({ method: 'tools/call', headers: sent });

@@ -35,7 +35,7 @@ it('in open mode an item is found from every address', () => {
   expect(has('a', open('10.0.0.2'))).toBe(true);
 });
 
-it('an item is gone after its time', () => {
+it('an item expires', () => {
   keep('a');
   vi.advanceTimersByTime(900);
   keep('b');
@@ -43,7 +43,7 @@ it('an item is gone after its time', () => {
   expect(known('a', 'b')).toEqual(['b']);
 });
 
-it('what is gone no longer counts, and no longer is in memory', () => {
+it('expired items no longer count and are freed', () => {
   keep('a', 1_600);
   vi.advanceTimersByTime(120_000);
   keep('b', 1_300, keyed('two'));
@@ -52,12 +52,12 @@ it('what is gone no longer counts, and no longer is in memory', () => {
   expect(has('c')).toBe(true);
 });
 
-it('a caller has so many items, the newest', () => {
+it('a caller keeps its newest items up to the limit', () => {
   for (const id of ['a', 'b', 'c', 'd']) keep(id);
   expect(known('a', 'b', 'c', 'd')).toEqual(['b', 'c', 'd']);
 });
 
-it('a caller has so many bytes, and an item that is larger pushes nothing out', () => {
+it('a caller is limited in bytes, and an oversized item evicts nothing', () => {
   keep('a', 500);
   keep('b', 500);
   keep('c', 3_000);
@@ -66,7 +66,7 @@ it('a caller has so many bytes, and an item that is larger pushes nothing out', 
   expect(known('a', 'b', 'd')).toEqual(['b', 'd']);
 });
 
-it('above the bytes of all, the oldest of the largest holder goes first', () => {
+it('above the total limit, the oldest item of the largest caller is evicted first', () => {
   keep('small', 100, keyed('two'));
   keep('a', 700);
   keep('b', 700);

@@ -45,7 +45,7 @@ const command = expect.stringMatching(
   /^(llama\.cpp|Qwen3 0\.6B) is not installed: run `npm run setup -- chat`\.$/,
 ) as string;
 
-test('before it is installed it is listed with the command that installs it, which is the answer of a chat, too', async () => {
+test('before its installation it is listed with the command that installs it, which a chat also returns', async () => {
   const { listing, ask } = await start();
   expect(await listing()).toMatchObject({
     default: 'local-chat',

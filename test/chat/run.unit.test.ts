@@ -100,7 +100,7 @@ function iterated(next: (count: number) => Promise<IteratorResult<AgentEvent>>, 
 }
 
 const never = () => new Promise<never>(() => {});
-const gone = new Error('the caller has left');
+const gone = new Error('the caller has disconnected');
 
 describe('the engine', () => {
   it('receives only the options of the request', async () => {
@@ -155,7 +155,7 @@ describe('the engine', () => {
     expect(shown.at(-1)).toMatchObject({ type: 'chat.completed' });
   });
 
-  it('violates its contract with calls of tools that nobody brought', async () => {
+  it('violates its contract with tool calls when the request has no tools', async () => {
     const toolCalls = [{ id: 'a', name: 'weather', arguments: '{}' }];
     const result = { content: '', finishReason: 'tool_calls', reasoning: null, usage: null, toolCalls } as const;
     const { plain } = stage({ events: () => listed([told[0]!, { type: 'completed', result }]) });

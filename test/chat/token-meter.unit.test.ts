@@ -63,7 +63,7 @@ it.each<[string, number, (AgentEvent | number)[]]>([
   expect(tokensOf(run)).toBe(tokens);
 }); // prettier-ignore
 
-it('counts the prompt of a caller that leaves before the first word, since the provider has it', () => {
+it('counts the prompt of a caller that disconnects before the first word', () => {
   expect(tokensOf([step(0)], true)).toBe(10);
   expect(tokensOf([step(0), content(1)], true)).toBe(11);
   expect(tokensOf([step(0), 90], true)).toBe(90);

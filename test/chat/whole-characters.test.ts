@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Action } from './support/script.ts';
 import { completed, content, emit, reasoning, stepStarted, toolFinished } from './support/script.ts';
-import { openDoor, type Door } from '../openai/support/chat.ts';
+import { openChatService, type ChatService } from '../openai/support/chat.ts';
 import { chunk, streams as chunks } from '../engines/llm-agent/support.ts';
 import { createApi } from '../support/http.ts';
 
-let door: Door & AsyncDisposable;
-beforeAll(async () => (door = await openDoor([])));
-afterAll(() => door[Symbol.asyncDispose]());
+let chatService: ChatService & AsyncDisposable;
+beforeAll(async () => (chatService = await openChatService([])));
+afterAll(() => chatService[Symbol.asyncDispose]());
 
 interface Delta {
   readonly kind: 'content' | 'reasoning';
@@ -53,7 +53,7 @@ const streams: readonly Stream[] = [
 
 /** The deltas of the whole stream, none of which may have half a character, and its text. */
 async function read({ path, bodyOf, deltaOf }: Stream, script: readonly Action[]) {
-  const { text } = await createApi(door.service.url).post(path, bodyOf(JSON.stringify(script)));
+  const { text } = await createApi(chatService.service.url).post(path, bodyOf(JSON.stringify(script)));
   const blocks = text.matchAll(/^data: (\{.*)$/gm);
   const deltas = [...blocks].flatMap(([, data = '']) => deltaOf(JSON.parse(data) as Event) ?? []);
   const joined = (wanted: Delta['kind']) =>
@@ -118,10 +118,10 @@ it.each(['chat/completions', 'responses'])(
   async (operation) => {
     const part = (args: string) =>
       chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'tool', arguments: args } }] });
-    door.provider.behave(chunks(part('{"text":"\ud83d'), part('\ude00 \ud83d"}'), chunk({}, 'tool_calls')));
+    chatService.provider.behave(chunks(part('{"text":"\ud83d'), part('\ude00 \ud83d"}'), chunk({}, 'tool_calls')));
     const question = { ...messagesOf('Hi'), input: 'Hi', model: 'remote' };
     const tools = [{ type: 'function', name: 'tool', function: { name: 'tool' } }];
-    const { text } = await createApi(door.service.url).post(`/v1/${operation}`, { ...question, tools });
+    const { text } = await createApi(chatService.service.url).post(`/v1/${operation}`, { ...question, tools });
     expect(text).not.toMatch(half);
     expect(text).toContain('😀 \ufffd');
   },

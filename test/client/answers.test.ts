@@ -14,7 +14,7 @@ async function clientOf(...behaviours: Behaviour[]): Promise<{ client: Client; s
 
 const request = { messages: [{ role: 'user' as const, content: 'hello' }] };
 
-describe('an answer that is not the service’s', () => {
+describe('an answer that is not from the service', () => {
   const html = '<html><h1>502 Bad Gateway</h1></html>';
 
   it.each<[string, Behaviour, object]>([
@@ -38,13 +38,13 @@ describe('an answer that is not the service’s', () => {
     expect(await failureOf(client.chat(request))).toMatchObject({ code: 'unexpected-answer', ...expected });
   });
 
-  it('is told from a stream and from audio, too', async () => {
+  it('is detected for streams and audio, too', async () => {
     const { client } = await clientOf(answers(200, {}, { 'content-type': 'application/json' }));
     expect(await failureOf(client.streamChat(request).next())).toMatchObject({ code: 'unexpected-answer' });
     expect(await failureOf(client.speak({ text: 'Hello.' }))).toMatchObject({ code: 'unexpected-answer' });
   });
 
-  it('gives a date of Retry-After in seconds', async () => {
+  it('converts a date in Retry-After to seconds', async () => {
     const date = new Date(Date.now() + 60_000).toUTCString();
     const { client } = await clientOf(answers(503, html, { 'content-type': 'text/html', 'retry-after': date }));
     const { retryAfter } = await failureOf(client.chat(request));
@@ -64,14 +64,14 @@ describe('no answer', () => {
     expect(await failureOf(client.chatModels())).toMatchObject({ code: 'unreachable' });
   });
 
-  it('is asked for once', async () => {
+  it('is not retried', async () => {
     const { client, server } = await clientOf(resets);
     await failureOf(client.chat(request));
     expect(server.calls).toHaveLength(1);
   });
 });
 
-it('a call that cannot be made is the mistake of whoever makes it, and no answer', async () => {
+it('a call with invalid arguments rejects with a TypeError', async () => {
   const { server, origin } = await clientOf(resets);
   const client = createClient({ baseUrl: origin, apiKey: 'ключ' });
   await expect(client.chat(request)).rejects.toThrow(TypeError);
@@ -86,7 +86,7 @@ it('a problem with a code of a newer service keeps it', async () => {
   expect(await failureOf(client.chat(request))).toMatchObject({ status: 409, code: 'new', detail: 'New.' });
 });
 
-it('clips are links with the relation enclosure, however they are written', async () => {
+it('clips are links with the relation enclosure, in any valid spelling', async () => {
   const link = [
     '</api/v1/tts/clips/one>; rel="enclosure"; type="audio/mpeg"',
     '<https://elsewhere.test/clips/two,three>;type=audio/wav;rel=enclosure;title="a, \\"b\\"; c"',
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(await read(client)).toEqual({ seen: ['chat.started', 'content.delta', 'chat.completed'], error: undefined });
   });
 
-  it('may be cut anywhere, also within a character', async () => {
+  it('may be split anywhere, also within a character', async () => {
     const { client } = await clientOf(async ({ body, socket }) => {
       await body;
       for (const byte of `${head}connection: close\r\n\r\n${started}: comment\n\n${delta}${completed(2)}`) {
@@ -140,7 +140,7 @@ describe('a stream', () => {
     expect(deltas).toEqual(['Grüß']);
   });
 
-  it('passes over events of types that it does not know', async () => {
+  it('skips events of unknown types', async () => {
     const { client } = await clientOf(stream(started, event(1, 'weather.changed', { sun: true }), completed(2)));
     expect(await read(client)).toEqual({ seen: ['chat.started', 'chat.completed'], error: undefined });
   });
@@ -172,7 +172,7 @@ describe('a stream', () => {
     expect(seen).toHaveLength(events);
   });
 
-  it('that stays open behind its last event is closed', async () => {
+  it('that stays open after its last event is closed', async () => {
     const { client, server } = await clientOf(async ({ body, socket }) => {
       await body;
       socket.write(`${head}connection: close\r\n\r\n${started}${completed(1)}`, 'latin1');
@@ -182,7 +182,7 @@ describe('a stream', () => {
   });
 });
 
-it('a recording goes up as browsers send it', async () => {
+it('a recording is encoded as browsers do', async () => {
   const event = { type: 'transcription.completed', seq: 0, result: { text: '' } };
   const events = `data: ${JSON.stringify(event)}\n\n`;
   const { client, server } = await clientOf(answers(200, events, { 'content-type': 'text/event-stream' }));

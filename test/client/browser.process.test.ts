@@ -109,7 +109,7 @@ engines:
       expect(shares.at(-1)).toBe(1);
     });
 
-    it('gets a refusal of an upload with progress as a typed error', async () => {
+    it('gets a rejected upload with progress as a typed error', async () => {
       expect(await ask(page, 'uploadWithProgress', at, [...wav], { model: 'nose' })).toMatchObject({
         error: { code: 'unknown-model', status: 422, requestId: expect.any(String) as string },
       });
@@ -145,7 +145,7 @@ engines:
       expect(outcomes).toEqual(Array(5).fill('finished /api/v1/chat/stream'));
     });
 
-    it('sees the clips of a chat, which another origin must be shown', async () => {
+    it('sees the clips of a chat, whose header is exposed to other origins', async () => {
       const { clips } = (await ask(page, 'chat', at, 'read aloud')) as { clips: { url: string }[] };
       expect(clips.map(({ url }) => url)).toEqual([expect.stringContaining(`${service.url}/api/v1/tts/clips/`)]);
       expect(await page.evaluate(`fetch(${JSON.stringify(clips[0]?.url)}).then((answer) => answer.text())`)).toBe(
@@ -153,11 +153,11 @@ engines:
       );
     });
 
-    it('hears speech', async () => {
+    it('receives speech', async () => {
       expect(await ask(page, 'speak', at, 'Hello.')).toEqual({ type: 'audio/wav', text: 'wav:Hello.' });
     });
 
-    it('gets a refusal as a typed error, with the headers that another origin must be shown', async () => {
+    it('gets a rejection as a typed error, with the headers exposed to other origins', async () => {
       expect(await ask(page, 'chat', at, '')).toMatchObject({
         error: { code: 'invalid-request', status: 422, errors: [{ pointer: '/messages/0/content' }] },
       });
@@ -177,13 +177,13 @@ engines:
       await eventually(() => logged('request')?.status).toBe(499);
     });
 
-    it('cannot open paths, and says so', async () => {
+    it('cannot open paths, and reports that', async () => {
       expect(await ask(page, 'transcribePath', at, '/etc/hostname')).toMatch(
         /^TypeError: Paths are supported in Node\.js only/,
       );
     });
 
-    it('is told of a service that does not know its origin', async () => {
+    it('gets an error that mentions CORS if the service does not allow its origin', async () => {
       await using stranger = await startTestService(scripted);
       expect(await ask(page, 'listings', { baseUrl: stranger.url })).toMatchObject({ error: { code: 'unreachable' } });
     });

@@ -38,10 +38,10 @@ describe('an abort', () => {
     cancels((signal) => collect(client.streamTranscription(wav, { language: 'zz', signal }))));
   it('ends a chat', () => cancels((signal) => client.chat(say('wait'), { signal })));
   it('ends a stream', () => cancels((signal) => collect(client.streamChat(say('wait'), { signal }))));
-  it('ends speech while it is heard', () =>
+  it('ends speech while it is played', () =>
     cancels(async (signal) => (await client.speak({ text: 'wait' }, { signal })).arrayBuffer()));
 
-  it('is also what leaving the loop does', async () => {
+  it('is equivalent to leaving the loop', async () => {
     const before = service.log.length;
     let sinceLeft = () => Infinity;
     for await (const event of client.streamChat(say('wait'))) {

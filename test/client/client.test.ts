@@ -86,7 +86,7 @@ describe('transcribe', () => {
 });
 
 describe('clips', () => {
-  it('have an absolute URL that plays without a key, and end by their id', async () => {
+  it('have an absolute URL that plays without a key, and are deleted by their id', async () => {
     const clip = await client.createClip({ text: 'wait', format: 'wav' });
     expect(clip).toEqual({
       id: expect.any(String) as unknown,
@@ -100,12 +100,12 @@ describe('clips', () => {
     expect(await failureOf(client.deleteClip(clip.id))).toMatchObject({ status: 404, code: 'clip-not-found' });
   });
 
-  it('are refused like speech', async () => {
+  it('are rejected like speech', async () => {
     const failure = await failureOf(client.createClip({ text: 'Hello.', model: 'nobody' }));
     expect(failure).toMatchObject({ status: 422, code: 'unknown-model' });
   });
 
-  it('have the path of the client when the service does not know its own', async () => {
+  it('have the base path of the client if the service does not know its own', async () => {
     const atPath: Fetch = (request) => fetch(new Request(request.url.replace('/voice/', '/'), request));
     const proxied = createClient({ baseUrl: `${service.url}/voice/`, fetch: atPath });
     const { id, url } = await proxied.createClip({ text: 'Hello.' });
@@ -201,12 +201,12 @@ describe('createClient', () => {
     expect(() => createClient({ baseUrl })).toThrow(new TypeError(says));
   });
 
-  it('needs a baseUrl where there is no page', () => {
+  it('requires a baseUrl outside of a page', () => {
     const says = 'baseUrl is required outside of a web page, such as http://127.0.0.1:8484.';
     expect(() => createClient()).toThrow(new TypeError(says));
   });
 
-  it('takes a path on a page', async () => {
+  it('accepts a path on a page', async () => {
     vi.stubGlobal('location', { origin: service.url });
     onTestFinished(() => void vi.unstubAllGlobals());
     expect(await createClient({ baseUrl: '/api/v1' }).chatModels()).toMatchObject({ default: 'scripted' });
@@ -284,7 +284,7 @@ describe('chat', () => {
 });
 
 describe('speak', () => {
-  it('hands over the audio with its type', async () => {
+  it('returns the audio with its type', async () => {
     const answer = await client.speak({ text: 'Hello.', format: 'wav', voice_id: 'low' });
     expect(answer.headers.get('content-type')).toBe('audio/wav');
     expect(await answer.text()).toBe('wav:Hello.');
@@ -292,7 +292,7 @@ describe('speak', () => {
 });
 
 describe('a refusal', () => {
-  it('is a ParlanceError with all that the problem document says', async () => {
+  it('is a ParlanceError with all fields of the problem document', async () => {
     const error = await failureOf(client.chat({ ...say(''), temperature: 9 }));
     expect(error).toMatchObject({ name: 'ParlanceError', status: 422, code: 'invalid-request', retryAfter: undefined });
     expect(error.message).toBe(error.detail);
@@ -300,13 +300,13 @@ describe('a refusal', () => {
     expect(error.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('says when to come back', async () => {
+  it('has the Retry-After', async () => {
     const limited = { status: 429, code: 'provider-rate-limited', retryAfter: 7, detail: 'Too fast.' };
     expect(await failureOf(client.chat(say('rate limit')))).toMatchObject(limited);
     expect(await failureOf(collect(client.streamChat(say('rate limit'))))).toMatchObject(limited);
   });
 
-  it('of a key says so, and the right key opens', async () => {
+  it('of a wrong key is unauthorized, and the right key works', async () => {
     await using guarded = await startTestService({ ...scripted, env: { API_KEYS: 'sesame' } });
     const baseUrl = guarded.url;
     expect(await failureOf(createClient({ baseUrl }).chatModels())).toMatchObject({
@@ -320,7 +320,7 @@ describe('a refusal', () => {
 describe('an abort', () => {
   const reason = new Error('the user has left');
 
-  it('that came before keeps the call from going out', async () => {
+  it('before the call prevents the request', async () => {
     const before = service.log.length;
     const signal = AbortSignal.abort(reason);
     await expect(client.transcribe(wav, { signal })).rejects.toBe(reason);
@@ -333,7 +333,7 @@ describe('an abort', () => {
 });
 
 describe('the address', () => {
-  it('may carry a path and a slash', async () => {
+  it('may have a path and a trailing slash', async () => {
     const asked: string[] = [];
     const fetch = (request: Request) => {
       asked.push(request.url);
@@ -349,7 +349,7 @@ describe('the address', () => {
     ]);
   });
 
-  it('must be one', () => {
+  it('must be a valid URL', () => {
     expect(() => createClient({ baseUrl: 'voice' })).toThrow(TypeError);
     expect(() => createClient()).toThrow(TypeError);
   });

@@ -121,7 +121,7 @@ describe('the expiry of a clip', () => {
     expect(clips.find(clip.id)).toBe(clip);
   });
 
-  test('is soon after its last reader has left, however long readers may stall', async () => {
+  test('follows soon after its last reader has disconnected, however long readers may stall', async () => {
     const { clips, make } = await openStore({ keepMs: 50 });
     const clip = await make(10);
     const reader = await startReading(clip);
@@ -244,7 +244,7 @@ describe('the share of a caller', () => {
     expect(left(quiet)).toEqual([quiet]);
   });
 
-  test('is evicted from the largest holder, even if another clip is older and this one is being read', async () => {
+  test('is evicted from the caller with the most bytes, even if another clip is older and this one is being read', async () => {
     const { makeFor, left } = await openStore();
     const oldest = await makeFor('b', 500);
     const large = await makeFor('a', 900);
@@ -253,7 +253,7 @@ describe('the share of a caller', () => {
     expect(left(oldest, large, idle, next)).toEqual([oldest, idle, next]);
   });
 
-  test('cannot grow at the expense of smaller holders', async () => {
+  test('cannot grow at the expense of callers with fewer bytes', async () => {
     const { makeFor, beginFor, left } = await openStore();
     const small = [await makeFor('b', 600), await makeFor('c', 600)];
     await beginFor('a', 700, never);
@@ -297,7 +297,7 @@ describe('a clip that fails', () => {
     expect(await files()).toEqual([]);
   });
 
-  test('because its run was cancelled is removed, and its audio is stopped', async () => {
+  test('because its run was canceled is removed, and its audio is stopped', async () => {
     const { clips, files } = await openStore();
     const run = new AbortController();
     let told = false;
@@ -311,8 +311,8 @@ describe('a clip that fails', () => {
       },
     };
     const clip = await clips.create({ mediaType: 'audio/mpeg', audio }, { signal: run.signal, id: 'a-chat' });
-    const reading = expect(lengthOf(clip.read({ first: 0 }, noCaller))).rejects.toThrow('cancelled');
-    run.abort(new Error('the caller has left'));
+    const reading = expect(lengthOf(clip.read({ first: 0 }, noCaller))).rejects.toThrow('canceled');
+    run.abort(new Error('the caller has disconnected'));
     await reading;
     expect(told).toBe(true);
     await expect.poll(files, patience).toEqual([]);

@@ -7,7 +7,7 @@ import { builtIns, describeBuiltIns, isTimed } from './built-ins.ts';
 const engines = resolve(import.meta.dirname, '../../engines');
 const names = readdirSync(engines).filter((name) => name !== 'contract' && existsSync(join(engines, name, 'index.ts')));
 
-it('each of them is checked', () => {
+it('every built-in engine is checked', () => {
   expect(Object.keys(builtIns).toSorted()).toEqual(names.toSorted());
 });
 

@@ -1,4 +1,4 @@
-/** What the author of an engine reads: each verdict when it is there, and where in the engine it went wrong. */
+/** What the author of an engine reads: each result when it is there, and where in the engine it went wrong. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -51,7 +51,7 @@ async function checkWith(env: Readonly<Record<string, string>>, source: string, 
 }
 
 describe('check-engine', () => {
-  it('says where an engine throws, and what is behind it', async () => {
+  it('reports where an engine throws, and the cause', async () => {
     const { code, stdout } = await check(
       engine(`throw new Error('It broke.', { cause: new TypeError('no such thing') });`),
     );
@@ -60,11 +60,11 @@ describe('check-engine', () => {
     );
     expect(stdout).toContain('because of TypeError: no such thing');
     expect(stdout).not.toContain('conformance/');
-    expect(stdout).toContain('same reason as above');
+    expect(stdout).toContain('same failure as above');
     expect(code).toBe(1);
   });
 
-  it('takes an error that nobody can catch for a broken rule, and goes on', async () => {
+  it('treats an uncaught error as a broken rule, and continues', async () => {
     const { code, stdout, stderr } = await check(engine(`void Promise.reject(new Error('left alone'));`));
     expect(stdout).toMatch(
       / {2}BROKEN {2}a question is answered.*\n {10}uncaught exception or unhandled rejection\n {10}because of Error: left alone\n/,
@@ -73,13 +73,13 @@ describe('check-engine', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
-  it('names whom a local model has talked to', async () => {
+  it('names the machines that a local model connects to', async () => {
     const { code, stdout } = await check(engine(`await fetch('http://provider.invalid/').catch(() => undefined);`));
     expect(stdout).toMatch(/ {2}BROKEN {2}a local model .*\n {10}mind is listed as local, .* provider\.invalid/);
     expect(code).toBe(1);
   });
 
-  it('says what it has not seen: a call of a tool', async () => {
+  it('reports that no tool call was made', async () => {
     const rule = 'a tool called by the model is run, and its result is used';
     const { stdout } = await check(engine(''));
     expect(stdout).toContain(`  skipped ${rule} (the model called no tool; with --calls-tools this fails)\n`);
@@ -87,23 +87,23 @@ describe('check-engine', () => {
     expect(declared.stdout).toContain(`  BROKEN  ${rule}\n          the model was asked to call the tool`);
   });
 
-  it('skips what an engine does not claim', async () => {
+  it('skips features that an engine does not claim', async () => {
     const { stdout } = await check(engine(''));
     expect(stdout).toMatch(/ {2}skipped a model that supports tools .* \(the model does not support tools\)\n/);
     expect(stdout).toMatch(/ {2}skipped a model that supports json .* \(the model does not support json\)\n/);
   });
 
-  it('says what it has not looked at: models that are not local', async () => {
+  it('reports that models that are not local were not checked', async () => {
     const { stdout } = await check(engine('').replace('local: true', 'local: false'));
     expect(stdout).toContain('  skipped a local model connects to no other machine (no available model is local)\n');
   });
 
-  it('ends, whatever the engine keeps alive', async () => {
+  it('exits, whatever the engine keeps alive', async () => {
     const { stdout } = await check(engine('setInterval(() => undefined, 1000);'));
     expect(stdout).toContain('  ok      a question is answered');
   });
 
-  it('says why an engine cannot be opened, without explaining itself', async () => {
+  it('reports why an engine cannot be opened, without a stack of the kit', async () => {
     const source = engine('').replace(
       'create: () => (',
       `create: () => { throw new Error('nobody is home'); }, x: () => (`,
@@ -132,18 +132,18 @@ describe('check-engine', () => {
     expect(plain).toContain(`  BROKEN  ${rule}\n          option "volume" accepts any value`);
   });
 
-  it('takes no end for a good one that the engine has made', async () => {
+  it('does not treat an exit of the process by the engine as success', async () => {
     const { code, stderr } = await check(engine('process.exit(0);'));
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'the engine ended the process\n' });
   });
 
-  it('says so when an engine does not even start', async () => {
+  it('reports an engine that does not start', async () => {
     const never = engine('').replace('create: () => (', 'create: () => new Promise(() => undefined), x: () => (');
     const { code, stderr } = await checkWith({ NODE_OPTIONS: fastTimers }, never);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'the engine did not start within 20 s\n' });
   });
 
-  it('says what is wrong with its arguments', async () => {
+  it('reports invalid arguments', async () => {
     const { code, stderr } = await check(engine(''), '--options', '{words: 1}');
     expect(stderr).toMatch(/^--options is not JSON: .*\n\nUsage: npm run check-engine -- ENGINE /);
     expect(code).toBe(2);
@@ -156,19 +156,15 @@ describe('check-engine', () => {
 });
 
 describe('the kit', () => {
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const never = { name: 'a call ends', run: () => new Promise<void>(() => undefined) };
-    const [verdict, next] = await runChecks(
-      [never, { name: 'so does the next', run: () => Promise.resolve() }],
-      {},
-      50,
-    );
-    expect(verdict?.failure).toBeInstanceOf(OutOfTime);
-    expect(String(verdict?.failure)).toBe('Nonconformance: timeout: the check took more than 0.05 s');
+    const [result, next] = await runChecks([never, { name: 'so does the next', run: () => Promise.resolve() }], {}, 50);
+    expect(result?.failure).toBeInstanceOf(OutOfTime);
+    expect(String(result?.failure)).toBe('Nonconformance: timeout: the check took more than 0.05 s');
     expect(next).toEqual({ check: 'so does the next' });
   });
 
-  it('tells of a failure once', () => {
+  it('reports a failure once', () => {
     const lines: string[] = [];
     const tell = createReport((line) => lines.push(line));
     const cause = new EngineError('engine-failed', 'It failed.');
@@ -185,7 +181,7 @@ describe('the kit', () => {
       '          because of EngineError (engine-failed): It failed.',
       '              at mine (/engine.js:1:2)',
       '  BROKEN  three',
-      '          same reason as above',
+      '          same failure as above',
       '  BROKEN  four',
       '          It fails with It failed.',
       '              at mine (/engine.js:1:2)',
@@ -194,7 +190,7 @@ describe('the kit', () => {
     ]);
   });
 
-  it('takes words in the form whose length it knows, and in no other', async () => {
+  it('accepts recordings only in the format whose duration it can compute', async () => {
     const folder = await temporaryDirectory();
     const words = await readFile(spokenWords);
     const wrong = {

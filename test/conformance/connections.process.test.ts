@@ -42,7 +42,7 @@ async function listen(address: string): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-it('says nothing of loopback', async () => {
+it('does not report loopback', async () => {
   const port = await listen('127.0.0.1');
   const here = await during(async () => {
     await fetch(`http://localhost:${port}/`).catch(() => undefined);
@@ -51,7 +51,7 @@ it('says nothing of loopback', async () => {
   expect(here).toEqual([]);
 });
 
-it('tells of what this process tries, in vain too', async () => {
+it('reports the attempts of this process, including failed ones', async () => {
   const tried = await during(async () => {
     connect(9, '198.51.100.1')
       .on('error', () => undefined)

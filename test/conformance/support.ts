@@ -59,8 +59,8 @@ export function describeKit<S extends Subject>(
     const engines = Object.entries({ 'keeps every rule': '', ...alsoGood });
     it.each(engines)('lets an engine pass that %s', { timeout: 120_000 }, async (_what, difference) => {
       const subject = await differing(difference);
-      const verdicts = await runChecks(checks, subject);
-      expect(verdicts).toEqual(checks.map(({ name }) => ({ check: name })));
+      const results = await runChecks(checks, subject);
+      expect(results).toEqual(checks.map(({ name }) => ({ check: name })));
     });
 
     it('has a bad engine for each of its checks', () => {
@@ -70,12 +70,12 @@ export function describeKit<S extends Subject>(
     const cases = Object.entries(bad).flatMap(([rule, engines]) =>
       Object.entries(engines).map(([what, difference]) => ({ rule, what, difference })),
     );
-    it.each(cases)('catches by "$rule" an engine that $what', async ({ rule, difference }) => {
+    it.each(cases)('detects by "$rule" an engine that $what', async ({ rule, difference }) => {
       const subject = await differing(difference);
-      const [verdict] = await runChecks([checks.find((check) => check.name === rule)!], subject);
-      expect(verdict?.failure).toBeInstanceOf(Error);
+      const [result] = await runChecks([checks.find((check) => check.name === rule)!], subject);
+      expect(result?.failure).toBeInstanceOf(Error);
       // It is the rule that fails it, or a start that the registry refuses for the same reason; no slip in the source.
-      expect(String(verdict?.failure)).toMatch(/^Nonconformance: |must be unique|"pitch" is missing/);
+      expect(String(result?.failure)).toMatch(/^Nonconformance: |must be unique|"pitch" is missing/);
     });
   });
 }
@@ -106,7 +106,7 @@ export const badListings = {
     'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
     'takes a second to report its availability': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },
-  'what can be installed has an id, a title, a size and a licence, and says whether it is there': {
+  'assets have an id, a title, a size and a license, and report whether they are installed': {
     'names no licence': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, licence: '' }] }]`,
     'has a group twice': `assets: [{ id: 'voice', assets: [voiceAsset] }, { id: 'voice', assets: [voiceAsset] }]`,
     'is of no known kind': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, kind: 'toString' }] }]`,

@@ -90,7 +90,7 @@ describe('a run of the tests', () => {
     expect(said).toMatch(/what no test has seen: .*createChat 200/);
   });
 
-  test('of unit and service judges nothing, and the system run judges the notes of both', async () => {
+  test('of unit and service only takes notes, and the system run checks the notes of both', async () => {
     const kept = await keptFile();
     const first = await run(kept, fast);
     expect(first).toMatch(/^0 /);
@@ -121,7 +121,7 @@ describe('a run of the tests', () => {
     for (const said of [here, onCi]) expect(said).toContain('Contract coverage is not judged: npm test has not run');
   });
 
-  test('does not judge when it runs a part, which fails in CI', async () => {
+  test('does not check a partial run, which fails in CI', async () => {
     const parts = [
       ['test/contract/problems.unit.test.ts'],
       ['--testNamePattern', 'has the codes of the contract'],

@@ -79,7 +79,7 @@ describe('the notes that a run keeps for the next', () => {
     expect(await keptNotes(file, 'those')).toBeUndefined();
   });
 
-  test('are of other sources once a file has changed, come or gone', async () => {
+  test('are outdated once a file has been changed, added or removed', async () => {
     const home = await temporaryDirectory();
     const folders = ['src', 'engines', 'lib', 'generated', 'test', 'bench'];
     await writeFiles(home, Object.fromEntries(folders.map((folder) => [`${folder}/deep/a.ts`, 'one'])));

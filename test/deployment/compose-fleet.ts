@@ -108,7 +108,7 @@ export function describeComposeFleet(obstacle: string | undefined, whisper: stri
       await rm(join(models, 'hold'));
       expect(await answer).toMatchObject(spoken);
       const logs = await Promise.all(fronts.map((front) => project.within('podman', 'logs', project.container(front))));
-      expect(logs.join('')).toContain('a worker was lost in the middle of a transcription');
+      expect(logs.join('')).toContain('a worker was lost during a transcription');
     });
   });
 }

@@ -19,7 +19,7 @@ function start() {
     nodes: { capacityOf: () => ({ slots: 4, meanMs: 2_000 }) },
     consumers: { waitingOf: () => 8 },
     secret: 'secret',
-    limits: { announceMs: 5_000, announcedMs: 15_000 },
+    timeouts: { announceMs: 5_000, announcedMs: 15_000 },
   });
   onTestFinished(() => shares[Symbol.dispose]());
   let calls = 0;
@@ -33,26 +33,26 @@ function start() {
   return { take, takeMany, open, hold, shares };
 }
 
-it('a lone caller may have as many open calls as slots and places', async () => {
+it('a single caller may have as many open calls as slots and places in the queue', async () => {
   const { takeMany } = start();
   expect(await takeMany('a', 20)).toBe(12);
 });
 
-it('there is room for every newcomer, and later ones have smaller shares', async () => {
+it('every new caller is admitted, and shares shrink', async () => {
   const { takeMany } = start();
   const accepted = [];
   for (const caller of ['a', 'b', 'c', 'd']) accepted.push(await takeMany(caller, 20));
   expect(accepted).toEqual([12, 8, 6, 4]);
 });
 
-it('the refused are told when to come again, and hold nothing', async () => {
+it('rejected calls get a Retry-After and are not counted', async () => {
   const { take, takeMany, open } = start();
   await takeMany('a', 12);
   await expect(take('a')).rejects.toMatchObject({ code: 'overloaded', retryAfter: 7 });
   expect(open.size).toBe(12);
 });
 
-it('the line is full when slots and places are taken, and no longer when a call ends', async () => {
+it('the queue is full when all slots and places are taken, until a call ends', async () => {
   const { take, takeMany, shares, open } = start();
   await takeMany('a', 11);
   expect(shares.isFull('local')).toBe(false);
@@ -86,7 +86,7 @@ it('a caller of weight 2 has the share and the priorities of two', async () => {
   expect(more.filter(({ status }) => status === 'fulfilled')).toHaveLength(12 - 4);
 });
 
-it('a call is held for as long as it is open, under a name that is not its caller’s', async () => {
+it('an open call is held in Redis under a pseudonym of its caller', async () => {
   const { take, open, hold } = start();
   const share = await take('the key of a team');
   expect([...open.values()]).toEqual([expect.stringMatching(/^[\w-]{22}$/)]);

@@ -22,7 +22,7 @@ describe('messages', () => {
   const alive = { type: 'alive' };
   const long = { type: 'result', transcript: { text: 'größer €', language: null } };
 
-  it('are one JSON object a line, however the bytes arrive', async () => {
+  it('are JSON lines, however the bytes are split', async () => {
     const bytes = Buffer.from(`${JSON.stringify(alive)}\n${JSON.stringify(long)}\n`);
     expect(await read(bytes)).toEqual([alive, long]);
     expect(await read(...[...bytes].map((byte) => Buffer.of(byte)))).toEqual([alive, long]);
@@ -39,7 +39,7 @@ describe('messages', () => {
     ]);
   });
 
-  it('end when the line breaks', async () => {
+  it('end when the connection breaks', async () => {
     expect(await read(Buffer.from(`${JSON.stringify(alive)}\n`), new Error('ECONNRESET'))).toEqual([alive]);
   });
 });
@@ -47,11 +47,11 @@ describe('messages', () => {
 describe('the pulse', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
-  const limits = { signMs: 2_000, silenceMs: 6_000 };
+  const timeouts = { signMs: 2_000, silenceMs: 6_000 };
 
-  it('sends a sign every 2 s, and ends after 6 s of silence', () => {
+  it('sends a heartbeat every 2 s, and ends after 6 s of silence', () => {
     const [send, dead] = [vi.fn(), vi.fn()];
-    using pulse = startPulse(limits, send, dead);
+    using pulse = startPulse(timeouts, send, dead);
     vi.advanceTimersByTime(5_000);
     expect(send).toHaveBeenCalledTimes(2);
     pulse.received();
@@ -63,7 +63,7 @@ describe('the pulse', () => {
 
   it('stops when it is disposed of', () => {
     const [send, dead] = [vi.fn(), vi.fn()];
-    startPulse(limits, send, dead)[Symbol.dispose]();
+    startPulse(timeouts, send, dead)[Symbol.dispose]();
     vi.advanceTimersByTime(60_000);
     expect([send, dead].map((called) => called.mock.calls)).toEqual([[], []]);
   });

@@ -15,7 +15,7 @@ import { createCallRunner } from '../../src/fleet/call-runner.ts';
 import type { AccountedDirectory } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const limits = { ...fleetTimeouts, signMs: 10, silenceMs: 10_000 };
+const timeouts = { ...fleetTimeouts, signMs: 10, silenceMs: 10_000 };
 const transcript = { text: 'Hello.', language: 'en' };
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -44,7 +44,7 @@ async function work(
       id: 'worker',
       secret: 'secret',
       http,
-      limits,
+      timeouts,
       log,
       sign: () => 'signed',
       stopping: new AbortController().signal,
@@ -67,7 +67,7 @@ async function sizeOf(path: string): Promise<number> {
   return found?.size ?? 0;
 }
 
-test('a result that takes longer than the next sign of life arrives whole', async () => {
+test('a result that takes longer than the heartbeat interval arrives whole', async () => {
   const long = 'word '.repeat(4_000_000); // more than sockets buffer
   const sent = Promise.withResolvers<string>();
   const transcribed = Promise.withResolvers<undefined>();
@@ -77,7 +77,7 @@ test('a result that takes longer than the next sign of life arrives whole', asyn
     // The worker has sent its result, and signs would be due, before anything is read.
     const read = async () => {
       await transcribed.promise;
-      await sleep(20 * limits.signMs);
+      await sleep(20 * timeouts.signMs);
       sent.resolve(await text(req));
       res.end();
     };
@@ -108,11 +108,11 @@ describe('another program at the address of a front', () => {
     expect(await sizeOf(join(path, 'recording'))).toBeLessThanOrEqual(call.recording.bytes);
   });
 
-  test('keeps the line open for ever: the worker leaves when the ticket has expired', async () => {
+  test('that keeps the connection open is abandoned when the ticket has expired', async () => {
     const { done, ends } = await work(
       (_req, res) => {
         res.writeHead(200);
-        setInterval(() => res.write('{"type":"alive"}\n'), limits.signMs).unref();
+        setInterval(() => res.write('{"type":"alive"}\n'), timeouts.signMs).unref();
       },
       undefined,
       200,
@@ -140,7 +140,7 @@ test.each([
   expect(ends).toEqual([end]);
 });
 
-test('warns once with both times when a front refuses it because of its clock, and hands such calls back', async () => {
+test('warns once with both times when a front rejects the worker because of its clock, and returns such calls', async () => {
   const { url, ends, warnings, take, done } = await work((_req, res) => {
     res.writeHead(401, { date: new Date(Date.now() + 180_000).toUTCString() }).end();
   });

@@ -59,13 +59,13 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     return { url, etag: (await etag())! };
   }
 
-  test('has an id that names its front, and no host', async () => {
+  test('has an id that contains the tag of its front, but no host name', async () => {
     const { id, url } = await create(owner, '150');
     expect(id).toMatch(/^[\da-f]{8}\.[\w-]{22}$/);
     expect(url).toBe(`${clips}/${id}`);
   });
 
-  test('is answered as its own front answers', async () => {
+  test('is served by another front as by its owner', async () => {
     const { url } = await complete();
     const [there, here] = await Promise.all([createApi(owner.url).get(url), get(url)]);
     expect(here).toMatchObject({ status: 200, text: sound(0, 150) });
@@ -73,13 +73,13 @@ describeWith(['redis-server'], 'a clip of another front', () => {
       expect([name, here.headers.get(name)]).toEqual([name, there.headers.get(name)]);
   });
 
-  test('that a chat has made plays, too', async () => {
+  test('that a chat has created can be played', async () => {
     const script: ChatScript = { calls: [[{ text: '150' }]] };
     const [path = ''] = (await chat(owner, script)).clips;
     expect(await get(`/api/v1${path}`)).toMatchObject({ status: 200, text: sound(0, 150) });
   });
 
-  test('is served in parts', async () => {
+  test('supports range requests', async () => {
     const { url, etag } = await complete();
     const part = await get(url, { Range: 'bytes=40-49', 'If-Range': etag });
     expect(part).toMatchObject({ status: 206, text: sound(40, 10) });
@@ -97,7 +97,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     await expect.poll(() => openFiles(owner)).toEqual([]);
   });
 
-  test('plays while it is being made', async () => {
+  test('can be played while it is synthesized', async () => {
     const { url } = await create(owner, '100 gate:one 50');
     const reading = await startReading(other.url + url);
     expect(reading.response.headers).toMatchObject({ 'content-type': 'audio/mpeg', 'transfer-encoding': 'chunked' });
@@ -114,7 +114,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     expect(await part).toMatchObject({ status: 206, text: sound(0, 2) });
   });
 
-  test('is a broken transfer when its synthesis fails', async () => {
+  test('breaks the connection when its synthesis fails', async () => {
     const { url } = await create(owner, '100 gate:two fail');
     const reading = await startReading(other.url + url);
     await expect.poll(() => reading.received).toBe(sound(0, 100));
@@ -123,7 +123,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     expect((await get(url)).problem.code).toBe('clip-not-found');
   });
 
-  test('has no reader any more when its caller disconnects', async () => {
+  test('loses its reader when the caller disconnects', async () => {
     const { url } = await create(owner, '100 hang');
     const reading = await startReading(other.url + url);
     await expect.poll(() => openFiles(owner)).toHaveLength(2); // the writer's and the reader's
@@ -132,7 +132,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     await createApi(owner.url).send('DELETE', url);
   });
 
-  test('is deleted everywhere', async () => {
+  test('is deleted on all fronts', async () => {
     const { url } = await create(owner, '100 hang');
     const readings = await Promise.all([owner, other].map((front) => startReading(front.url + url)));
     const before = { ended: ended(owner), files: (await owner.leftovers()).length };
@@ -148,14 +148,14 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     expect(JSON.stringify([owner.log, other.log])).not.toContain(id);
   });
 
-  test('is gone everywhere after its time', async () => {
+  test('expires on all fronts', async () => {
     await using brief = await startFront({ clipKeepMs: 50 });
     const { url } = await create(brief, '150');
     for (const front of [brief, other])
       await expect.poll(async () => (await createApi(front.url).get(url)).status, { interval: 200 }).toBe(404);
   });
 
-  test('lives while another front reads it', async () => {
+  test('does not expire while another front reads it', async () => {
     await using impatient = await startFront({ clipUnreadMs: 200 });
     const { url } = await create(impatient, '100 gate:three 50');
     const reading = await startReading(other.url + url);
@@ -165,7 +165,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     expect(await reading.ended).toBe('whole');
   });
 
-  test('is of no use without the secret of the fleet', async () => {
+  test('rejects requests that are not signed with the secret of the fleet', async () => {
     const { url } = await complete();
     const id = url.split('/').at(-1)!;
     const ask = async (method: string, path: string, key?: string) => {
@@ -183,7 +183,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     expect(await ask('GET', `${id}/other`, secret)).toBe(404);
   });
 
-  test('of a front that is killed is not found once the fleet has forgotten the front, whatever Redis says', async () => {
+  test('of a killed front is not found once the announcement of the front has expired', async () => {
     const seen: string[] = [];
     await using elsewhere = await listen((url) => seen.push(url));
     const { env } = await frontSettings(redis);
@@ -207,7 +207,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     expect(seen).toEqual([]);
   });
 
-  test('of a front that was stopped is not found', async () => {
+  test('of a stopped front is not found', async () => {
     const stopped = await startFront();
     const { url } = await complete(stopped);
     expect((await get(url)).status).toBe(200);
@@ -215,7 +215,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     await expect.poll(async () => (await get(url)).status).toBe(404);
   });
 
-  test('plays while Redis is unavailable; of an unknown front nothing can be said then', async () => {
+  test('can be played while Redis is unavailable; that of an unknown front is overloaded, not missing', async () => {
     const { url } = await complete();
     expect((await get(url)).status).toBe(200);
     await redis.stop();

@@ -35,7 +35,13 @@ function share(reply: (asked: string) => Reply | Promise<Reply>, address: () => 
     signal.addEventListener('abort', () => stream.destroy(signal.reason as Error));
     return { statusCode, headers: {}, body: stream } satisfies HttpResponse;
   }
-  const fleet = { tag: '89abcdef', addressOf: address, http: { request }, sign: () => 'signed', limits: fleetTimeouts };
+  const fleet = {
+    tag: '89abcdef',
+    addressOf: address,
+    http: { request },
+    sign: () => 'signed',
+    timeouts: fleetTimeouts,
+  };
   return { clips: shareClips(own, fleet), asked };
 }
 
@@ -48,7 +54,7 @@ async function textOf(audio: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('a clip of another front', () => {
-  it('is what its owner says', async () => {
+  it('has the properties reported by its owner', async () => {
     const { clips, asked } = share((what) => (what === 'GET /' ? [200, description] : [200, '0123456789']));
     const clip = (await clips.find(id, signal))!;
     expect(clip).toMatchObject({ id, ...description });
@@ -65,7 +71,7 @@ describe('a clip of another front', () => {
     await expect(clips.find(id, signal)).rejects.toMatchObject(unreachable);
   });
 
-  it('has no length that could not be a header', async () => {
+  it('is rejected if its length cannot be a header', async () => {
     for (const odd of [{ ...whole, etag: '"a"\r\nb: c' }, { ...whole, bytes: -1 }, { bytes: 3 }, 'whole']) {
       const { clips } = share(() => [200, { mediaType: 'audio/wav', whole: odd }]);
       expect((await clips.find(id, signal))?.whole).toBeUndefined();
@@ -82,7 +88,7 @@ describe('a clip of another front', () => {
     await expect(textOf(clip.read({ first: 2, last: 4 }, signal))).rejects.toMatchObject(unreachable);
   });
 
-  it('breaks as deleted when its owner no longer has it', async () => {
+  it('fails as deleted when its owner no longer has it', async () => {
     const replies: Reply[] = [
       [200, description],
       [200, '01'],
@@ -99,7 +105,7 @@ describe('a clip of another front', () => {
     await expect(clips.remove(id)).rejects.toMatchObject(unreachable);
   });
 
-  it('is deleted by its owner, which is asked once', async () => {
+  it('is deleted by one request to its owner', async () => {
     const { clips, asked } = share(() => [204]);
     expect(await clips.remove(id)).toBe(true);
     expect(asked).toEqual([`DELETE /fleet/v1/clips/${id}`]);
@@ -183,7 +189,7 @@ describe('a clip that is nowhere', () => {
     expect(await without.clips.remove(id)).toBe(false);
   });
 
-  it('may be somewhere when Redis cannot be asked for its front', async () => {
+  it('is overloaded, not missing, when Redis is unavailable', async () => {
     const { clips } = share(
       () => [200],
       () => Promise.reject(new Error('away')),

@@ -29,7 +29,7 @@ describeWith(['redis-server'], 'the doctor of a fleet', () => {
   beforeAll(async () => void (redis = await openRedisServer()));
   afterAll(() => redis[Symbol.asyncDispose]());
 
-  test('finds a Redis that evicts keys, a port that another program has, and nodes that are not there', async () => {
+  test('reports a Redis that evicts keys, a port in use, and missing nodes', async () => {
     await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     const address = `http://127.0.0.1:${await listen()}`;
     const { lines, code, verdict } = await examine(redis.url, { FLEET_ROLE: 'front', FLEET_ADDRESS: address });
@@ -37,9 +37,9 @@ describeWith(['redis-server'], 'the doctor of a fleet', () => {
       expect.stringMatching('^ok Redis ') as string,
       'MISSING eviction maxmemory-policy: allkeys-lru',
       'fix: set maxmemory-policy to noeviction in redis.conf',
-      'absent front none is there now',
+      'absent front none is connected',
       'fix: start a node with FLEET_ROLE=front or both',
-      'absent worker none is there now',
+      'absent worker none is connected',
       'fix: start a node with FLEET_ROLE=worker or both',
       `ok address ${address} (http in a private network)`,
       expect.stringMatching(/^MISSING fleet port cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/) as string,
@@ -50,7 +50,7 @@ describeWith(['redis-server'], 'the doctor of a fleet', () => {
     await redis.ask('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
   });
 
-  test('says who is there, and that workers transcribe for a front', async () => {
+  test('lists the nodes, and reports that workers transcribe for a front', async () => {
     const { url } = redis;
     await using front = await startFront({ url });
     await using _worker = await startWorker({ url, slots: 3 });
@@ -71,11 +71,11 @@ describeWith(['redis-server'], 'the doctor of a fleet', () => {
     const FLEET_SECRET = 'a secret that the other nodes do not share';
     const other = await examine(url, { FLEET_ROLE: 'worker', FLEET_SECRET });
     expect(other.lines.slice(3)).toEqual([
-      'absent front none is there now',
+      'absent front none is connected',
       'fix: start a node with FLEET_ROLE=front or both',
-      'absent worker none is there now',
+      'absent worker none is connected',
       'fix: start a node with FLEET_ROLE=worker or both',
-      'MISSING secret not that of 2 other nodes, which are not listed',
+      'MISSING secret 2 other nodes use a different secret and are not listed',
       'fix: set the same FLEET_SECRET on all nodes',
     ]);
   });
@@ -94,7 +94,7 @@ async function listen(greet?: (socket: Socket) => void): Promise<number> {
 }
 
 describe('the doctor of a fleet without Redis', () => {
-  test('ends by itself, shows no password, and finds an address that recordings must not be sent to', async () => {
+  test('exits, shows no password, and reports an address that recordings must not be sent to', async () => {
     const port = await freePort();
     const env = { FLEET_ADDRESS: 'http://8.8.8.8:8485' };
     const { lines, code } = await examine(`redis://user:secret@127.0.0.1:${port}`, env);
@@ -114,7 +114,7 @@ describe('the doctor of a fleet without Redis', () => {
     expect(lines[1]).toBe('fix: it may be in protected mode: give it a password, or set protected-mode no');
   });
 
-  test('ends by itself when it hangs, and finds settings that are not enough', async () => {
+  test('exits when Redis hangs, and reports incomplete settings', async () => {
     const url = `redis://127.0.0.1:${await listen()}`;
     const { lines } = await examine(url, { FLEET_ADDRESS: `http://127.0.0.1:${await freePort()}` });
     expect(lines[0]).toMatch(/cannot be reached: it does not answer$/);

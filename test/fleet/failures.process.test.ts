@@ -45,7 +45,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await Promise.all([front, ...workers, redis].map((one) => one[Symbol.asyncDispose]()));
   });
 
-  test('a start without Redis serves everything but transcriptions, and those as soon as Redis is there', async () => {
+  test('a start without Redis serves everything but transcriptions, and those once Redis is available', async () => {
     expect((await fetch(`${front.url}/healthz`)).status).toBe(200);
     const chat = { messages: [{ role: 'user', content: 'Hello' }] };
     const headers = { 'content-type': 'application/json' };
@@ -70,7 +70,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
       .toMatchObject({ code: 'ready' });
   });
 
-  test('a worker that is killed costs its caller only time', async () => {
+  test('a call whose worker is killed succeeds on another worker', async () => {
     const gate = await createGate();
     const script = { say: 'killed once', until: gate.until };
     const answer = transcribe(front, script);
@@ -80,7 +80,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await add();
   });
 
-  test('segments that the caller has are not repeated by a later worker', async () => {
+  test('segments that were already sent are not repeated by another worker', async () => {
     const script = { say: 'in parts', ms: 900, segments: 3 };
     const { all, ...stream } = await openStream(front.url, formOf(script, { timestamps: 'segment' }));
     const worker = await workerOf(workers, script.say);
@@ -102,7 +102,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(await transcribe(front, { say: 'harmless' })).toMatchObject({ status: 200 });
   });
 
-  test('an engine that reports nonsense in a timer costs its own call, and no worker', async () => {
+  test('an engine that reports invalid values in a timer fails only its own call', async () => {
     const script = { say: 'nonsense', misreports: true };
     const { answer, events } = await readStream(front.url, formOf(script, { timestamps: 'segment' }));
     // A call that had to wait for a worker has begun its answer, and fails in its last event.
@@ -114,7 +114,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(workers.filter((one) => one.log().some(({ msg }) => msg.startsWith('exiting')))).toEqual([]);
   });
 
-  test('a worker that is frozen is given up, and works again afterwards', async () => {
+  test('a frozen worker is abandoned, and works again afterwards', async () => {
     const gate = await createGate();
     const script = { say: 'frozen', until: gate.until };
     const answer = transcribe(front, script);
@@ -129,7 +129,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(frozen.log().map(({ say }) => String(say))).toContainEqual(expect.stringContaining('after the thaw'));
   });
 
-  test('a worker that is told to stop finishes its work and takes no more', async () => {
+  test('a worker that receives SIGTERM finishes its calls and takes no more', async () => {
     const gate = await createGate();
     const script = { say: 'the last of this worker', until: gate.until };
     const answer = transcribe(front, script);
@@ -151,7 +151,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await stopping[Symbol.asyncDispose]();
   });
 
-  test('a worker that must stop at once hands its work to another', async () => {
+  test('a worker that must stop at once returns its calls for other workers', async () => {
     const hurried = await add({ SHUTDOWN_GRACE: '0' });
     const gate = await createGate();
     const scripts = workers.map((_worker, index) => ({ say: `handed over ${index}`, until: gate.until }));
@@ -161,12 +161,12 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(await hurried.exit).toEqual({ code: 0, signal: null });
     await gate.open();
     expect((await Promise.all(answers)).map(({ body }) => body.text)).toEqual(scripts.map(wordsOf));
-    expect(front.log().map(({ msg }) => msg)).toContain('a worker has handed a transcription back');
+    expect(front.log().map(({ msg }) => msg)).toContain('a worker returned a transcription');
     workers = workers.filter((worker) => worker !== hurried);
     await hurried[Symbol.asyncDispose]();
   });
 
-  test('while Redis is unavailable, callers who wait are answered later, and new ones are told to come back', async () => {
+  test('while Redis is unavailable, waiting callers are answered later, and new ones get a Retry-After', async () => {
     const gate = await createGate();
     const running = workers.map((_worker, index) => ({ say: `runs ${index}`, until: gate.until }));
     const answers = running.map((script) => transcribe(front, script));
@@ -186,7 +186,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     expect(await transcribe(front, { say: 'comes later' })).toMatchObject({ status: 200 });
   });
 
-  test('a worker that has finished a call while Redis is unavailable ends when it is told to', async () => {
+  test('a worker that has finished a call while Redis is unavailable exits on SIGTERM', async () => {
     const gate = await createGate();
     const script = { say: 'finished in an outage', until: gate.until };
     const answer = transcribe(front, script);
@@ -203,7 +203,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await expect.poll(async () => (await transcribe(front, { say: 'after the outage' })).status).toBe(200);
   });
 
-  test('a front that is killed ends the work of its workers', async () => {
+  test('killing a front ends the calls of its workers', async () => {
     const script = { say: 'for a dead front', program: `for-a-dead-front-${process.pid}` };
     const broken = expect(transcribe(front, script)).rejects.toThrow();
     const worker = await workerOf(workers, script.say);

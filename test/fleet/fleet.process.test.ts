@@ -70,7 +70,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     expect(shares.reduce((sum, share) => sum + share)).toBe(60);
   });
 
-  test('streams segments and progress while the worker is at work', async () => {
+  test('streams segments and progress while the worker transcribes', async () => {
     const script = { say: 'in parts', ms: 300, segments: 3 };
     const { events } = await readStream(fronts[0].url, formOf(script, { timestamps: 'segment' }));
     expect(typesOf(events).filter((type) => type === 'segment.created')).toHaveLength(3);
@@ -91,7 +91,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     return { open: gate.open, answers };
   }
 
-  test('has all slots of all workers at work at the same time, and no more', async () => {
+  test('uses all slots of all workers, and no more', async () => {
     const gate = await createGate();
     const scripts = Array.from({ length: 24 }, (_, index) => ({ say: `side by side ${index}`, until: gate.until }));
     const answers = scripts.map((script, index) => transcribe(fronts[index % 2]!, script));
@@ -103,7 +103,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(24).fill(200));
   });
 
-  test('reports the place in the line of all fronts', async () => {
+  test('reports the position in the queue of all fronts', async () => {
     const { open, answers } = await occupy();
     const first = transcribe(fronts[1], { say: 'first in line' });
     await expect.poll(() => waitingIn(redis)).toBe(1);
@@ -115,7 +115,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     expect((await Promise.all([first, ...answers])).map(({ status }) => status)).toEqual(Array(5).fill(200));
   });
 
-  test('serves a quiet caller before what a greedy one has waiting at another front', async () => {
+  test('serves a new caller before the waiting calls of a busy one at another front', async () => {
     const greedy = Array.from({ length: 16 }, (_, index) =>
       statusAs('127.0.0.2', fronts[0], { say: `greedy ${index}`, ms: 400 }),
     );
@@ -130,7 +130,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     expect(order.indexOf('quiet')).toBeLessThanOrEqual(8);
   });
 
-  test('a lone caller may have as many open calls as slots and waiting places, over both fronts', async () => {
+  test('a single caller may have as many open calls as slots and places in the queue, across both fronts', async () => {
     const caller = new AbortController();
     const refused: number[] = [];
     const calls = Array.from({ length: 75 }, async (_, index) => {
@@ -146,7 +146,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     await expect.poll(() => waitingIn(redis)).toBe(0);
   });
 
-  test('passes the failure of an engine on, without trying again', async () => {
+  test('forwards the failure of an engine without a retry', async () => {
     const { status, body } = await transcribe(fronts[0], { say: 'broken', fail: 'recording-undecodable' });
     expect([status, body.code, body.detail]).toEqual([422, 'recording-undecodable', 'It failed.']);
     expect(begun('broken')).toHaveLength(1);
@@ -168,7 +168,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     await expect.poll(() => ended(programs[0]!).map(({ isAborted }) => isAborted)).toEqual([true]);
   });
 
-  test('takes a waiting ticket back when its caller disconnects', async () => {
+  test('removes a waiting ticket when its caller disconnects', async () => {
     const { open, answers } = await occupy();
     const stream = await openStream(fronts[0].url, formOf({ say: 'never heard' }));
     await expect.poll(() => waitingIn(redis)).toBe(1);
@@ -179,10 +179,10 @@ describeWith(['redis-server'], 'a fleet', () => {
     expect(begun('never heard')).toEqual([]);
   });
 
-  test('answers 503 when no worker knows the model, after each has handed it back', async () => {
+  test('answers 503 after every worker has returned a call for an unknown model', async () => {
     const { status, body } = await transcribe(fronts[1], { say: 'too new' }, { model: 'new' });
     expect([status, body.code]).toEqual([503, 'model-unavailable']);
-    const handedBack = () => fronts[1].log().filter(({ msg }) => msg === 'a worker has handed a transcription back');
+    const handedBack = () => fronts[1].log().filter(({ msg }) => msg === 'a worker returned a transcription');
     await expect.poll(() => new Set(handedBack().map(({ worker }) => worker)).size).toBe(2);
   });
 
@@ -217,7 +217,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       expect(await ask(authorization())).toBe(401);
     });
 
-    test('answers 410 for an address that is none, and 401 when the request comes again', async () => {
+    test('answers 410 for an unknown address, and 401 to a replayed request', async () => {
       const authorization = signed();
       expect(await ask(authorization)).toBe(410);
       expect(await ask(authorization)).toBe(401);
@@ -237,7 +237,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/call`, lines };
     }
 
-    test('of a later version is handed back', async () => {
+    test('of a later version is returned', async () => {
       const { url, lines } = await listen();
       const ticket = sealTicket(secret, url, Date.now() + 60_000);
       await addJob(redis, queueName('scripted'), { ...ticket, v: 2, more: true });
@@ -271,7 +271,7 @@ describeWith(['redis-server'], 'a fleet', () => {
       files: { 'scripted.mjs': engineFile },
     };
 
-    test('is front and worker, and finishes what it is at work on when it is told to stop', async () => {
+    test('is front and worker, and finishes running calls after SIGTERM', async () => {
       await using node = await startTestService({ ...settings, env: await alone() });
       const script = { say: 'alone', ms: 500 };
       const answer = transcribe(node, script);
@@ -291,7 +291,7 @@ describeWith(['redis-server'], 'a fleet', () => {
     });
   });
 
-  test('leaves nothing of a transcription in Redis, in a log or on a disk', async () => {
+  test('leaves no text of a transcription in Redis, in a log or on a disk', async () => {
     const marker = 'a-word-that-is-nowhere-else';
     const scripts: Script[] = Array.from({ length: 20 }, (_, index) => ({ say: `${marker}-${index}`, ms: 5 }));
     const caller = new AbortController();

@@ -33,7 +33,7 @@ function start({ absentMs = 0, workers = ['a', 'b', 'c', 'd'] } = {}) {
     queueOf: () => queue,
     ticketFor: (id, returnedBy) => sealTicket('secret', id, 0, returnedBy),
     viaId: () => 'this',
-    limits: fleetTimeouts,
+    timeouts: fleetTimeouts,
     log: silent,
   });
   onTestFinished(() => front[Symbol.dispose]());
@@ -68,7 +68,7 @@ function lineOf(messages: readonly WorkerMessage[]): WorkerConnection {
 const second = (seconds = 1) => vi.advanceTimersByTimeAsync(seconds * 1000);
 
 describe('a call', () => {
-  it('is one ticket with an address that nobody can guess, and nothing else', async () => {
+  it('becomes one ticket with an unguessable address and nothing else', async () => {
     const { jobs, transcribe, take } = start();
     const answer = transcribe();
     await second(0);
@@ -88,7 +88,7 @@ describe('a call', () => {
     });
   });
 
-  it('is placed again when Redis has forgotten it, and when a worker took the ticket and is never seen', async () => {
+  it('is queued again when Redis has lost its ticket, or a worker has taken the ticket and disappeared', async () => {
     const { jobs, state, transcribe, take } = start();
     const answer = transcribe();
     await second(0);
@@ -104,7 +104,7 @@ describe('a call', () => {
     expect(await answer).toEqual(transcript);
   });
 
-  it('leaves the queue with its caller, and its address is dead', async () => {
+  it('leaves the queue when its caller disconnects, and its address becomes invalid', async () => {
     const { front, jobs, state, caller, transcribe } = start();
     const answer = transcribe();
     await second(0);
@@ -115,7 +115,7 @@ describe('a call', () => {
     expect(front.find(ticket!.url)).toBeUndefined();
   });
 
-  it('whose deadline passes in the line fails with overloaded: no engine was late', async () => {
+  it('that times out in the queue fails with overloaded', async () => {
     const { caller, transcribe } = start();
     const answer = transcribe();
     await second(0);
@@ -123,7 +123,7 @@ describe('a call', () => {
     await expect(answer).rejects.toMatchObject({ code: 'overloaded' });
   });
 
-  it('whose deadline passes after workers could not take it does not fail as if the queue were full', async () => {
+  it('that times out after workers could not take it does not report a full queue', async () => {
     const { front, jobs, caller, transcribe } = start();
     const answer = transcribe();
     await second(0);
@@ -139,7 +139,7 @@ describe('a call', () => {
     await expect(transcribe()).rejects.toMatchObject({ code: 'overloaded', retryAfter: 5 });
   });
 
-  it('that has begun waits for Redis when its worker is lost meanwhile', async () => {
+  it('waits for Redis when its worker is lost during an outage', async () => {
     const { jobs, state, transcribe, take } = start();
     const answer = transcribe();
     await second(0);
@@ -178,7 +178,7 @@ describe('a call', () => {
     await expect(answer).rejects.toMatchObject({ code: 'storage-full', message: 'Full.' });
   });
 
-  it('waits for a worker that has room while another hands it back again and again; the ticket names it', async () => {
+  it('waits for a free worker while another one keeps returning it; the ticket names that one', async () => {
     const { jobs, transcribe, take } = start({ workers: ['full', 'busy'] });
     const answer = transcribe();
     for (let times = 0; times < 5; times++) await take(full('full'));
@@ -188,7 +188,7 @@ describe('a call', () => {
     expect(await answer).toEqual(transcript);
   });
 
-  it('waits 30 s for a first worker', async () => {
+  it('fails after 30 s without any worker', async () => {
     const { transcribe } = start({ absentMs: 40_000 });
     const answer = transcribe();
     const failure = expect(answer).rejects.toMatchObject({ code: 'model-unavailable', retryAfter: 30 });
@@ -204,7 +204,7 @@ describe('a call', () => {
     expect(await answer).toEqual(transcript);
   });
 
-  it('reports its place in the line, and then what the worker reports, once', async () => {
+  it('reports its position in the queue, and then the reports of the worker without duplicates', async () => {
     const { state, transcribe, take } = start();
     const reports: unknown[] = [];
     state.placeOf = () => 3;
@@ -222,7 +222,7 @@ describe('a call', () => {
     expect(reports).toEqual([3, null, 'segment 0', 'segment 10', 'segment 20', 'progress 30']);
   });
 
-  it('reports its place in the queue of the engine, too', async () => {
+  it('also reports its position in the queue of the engine', async () => {
     const { transcribe, take } = start();
     const reports: unknown[] = [];
     const answer = transcribe({ onQueued: (ahead) => reports.push(ahead) });

@@ -8,7 +8,7 @@ const good = { version: '7.0.15', evictionPolicy: 'noeviction', aheadMs: -40 };
 const wrong = (facts: Partial<typeof good> | { evictionPolicy: undefined }) =>
   checkServer('redis://10.0.0.2:6379', { ...good, ...facts }).flatMap(({ ok, detail, fix }) => (ok ? [] : [[detail, fix]])); // prettier-ignore
 
-it('finds nothing wrong with one that serves a fleet', () => {
+it('accepts a server that suits a fleet', () => {
   expect(checkServer('redis://10.0.0.2:6379', good)).toEqual([
     { what: 'Redis', ok: true, detail: 'redis://10.0.0.2:6379, version 7.0.15' },
     { what: 'eviction', ok: true, detail: 'maxmemory-policy: noeviction' },
@@ -26,7 +26,7 @@ it.each(['5.0.14', '6.0.16', 'unknown'])('rejects version %s', (version) => {
   ]);
 });
 
-it('rejects a policy that evicts tickets, and accepts one that is not shown', () => {
+it('rejects a policy that evicts tickets, and accepts a hidden one', () => {
   expect(wrong({ evictionPolicy: 'allkeys-lru' })).toEqual([
     ['maxmemory-policy: allkeys-lru', 'set maxmemory-policy to noeviction in redis.conf'],
   ]);

@@ -44,7 +44,7 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     await Promise.all([owner, other, redis].map((one) => one[Symbol.asyncDispose]()));
   });
 
-  test('is read, followed and deleted through any front, and its parts go through the line of the fleet', async () => {
+  test('can be read, followed and deleted through any front, and its parts are queued in the fleet', async () => {
     const { id } = await create(owner, speechOf(40));
     expect(id).toMatch(/^[\da-f]{8}\.[\w-]{22}$/);
     const live = eventsOf(other, id);
@@ -73,7 +73,7 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     expect((await read(one, id, bearer('app'))).status).toBe('completed');
   });
 
-  test('is of no use without the secret of the fleet', async () => {
+  test('rejects requests that are not signed with the secret of the fleet', async () => {
     const { id } = await create(owner, speechOf(4));
     const ask = async (method: string, path: string, key?: string) => {
       const url = `${owner.address}/fleet/v1/jobs/${path}`;
@@ -92,7 +92,7 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     await remove(owner, id);
   });
 
-  test('waits for its front, which comes back with it: no word is lost or comes twice', async () => {
+  test('continues after a restart of its front, without lost or repeated words', async () => {
     const reached = Promise.withResolvers<undefined>();
     let parts = 0;
     const hook = hookEngine(({ signal }) => {
@@ -122,7 +122,7 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     expect((await remove(other, id)).status).toBe(204);
   });
 
-  test('whose front is unknown may be back: the answer is 503, not 404', async () => {
+  test('of an unknown front is answered with 503, not 404, because the front may return', async () => {
     const answer = await fetch(`${other.url}/api/v1/transcriptions/01234567.${'A'.repeat(22)}`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     expect((await fetch(`${other.url}/api/v1/transcriptions/${'A'.repeat(22)}`)).status).toBe(404);

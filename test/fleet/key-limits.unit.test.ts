@@ -72,7 +72,7 @@ function openFronts() {
       counters: redis.counters,
       fronts: () => 2,
       secret: 'secret',
-      limits: { announceMs: 5_000, announcedMs: 15_000, reconcileMs: 1_000 },
+      timeouts: { announceMs: 5_000, announcedMs: 15_000, reconcileMs: 1_000 },
       log: log as unknown as Parameters<typeof shareKeyLimits>[0]['log'],
     });
     onTestFinished(() => front[Symbol.dispose]());
@@ -103,29 +103,29 @@ describe('requests in a minute', () => {
     expect(await passing(fronts, 20, 10)).toBe(10);
     expect(await passing(fronts, 9, 7, 'other')).toBe(6);
     expect(await passing(fronts, 20, 1, 'third'), 'one for each front at least').toBe(2);
-    const away = 'the limits of API keys are per node now: Redis does not count them';
+    const away = 'API key limits are counted per node: Redis is unavailable';
     expect(logged).toEqual([away, away]);
     state.isReady = true;
     await vi.advanceTimersByTimeAsync(1_000);
-    const back = 'the limits of API keys are shared by all fronts again';
+    const back = 'API key limits are shared by all fronts again';
     expect(logged.slice(2)).toEqual([back, back]);
     expect(await passing(fronts, 20, 10, 'after')).toBe(10);
   });
 
-  it('show what is left of this front’s part while Redis is unavailable', async () => {
+  it('show the remaining share of this front while Redis is unavailable', async () => {
     const { fronts, state } = openFronts();
     state.isReady = false;
     expect((await fronts[0].minutes.count('web', 10)).used).toBe(6);
   });
 
-  it('that have passed before Redis went away count after it', async () => {
+  it('made before an outage of Redis count during it', async () => {
     const { fronts, state } = openFronts();
     expect(await passing([fronts[0], fronts[0]], 4, 10)).toBe(4);
     state.isReady = false;
     expect(await passing([fronts[0], fronts[0]], 4, 10)).toBe(1);
   });
 
-  it('wait for a Redis that hangs once, and only until its timeout', async () => {
+  it('wait for a hanging Redis once, until its timeout', async () => {
     const { fronts, state } = openFronts();
     state.hangs = true;
     const first = fronts[0].minutes.count('web', 10);
@@ -136,7 +136,7 @@ describe('requests in a minute', () => {
     expect(state.asked).toBe(asked);
   });
 
-  it('are under a name that is not the key’s', async () => {
+  it('are stored under a pseudonym of the key', async () => {
     const { fronts, minutes } = openFronts();
     await fronts[0].minutes.count('the key of a team', 10);
     expect([...minutes.keys()]).toEqual([expect.stringMatching(/^[\w-]{22}$/)]);
@@ -168,7 +168,7 @@ describe('requests in flight', () => {
     expect(await Promise.all([one, other].map(take))).toEqual([true, false]);
   });
 
-  it('are held for as long as they last: Redis may forget them', async () => {
+  it('are renewed in Redis while they last', async () => {
     const { fronts, forget } = openFronts();
     const [one, other] = fronts;
     await Promise.all([one, one, one].map(take));
@@ -190,7 +190,7 @@ describe('daily budgets', () => {
     for (const { budgets } of fronts) expect(budgets.used('web')).toEqual({ audioMs: 500, tokens: 15 });
   });
 
-  it('have what was charged while Redis was away as soon as it is back', async () => {
+  it('include charges made during an outage of Redis', async () => {
     const { fronts, state } = openFronts();
     const [one, other] = fronts;
     one.budgets.charge('web', day);
@@ -207,7 +207,7 @@ describe('daily budgets', () => {
     for (const { budgets } of fronts) expect(budgets.used('web')).toEqual({ audioMs: 2_000, tokens: 40 });
   });
 
-  it('follow the larger count: a front’s own after Redis has forgotten, that of Redis after a front has', async () => {
+  it('use the larger count, whether Redis or the front has lost its own', async () => {
     const { fronts, forget, open } = openFronts();
     const [one] = fronts;
     one.budgets.charge('web', day);
@@ -219,7 +219,7 @@ describe('daily budgets', () => {
     expect(restarted.budgets.used('web')).toEqual(day);
   });
 
-  it('begin anew with the day', async () => {
+  it('are reset every day', async () => {
     const { fronts, days } = openFronts();
     const [one, other] = fronts;
     one.budgets.charge('web', day);

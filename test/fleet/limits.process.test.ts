@@ -84,7 +84,7 @@ describeWith(['redis-server'], 'over two fronts', () => {
   const statusesOf = (answers: readonly { readonly status: number }[]) =>
     Object.fromEntries(Object.entries(Object.groupBy(answers, ({ status }) => status)).map(([status, all]) => [status, all!.length])); // prettier-ignore
 
-  test('each front knows of the other', async () => {
+  test('each front counts the other', async () => {
     for (const front of fronts)
       await expect.poll(() => metricOf(front, 'parlance_fleet_nodes', { role: 'front' })).toBe(2);
   });
@@ -110,12 +110,12 @@ describeWith(['redis-server'], 'over two fronts', () => {
     await expect.poll(async () => (await transcribe(fronts[1], 'team-flight', { say: 'afterwards' })).status).toBe(200);
   });
 
-  test('the tokens of a day are those of all fronts', async () => {
+  test('daily tokens are counted across all fronts', async () => {
     expect((await chat(fronts[0], 'team-tokens')).status).toBe(200);
     expect(await chat(fronts[1], 'team-tokens')).toMatchObject({ status: 429, code: 'quota-exceeded' });
   });
 
-  test('the recordings of a day are those of all fronts', async () => {
+  test('daily audio is counted across all fronts', async () => {
     expect((await transcribe(fronts[1], 'team-audio', { say: 'a second', segments: 100 })).status).toBe(200);
     const refused = await transcribe(fronts[0], 'team-audio', { say: 'too much' });
     expect(refused).toMatchObject({ status: 429, code: 'quota-exceeded' });
@@ -127,7 +127,7 @@ describeWith(['redis-server'], 'over two fronts', () => {
     expect(names.filter((name) => name.includes('team'))).toEqual([]);
   });
 
-  test('the metrics say who is there, and what waits and is at work', async () => {
+  test('the metrics show the nodes and the waiting and running calls', async () => {
     const gate = await createGate();
     const scripts = Array.from({ length: 6 }, (_, index) => ({ say: `measured ${index}`, until: gate.until }));
     const answers = scripts.map((script, index) => transcribe(fronts[index % 2]!, 'team-free', script));
@@ -147,9 +147,9 @@ describeWith(['redis-server'], 'over two fronts', () => {
     await expect.poll(() => metricOf(fronts[0], 'parlance_fleet_open', engine)).toBe(0);
   });
 
-  const said = (front: Front) => front.log().flatMap(({ msg }) => (msg.includes('limits of API keys') ? [msg] : []));
+  const said = (front: Front) => front.log().flatMap(({ msg }) => (msg.includes('API key limits') ? [msg] : []));
 
-  test('while Redis is unavailable, each front allows its part, and says so once', async () => {
+  test('while Redis is unavailable, each front allows its share and logs that once', async () => {
     await redis.stop();
     expect(statusesOf(await askMany(20, 'team-minute-without-redis'))).toEqual({ 200: 10, 429: 10 });
     const leave = new AbortController();
@@ -159,20 +159,20 @@ describeWith(['redis-server'], 'over two fronts', () => {
       expect(await ask(front, 'team-flight-without-redis')).toMatchObject({ status: 429, code: 'concurrency-limited' });
     leave.abort();
     for (const front of fronts) {
-      expect(said(front)).toEqual(['the limits of API keys are per node now: Redis does not count them']);
+      expect(said(front)).toEqual(['API key limits are counted per node: Redis is unavailable']);
       expect(await metricOf(front, 'parlance_fleet_redis_up')).toBe(0);
       expect(await metricOf(front, 'parlance_fleet_open')).toBeUndefined();
     }
   });
 
-  test('when Redis is back and empty, the limits are shared again, and budgets are as they were', async () => {
+  test('when Redis is back and empty, limits are shared again and budgets are kept', async () => {
     await redis.start();
-    await expect.poll(() => fronts.map((front) => said(front).at(-1))).toEqual(Array(2).fill('the limits of API keys are shared by all fronts again')); // prettier-ignore
+    await expect.poll(() => fronts.map((front) => said(front).at(-1))).toEqual(Array(2).fill('API key limits are shared by all fronts again')); // prettier-ignore
     expect(statusesOf(await askMany(20, 'team-minute-after'))).toEqual({ 200: 10, 429: 10 });
     for (const front of fronts) expect((await chat(front, 'team-tokens')).code).toBe('quota-exceeded');
   });
 
-  test('a front that is started again has what was counted, also where Redis has forgotten it', async () => {
+  test('a restarted front keeps its counts, even if Redis has lost them', async () => {
     const [restarted] = fronts;
     restarted.kill('SIGTERM');
     expect((await restarted.exit).code).toBe(0);

@@ -53,7 +53,7 @@ beforeEach(async () => {
   address = `http://127.0.0.1:${port}`;
   const listener = await listenForFleet({
     ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
-    limits: { ...fleetTimeouts, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
+    timeouts: { ...fleetTimeouts, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
     clips: () => undefined,
     jobs: () => undefined,
@@ -73,7 +73,7 @@ function ask(method: string, part = '', now = Date.now()): Promise<IncomingMessa
 
 const statusOf = async (method: string, part?: string) => (await ask(method, part)).resume().statusCode;
 
-test('a recording is for the worker that has the line, the only one', async () => {
+test('a recording is served only to the worker that has opened the connection', async () => {
   expect(await statusOf('GET', '/recording')).toBe(409);
   expect(await statusOf('POST')).toBe(200);
   expect(await statusOf('POST')).toBe(409);
@@ -100,7 +100,7 @@ test('a worker whose clock is off is refused, and logged once with both times un
   expect(warnings).toHaveLength(2);
 });
 
-test('a line begins with the call; signs of life follow', async () => {
+test('a connection begins with the call, followed by heartbeats', async () => {
   const messages: unknown[] = [];
   const response = (await ask('POST')).on('error', () => {});
   for await (const message of messagesOf(response, () => {})) messages.push(message);
@@ -110,7 +110,7 @@ test('a line begins with the call; signs of life follow', async () => {
   ]);
 });
 
-test('a line whose worker is silent is cut, and so are its messages', async () => {
+test('a connection whose worker is silent is closed, and its messages end', async () => {
   const response = (await ask('POST')).resume().on('error', () => {});
   const messages: unknown[] = [];
   for await (const message of lines[0]!.messages) messages.push(message);
@@ -134,7 +134,7 @@ test.each([
   await once(socket.resume(), 'close');
 });
 
-test('a worker that does not read its recording is cut off', async () => {
+test('a worker that does not read its recording is disconnected', async () => {
   recording.bytes = 32 * 1024 ** 2; // more than sockets buffer
   await truncate(recordingPath, recording.bytes);
   (await ask('POST')).on('error', () => {});
@@ -154,7 +154,7 @@ function isOpen(path: string): boolean {
   });
 }
 
-test('a port that is taken stops the start', async () => {
+test('a port in use prevents the start', async () => {
   const { port } = new URL(address);
   const none = () => undefined;
   const options = {
@@ -167,7 +167,7 @@ test('a port that is taken stops the start', async () => {
     clips: none,
     jobs: none,
   };
-  await expect(listenForFleet({ ...options, limits: fleetTimeouts })).rejects.toThrow(
+  await expect(listenForFleet({ ...options, timeouts: fleetTimeouts })).rejects.toThrow(
     /^FLEET_LISTEN: cannot listen on/,
   );
 });

@@ -18,7 +18,7 @@ const facts = {
   tags: ['01234567', '89abcdef'],
 };
 
-it('counts where a node of the fleet has signed it', () => {
+it('is accepted if a node of the fleet has signed it', () => {
   expect(nodesIn(announce(facts), secret)).toEqual({ nodes: new Map([['a', facts]]), foreign: 0 });
 });
 
@@ -32,19 +32,19 @@ it.each([
   expect(nodesIn(announced, secret)).toEqual({ nodes: new Map(), foreign });
 });
 
-it('has no tags that are no text', () => {
+it('drops tags that are not text', () => {
   const { nodes } = nodesIn(announce({ ...facts, tags: [1, null, '01234567'] }), secret);
   expect(nodes.get('a')?.tags).toEqual(['01234567']);
   expect(nodesIn(announce({ ...facts, tags: 'all' }), secret).nodes.get('a')?.tags).toEqual([]);
 });
 
-it('has no number that cannot be', () => {
+it('drops invalid numbers', () => {
   const instances = { much: { slots: 1e9, meanMs: -1 }, none: 'slots' };
   const { nodes } = nodesIn(announce({ instances }), secret);
   expect(nodes.get('a')).toEqual({ instances: { much: { slots: 10_000, meanMs: 0 }, none: { slots: 0, meanMs: 0 } } });
 });
 
-describe('a Redis that answers reads and refuses changes', () => {
+describe('a Redis that answers reads and rejects writes', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -61,14 +61,14 @@ describe('a Redis that answers reads and refuses changes', () => {
     };
     const log = { debug: () => {}, info: write, warn: write, error: write };
     const self = () => ({ instances: {} });
-    const nodes = createNodes({ ...{ id: 'b', self, secret, log, limits: fleetTimeouts }, redis });
+    const nodes = createNodes({ ...{ id: 'b', self, secret, log, timeouts: fleetTimeouts }, redis });
     onTestFinished(() => nodes[Symbol.asyncDispose]());
     return { state, lines, nodes };
   }
 
   const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
 
-  it('expires announcements: the time without them does not count', async () => {
+  it('expires announcements, and time without them does not count as absence', async () => {
     const { state, nodes } = start();
     await seconds(10);
     state.refuses = true;
@@ -81,7 +81,7 @@ describe('a Redis that answers reads and refuses changes', () => {
     expect(nodes.absentMs('local')).toBeGreaterThan(fleetTimeouts.firstWorkerMs);
   });
 
-  it('is a trouble of the node, logged once, and its counts are not taken until all nodes may have renewed theirs', async () => {
+  it('makes the node not ready, is logged once, and invalidates counts until all nodes may have renewed theirs', async () => {
     const { state, lines, nodes } = start();
     await seconds(1);
     expect([nodes.trouble, nodes.isSettled]).toEqual([undefined, true]);

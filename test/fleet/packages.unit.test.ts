@@ -6,7 +6,7 @@ function manifest(path: string) {
   return JSON.parse(text) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>;
 }
 
-it('types are those of the packages that a fleet runs with', () => {
+it('the devDependencies have the versions that a fleet runs with', () => {
   const { dependencies } = manifest('src/fleet/packages/package.json');
   expect(manifest('package.json').devDependencies).toMatchObject(dependencies);
   const needed = Object.entries(dependencies).map((nameAndVersion) => nameAndVersion.join('@'));

@@ -9,7 +9,7 @@ const transcript = { text: 'Hello.', language: 'en' };
 const transcribe = () => Promise.resolve(transcript);
 
 describeWith(['redis-server'], 'in a fleet', () => {
-  test('connections to Redis on which no bytes pass any more are replaced; the worker is not ready meanwhile', async () => {
+  test('connections to Redis that stall are replaced; the worker is not ready meanwhile', async () => {
     const redis = await use(openRedisServer());
     const proxy = await use(openSilentProxy(redis.url));
     const front = await use(openNode({ url: proxy.url, role: 'front' }));

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { wrapAsRemote, type RemoteEngineOptions } from '../../src/fleet/remote-engine.ts';
 
-test('loads no model for a recording that a worker gets; at the start it does for its own worker', async () => {
+test('warms up no model for an upload, but warms up its own worker at the start', async () => {
   const warmUp = vi.fn();
   const engine = {
     models: () => Promise.resolve([{ id: 'm', local: true }]),

@@ -58,7 +58,7 @@ describe('FLEET_ADDRESS', () => {
     },
   );
 
-  it('is where the front listens, unless FLEET_LISTEN says otherwise', () => {
+  it('is the listen address unless FLEET_LISTEN is set', () => {
     expect(listenAddress('http://10.0.0.5:8485', undefined)).toEqual({ host: '10.0.0.5', port: 8485 });
     expect(listenAddress('https://front.example', undefined)).toEqual({ host: 'front.example', port: 443 });
     expect(listenAddress('https://front.example', '0.0.0.0:8485')).toEqual({ host: '0.0.0.0', port: 8485 });

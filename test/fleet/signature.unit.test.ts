@@ -15,7 +15,7 @@ it.each([-2, 0, 2])('a signature of a node whose clock is off by %d minutes is v
   expect(verify(request, sign(secret, request, noon), noon)).toBe('valid');
 });
 
-it.each([-3, 3])('a signature of a node whose clock is off by %d minutes tells its time', (minutes) => {
+it.each([-3, 3])('a signature of a node whose clock is off by %d minutes reveals its time', (minutes) => {
   const signedAt = noon + minutes * minute;
   expect(createVerifier(secret)(request, sign(secret, request, signedAt), noon)).toEqual({ signedAt });
 });

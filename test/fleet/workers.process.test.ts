@@ -7,7 +7,7 @@ import { openNode, use } from './support/node.ts';
 
 const transcript = { text: 'Hello.', language: 'en' };
 /** Longer than a test. */
-const limits = { pauseMs: 300_000, longestPauseMs: 300_000 };
+const timeouts = { pauseMs: 300_000, maxPauseMs: 300_000 };
 
 describeWith(['redis-server'], 'in a fleet', () => {
   async function start() {
@@ -18,9 +18,9 @@ describeWith(['redis-server'], 'in a fleet', () => {
     return { url, front, slots };
   }
 
-  test('a worker with a full disk pauses, and the call that it hands back waits for the worker that has room', async () => {
+  test('a worker with a full disk pauses, and its returned call waits for a worker with space', async () => {
     const { url, front, slots } = await start();
-    const full = await use(openNode({ url, role: 'worker', diskBytes: 0, limits }));
+    const full = await use(openNode({ url, role: 'worker', diskBytes: 0, timeouts }));
     const isPaused = async () => (await full.fleet.state()).engines[0]!.isPaused;
     await expect.poll(() => slots()).toBe(1);
     expect(await isPaused()).toBe(false);
@@ -34,17 +34,17 @@ describeWith(['redis-server'], 'in a fleet', () => {
     gate.resolve(transcript);
     expect(await Promise.all(answers)).toEqual(Array(16).fill(transcript));
     expect(full.log).toContainEqual(
-      expect.objectContaining({ level: 40, instance: 'local', code: 'storage-full', ms: limits.pauseMs }),
+      expect.objectContaining({ level: 40, instance: 'local', code: 'storage-full', ms: timeouts.pauseMs }),
     );
-    const handedBack = front.log.filter(({ msg }) => msg === 'a worker has handed a transcription back');
+    const handedBack = front.log.filter(({ msg }) => msg === 'a worker returned a transcription');
     expect(handedBack).toEqual([
       expect.objectContaining({ code: 'storage-full', worker: expect.any(String) as string }),
     ]);
   });
 
-  test('a lone worker with a full disk is answered for at once, each time', async () => {
+  test('a single worker with a full disk does not pause: every call is answered at once', async () => {
     const { url, front, slots } = await start();
-    await use(openNode({ url, role: 'worker', diskBytes: 0, limits }));
+    await use(openNode({ url, role: 'worker', diskBytes: 0, timeouts }));
     await expect.poll(() => slots()).toBe(1);
     for (let times = 0; times < 3; times++)
       await expect(front.transcribe()).rejects.toMatchObject({ code: 'storage-full' });
@@ -53,7 +53,7 @@ describeWith(['redis-server'], 'in a fleet', () => {
   test('a worker whose program always fails pauses after two failures', async () => {
     const { url, front, slots } = await start();
     const fail = () => Promise.reject(new EngineError('engine-failed', 'The program failed.'));
-    const failing = await use(openNode({ url, role: 'worker', transcribe: fail, limits }));
+    const failing = await use(openNode({ url, role: 'worker', transcribe: fail, timeouts }));
     const gate = Promise.withResolvers<typeof transcript>();
     await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
     for (const node of [front, failing]) await expect.poll(() => slots(node)).toBe(2);
@@ -72,23 +72,23 @@ describeWith(['redis-server'], 'in a fleet', () => {
     await expect.poll(() => slots()).toBe(1);
     const occupying = front.transcribe();
     await expect.poll(async () => (await front.fleet.state()).engines[0]!.all?.running).toBe(1);
-    await use(openNode({ url, role: 'worker', transcribe, limits: { pauseMs: 100 } }));
+    await use(openNode({ url, role: 'worker', transcribe, timeouts: { pauseMs: 100 } }));
     await expect.poll(() => slots()).toBe(2);
     expect(await front.transcribe()).toEqual(transcript);
     gate.resolve(transcript);
     await occupying;
   });
 
-  test('a model that one worker lacks is no reason to pause, unless its call comes again', async () => {
+  test('a missing model does not pause a worker unless the same call comes back', async () => {
     const { url, front, slots } = await start();
     const lacking = () => Promise.reject(new EngineError('unknown-model', 'Unknown.'));
-    const without = await use(openNode({ url, role: 'worker', transcribe: lacking, limits }));
+    const without = await use(openNode({ url, role: 'worker', transcribe: lacking, timeouts }));
     const gate = Promise.withResolvers<typeof transcript>();
     await use(openNode({ url, role: 'worker', transcribe: () => gate.promise }));
     for (const node of [front, without]) await expect.poll(() => slots(node)).toBe(2);
     const answers = Array.from({ length: 4 }, () => front.transcribe());
     await expect.poll(async () => (await without.fleet.state()).engines[0]!.isPaused).toBe(true);
-    const handedBack = front.log.filter(({ msg }) => msg === 'a worker has handed a transcription back');
+    const handedBack = front.log.filter(({ msg }) => msg === 'a worker returned a transcription');
     expect(handedBack.length).toBeGreaterThan(1);
     gate.resolve(transcript);
     expect(await Promise.all(answers)).toEqual(Array(4).fill(transcript));

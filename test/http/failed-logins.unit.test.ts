@@ -31,7 +31,7 @@ it('refuses the eleventh unknown token of a minute, per address, and warns once'
   expect(warnings).toEqual([{ address: '192.0.2.1' }]);
 });
 
-it('begins anew after a minute', () => {
+it('is reset after a minute', () => {
   const { clock, warnings, guess } = start();
   times(11, () => guess('192.0.2.1'));
   clock.now += 59_999;
@@ -41,7 +41,7 @@ it('begins anew after a minute', () => {
   expect(warnings).toHaveLength(2);
 });
 
-it('remembers 10,000 addresses, the newest', () => {
+it('tracks the 10,000 newest addresses', () => {
   const { guess } = start();
   times(11, () => guess('the oldest'));
   for (let address = 0; address < 9_999; address += 1) guess(String(address));

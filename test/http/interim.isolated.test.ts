@@ -75,7 +75,7 @@ async function impatientFetch(): Promise<typeof fetch> {
 
 const dispatcherName = Symbol.for('undici.globalDispatcher.1');
 
-test('a client that gives up without a head gets its answer, where INTERIM_RESPONSES is not off', async () => {
+test('a client that would time out without a head gets its answer unless INTERIM_RESPONSES is off', async () => {
   const post = { method: 'POST', body: formOf(speechOf(2)) };
   const send = await impatientFetch();
   await using without = await start({ INTERIM_RESPONSES: 'off' });
@@ -105,7 +105,7 @@ describe('a 102', () => {
     'HTTP/1.0': { headers: { 'User-Agent': 'node' }, version: '1.0' },
   };
 
-  test('goes to a client that needs it, and neither to others nor into a stream', async () => {
+  test('is sent only to clients that need it, and never into a stream', async () => {
     const answers = Object.entries(others).map(async ([who, client]) => [who, await answerTo(client)] as const);
     const stream = answerTo({ headers: { 'User-Agent': 'node' }, path: '/stream' });
     // Sent last: when it has got two, the others would have one.

@@ -41,7 +41,7 @@ describe.each([
   ['/', 'index.html', "style-src 'self';", "require-trusted-types-for 'script'; trusted-types 'none'"],
   ['/docs', 'docs.html', "style-src 'self' 'unsafe-inline';", "frame-ancestors 'none'"],
 ])('%s', (path, file, styles, end) => {
-  test('is the built file, checked again at each visit', async () => {
+  test('is the built file, revalidated at each visit', async () => {
     const api = await start();
     const answer = await api.send('GET', path, { headers: { 'Accept-Encoding': 'identity' } });
     expect(answer.status).toBe(200);
@@ -51,7 +51,7 @@ describe.each([
     expect(again).toMatchObject({ status: 304, text: '' });
   });
 
-  test('allows nothing from elsewhere and no inline script', async () => {
+  test('allows nothing from other origins and no inline scripts', async () => {
     const api = await start();
     const { headers } = await api.send('GET', path);
     const policy = String(headers['content-security-policy']);
@@ -64,7 +64,7 @@ describe.each([
     expect(headers['permissions-policy']).toBe('microphone=(self), screen-wake-lock=(self), camera=(), geolocation=()');
   });
 
-  test('names assets that exist, which browsers keep for ever', async () => {
+  test('references existing assets, which browsers cache forever', async () => {
     const api = await start();
     const assets = assetsOf(written(file).toString());
     expect(assets.length).toBeGreaterThan(2);
@@ -80,7 +80,7 @@ describe.each([
     expect(await api.send('HEAD', path)).toMatchObject({ status: 200, text: '' });
   });
 
-  test('is not written to', async () => {
+  test('rejects other methods than GET and HEAD', async () => {
     const api = await start();
     const answer = await api.send('POST', path);
     expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
@@ -118,7 +118,7 @@ test('an asset is compressed for callers that take gzip, and only for them', asy
   expect(plain.bytes).toEqual(unpacked);
 });
 
-test('what no page names is not served', async () => {
+test('files that no page references are not served', async () => {
   const api = await start();
   for (const path of ['/index.html', '/LICENSES.txt', '/assets/', '/assets/main.js', '/../package.json']) {
     expect((await api.send('GET', path)).status, path).toBe(404);

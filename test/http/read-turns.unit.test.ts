@@ -1,11 +1,11 @@
 /** Recordings are read in turns, so that the event loop serves others in between. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { takeTurn } from '../../src/http/body/read-turns.ts';
+import { scheduleRead } from '../../src/http/body/read-turns.ts';
 
 test('reads run in order, a limited number per event loop iteration', async () => {
   const read: number[] = [];
-  for (let upload = 0; upload < 20; upload += 1) takeTurn(() => void read.push(upload));
+  for (let upload = 0; upload < 20; upload += 1) scheduleRead(() => void read.push(upload));
   expect(read).toEqual([]);
   await nextRound();
   const first = read.length;
@@ -16,10 +16,10 @@ test('reads run in order, a limited number per event loop iteration', async () =
 
 test('one that asks again is behind those that wait', async () => {
   const read: string[] = [];
-  takeTurn(() => {
+  scheduleRead(() => {
     read.push('a');
-    takeTurn(() => void read.push('a again'));
+    scheduleRead(() => void read.push('a again'));
   });
-  takeTurn(() => void read.push('b'));
+  scheduleRead(() => void read.push('b'));
   await expect.poll(() => read).toEqual(['a', 'b', 'a again']);
 });

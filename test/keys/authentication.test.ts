@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-const doors = ['/api/v1/models', '/v1/models'];
+const paths = ['/api/v1/models', '/v1/models'];
 
-describe.each(doors)('GET %s', (path) => {
+describe.each(paths)('GET %s', (path) => {
   const statusFor = async (headers: Call['headers']) => (await api.get(path, headers)).status;
 
   it('accepts the keys of both sources', async () => {
@@ -36,7 +36,7 @@ describe.each(doors)('GET %s', (path) => {
     expect(await statusFor({ ...bearer(plain), host: 'voice.example.com', origin: 'https://elsewhere.example' })).toBe(200); // prettier-ignore
   });
 
-  it('responds with 401 to an expired key and says so, however often', async () => {
+  it('responds with 401 to an expired key and names the reason, however often', async () => {
     for (let times = 0; times < 12; times += 1) {
       const { status, headers, text } = await api.get(path, bearer(tokenOf('app', 1)));
       expect(status).toBe(401);
@@ -47,7 +47,7 @@ describe.each(doors)('GET %s', (path) => {
 
   it('responds with 429 after ten unknown tokens a minute from one address; a valid key passes', async () => {
     const from = (address: string) => ({ 'x-forwarded-for': `6.6.6.6, ${address}` });
-    const attacker = from(path === doors[0] ? '192.0.2.1' : '2001:db8::1');
+    const attacker = from(path === paths[0] ? '192.0.2.1' : '2001:db8::1');
     for (let times = 0; times < 20; times += 1) expect(await statusFor(attacker)).toBe(401); // without a token
     for (let times = 0; times < 10; times += 1)
       expect(await statusFor({ ...attacker, ...bearer(`guess-${String(times)}`) })).toBe(401);
@@ -60,7 +60,7 @@ describe.each(doors)('GET %s', (path) => {
     expect(await statusFor(attacker)).toBe(401);
     expect(await statusFor({ ...from('192.0.2.99'), ...bearer('guess-12') })).toBe(401);
     const warnings = service.log.filter(({ msg }) => msg === 'too many unknown API keys from one address');
-    expect(warnings.at(-1)).toMatchObject({ address: path === doors[0] ? '192.0.2.1' : '2001:db8:0:0::/64' });
+    expect(warnings.at(-1)).toMatchObject({ address: path === paths[0] ? '192.0.2.1' : '2001:db8:0:0::/64' });
   });
 });
 
@@ -78,7 +78,7 @@ it.each(['/api/v1/chat', '/api/v1/chat/stream', '/v1/chat/completions'])(
   },
 );
 
-it('no valid key at all: everything is refused, nothing is open', async () => {
+it('without any valid key, every request is rejected', async () => {
   await using closed = await start(keysFile(expired));
   expect((await closed.api('/models')).status).toBe(401);
   expect((await closed.api('/models', { headers: bearer(tokenOf('app', 1)) })).status).toBe(401);

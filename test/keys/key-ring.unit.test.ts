@@ -50,14 +50,14 @@ describe('a key', () => {
     expect(['', 'APP', sha256(plain), `${plain} `, 'app'].map(nameOf)).toEqual(Array(5).fill(undefined));
   });
 
-  it('may do everything, once, unless it says otherwise', async () => {
+  it('may do everything by default', async () => {
     const { ring } = await open({ entries: [app] });
     const { key } = ring.find(tokenOf('app'))!;
     expect([key.mayCall('createChat'), key.mayUseModel('x'), key.mayUseTool('read_aloud')]).toEqual([true, true, true]);
     expect(key).toMatchObject({ weight: 1, limits: {} });
   });
 
-  it('has its weight, its limits and what it may do', async () => {
+  it('has its weight, limits and permissions', async () => {
     const limits = { requestsPerMinute: 60, tokensPerDay: 5 };
     const entry = {
       ...app,
@@ -86,13 +86,13 @@ describe('a key', () => {
   });
 });
 
-it('no key at all is open mode; a file without keys stops the start', async () => {
+it('no keys mean open mode; a file without keys prevents the start', async () => {
   const log = { info() {}, warn() {}, error() {} };
   expect(await openKeyRing({ apiKeys: [] }, log)).toBeUndefined();
   await expect(open({ entries: [] })).rejects.toThrow(/^API_KEYS_FILE: \S+ has no keys; fix: parlance key new NAME$/);
 });
 
-it('the start takes no half of a file either', async () => {
+it('the start does not accept a half-written file', async () => {
   const whole = keysFile({ ...app, operations: ['createChat'] });
   const { ring } = await open({ entries: [app], writes: [whole] });
   expect(ring.find(tokenOf('app'))!.key.mayCall('streamChat')).toBe(false);
@@ -102,7 +102,7 @@ describe('expiry', () => {
   beforeEach(() => void vi.useFakeTimers({ now: new Date('2027-02-01T00:00:00Z') }));
   afterEach(() => void vi.useRealTimers());
 
-  it('ends a token at its time, and none of the others', async () => {
+  it('expires a token at its time, and no other token', async () => {
     const { ring } = await open({
       entries: [
         { ...app, expires: '2027-02-01T00:00:01Z' },
@@ -156,7 +156,7 @@ describe('reading the file again', () => {
     expect(before.weight).toBe(1); // requests in flight keep it
     expect(ring.find(tokenOf('changes'))!.key.weight).toBe(2);
     const facts = { added: ['comes'], removed: ['goes'], changed: ['changes', 'rotates'], widened: [] };
-    expect(lines).toEqual([{ level: 'warn', facts, message: 'the keys file was read again' }]);
+    expect(lines).toEqual([{ level: 'warn', facts, message: 'the keys file was reloaded' }]);
   });
 
   it.each<[string, Partial<TestEntry>, Partial<TestEntry>]>([
@@ -175,7 +175,7 @@ describe('reading the file again', () => {
   ])('warns of a key that gains %s; not of one that loses it', async (_what, narrow, wide) => {
     const other = { name: 'other', operations: ['createChat'] };
     const { ring, write, lines } = await open({ entries: [other, { ...app, ...narrow }] });
-    const levels = () => lines.filter(({ message }) => message === 'the keys file was read again');
+    const levels = () => lines.filter(({ message }) => message === 'the keys file was reloaded');
     write(keysFile(other, { ...app, ...wide }));
     await ring.reload();
     expect(levels()).toMatchObject([{ level: 'warn', facts: { widened: ['app'], removed: [] } }]);
@@ -184,7 +184,7 @@ describe('reading the file again', () => {
     expect(levels()[1]).toMatchObject({ level: 'info', facts: { changed: ['app'], widened: [] } });
   });
 
-  it('warns of a key that gains what no key has by default', async () => {
+  it('warns of a key that gains a permission that no key has by default', async () => {
     const { ring, write, lines } = await open({ entries: [app] });
     write(keysFile({ ...app, operations: ['createChat', 'startPreparation'] }));
     await ring.reload();
@@ -192,7 +192,7 @@ describe('reading the file again', () => {
     expect(ring.find(tokenOf('app'))!.key.mayCall('stopPreparation')).toBe(true);
   });
 
-  it('takes a file only when it is read twice alike: half of one permits what its missing lines withhold', async () => {
+  it('accepts a file only after two equal reads, because a half-written one may permit too much', async () => {
     const half = keysFile(app);
     const whole = keysFile({ ...app, operations: ['createChat'] }, { name: 'next' });
     const { ring, write, lines } = await open({
@@ -205,7 +205,7 @@ describe('reading the file again', () => {
     expect(lines).toMatchObject([{ level: 'info', facts: { added: ['next'], changed: [], widened: [] } }]);
   });
 
-  it('takes none that does not stop changing', async () => {
+  it('rejects a file that does not stop changing', async () => {
     const writes = Array.from({ length: 100 }, (_, index) => keysFile({ name: `app-${String(index)}` }));
     const { ring, lines, nameOf } = await open({ entries: [app], writes: [undefined, ...writes] });
     await ring.reload();
@@ -216,7 +216,7 @@ describe('reading the file again', () => {
     expect(nameOf(tokenOf('app'))).toBe('app');
   });
 
-  it('happens once after the other', async () => {
+  it('runs one reload after the other', async () => {
     const { ring, write, lines } = await open({ entries: [app] });
     const first = ring.reload();
     write(keysFile(app, { name: 'next' }));
@@ -239,7 +239,7 @@ describe('reading the file again', () => {
     expect(JSON.stringify(lines)).not.toContain('hush');
   });
 
-  it('may take the last key away: everything is then refused', async () => {
+  it('may remove the last key: every request is then rejected', async () => {
     const { ring, write, nameOf } = await open({ entries: [app] });
     write('keys: []');
     await ring.reload();

@@ -66,7 +66,7 @@ describe('a keys file', () => {
     expect(isValidForEditors(parse(whole)), JSON.stringify(isValidForEditors.errors)).toBe(true);
   });
 
-  it('may have no keys: the caller decides what that means', async () => {
+  it('may have no keys', async () => {
     expect(await read('keys: []')).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ const entry = (more: string) => `keys: [{ name: app, sha256: ${one}, ${more} }]`
 const anyOperation = expect.stringMatching(/^keys.yaml: keys\[0\].operations\[0\]: "chat" is not allowed: it must be one of createChat, /) as string; // prettier-ignore
 const badName = 'it must have 1 to 32 of a-z, 0-9, - and _, begin with a letter or digit, and not be key-N';
 
-describe('a mistake stops the start', () => {
+describe('a mistake prevents the start', () => {
   it.each<[what: string, yaml: string, ...lines: string[]]>([
     ['an empty file', '', 'keys.yaml: "keys" is missing'],
     ['a list', `- name: app`, 'keys.yaml: a list is not allowed: it must be object'],
@@ -112,7 +112,7 @@ describe('a mistake stops the start', () => {
     expect(said.join()).not.toContain('hush');
   });
 
-  it('a file that is not there', async () => {
+  it('a missing file', async () => {
     await expect(readKeysFile('/nowhere/keys.yaml')).rejects.toThrow(
       /^API_KEYS_FILE: \/nowhere\/keys.yaml cannot be read: ENOENT/,
     );

@@ -1,4 +1,4 @@
-/** What a key may do, at both doors: every operation of both contracts that asks for a token. */
+/** What a key may do, in both APIs: every operation of both contracts that asks for a token. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openaiContract } from '../../src/contract/document.ts';
 import { multipart, multipartType, part, recording, wavHead } from '../api/support/forms.ts';
@@ -140,7 +140,7 @@ describe('a listing', () => {
 
 const question = { messages: [{ role: 'user', content: 'Hello' }] };
 
-interface DoorRequest {
+interface OpenAIRequest {
   /** Operations of the native contract; a key needs each of them. */
   readonly needs: readonly string[];
   /** For the model, else without one. */
@@ -164,17 +164,17 @@ const form = (fields: Readonly<Record<string, string>>): Call => ({
 const given = (model: string | undefined) => (model === undefined ? {} : { model });
 
 const chat =
-  (more: object): DoorRequest['call'] =>
+  (more: object): OpenAIRequest['call'] =>
   (model) => ['POST', '/v1/chat/completions', json({ ...question, ...given(model), ...more })];
 const respond =
-  (more: object): DoorRequest['call'] =>
+  (more: object): OpenAIRequest['call'] =>
   (model) => ['POST', '/v1/responses', json({ input: 'Hello', ...given(model), ...more })];
 const transcription =
-  (more: Readonly<Record<string, string>>, path = '/v1/audio/transcriptions'): DoorRequest['call'] =>
+  (more: Readonly<Record<string, string>>, path = '/v1/audio/transcriptions'): OpenAIRequest['call'] =>
   (model) => ['POST', path, form({ ...given(model), ...more })];
 
 /** By operation, and what makes it another one of the native contract. */
-const door: Readonly<Record<string, DoorRequest>> = {
+const openaiRequests: Readonly<Record<string, OpenAIRequest>> = {
   listModels: { needs: [], call: () => ['GET', '/v1/models'], foreign: 'not asked for' },
   retrieveModel: { needs: [], call: (model = 'mine') => ['GET', `/v1/models/${model}`], foreign: 'unknown' },
   listAudioModels: { needs: ['listSpeechModels'], call: () => ['GET', '/v1/audio/models'], foreign: 'not asked for' },
@@ -195,16 +195,16 @@ const door: Readonly<Record<string, DoorRequest>> = {
   'createResponse stream': { needs: ['streamChat'], call: respond({ stream: true }) },
 };
 
-function knock([method, path, call = {}]: ReturnType<DoorRequest['call']>, name: string): Promise<Answer> {
+function knock([method, path, call = {}]: ReturnType<OpenAIRequest['call']>, name: string): Promise<Answer> {
   return api.send(method, path, { ...call, headers: { ...call.headers, ...as(name) } });
 }
 
-it('every operation below /v1 is here', () => {
-  const here = Object.keys(door).map((name) => name.split(' ')[0]);
+it('every operation under /v1 is tested', () => {
+  const here = Object.keys(openaiRequests).map((name) => name.split(' ')[0]);
   expect(new Set(here)).toEqual(new Set(openaiContract.operations.keys()));
 });
 
-describe.each(Object.entries(door))('/v1 %s', (_name, { needs, call, foreign }) => {
+describe.each(Object.entries(openaiRequests))('/v1 %s', (_name, { needs, call, foreign }) => {
   for (const id of needs) {
     it(`responds with 403 to a key without ${id}, and works with ${id} alone`, async () => {
       const { status, error } = await knock(call(), without(id));

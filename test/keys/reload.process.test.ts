@@ -47,7 +47,7 @@ async function reload(service: ChildService, text: string) {
   return service.log().findLast(isOurs)!;
 }
 
-it('adds and removes keys, keeps them when the file is broken, and ends no stream', async () => {
+it('adds and removes keys, keeps them if the file is invalid, and ends no stream', async () => {
   const service = await start('goes', 'stays');
   const stream = await fetch(`${service.url}/api/v1/chat/stream`, {
     method: 'POST',
@@ -70,14 +70,14 @@ it('adds and removes keys, keeps them when the file is broken, and ends no strea
   }
 });
 
-it('the last key is gone: everything is refused, nothing is open', async () => {
+it('without the last key, every request is rejected', async () => {
   const service = await start('app');
   await reload(service, 'keys: []');
   expect(await statusFor(service, 'app')).toBe(401);
   expect((await fetch(`${service.url}/api/v1/models`)).status).toBe(401);
 });
 
-it('without a keys file SIGHUP ends the process, as when its terminal is closed', async () => {
+it('without a keys file, SIGHUP ends the process', async () => {
   const service = await startChildService({ env: { PARLANCE_SANDBOX: 'true', API_KEYS: tokenOf('app') } });
   service.kill('SIGHUP');
   expect((await service.exit).signal).toBe('SIGHUP');

@@ -1,4 +1,4 @@
-/** Limits of API keys as clients meet them, at both doors. */
+/** Limits of API keys as clients meet them, in both APIs. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const stateOf = ({ headers }: Pick<Answer, 'headers'>, name: string) =>
   parseList(headers.get('ratelimit') ?? '').find(({ value }) => value === name)?.parameters;
 
 describe('requestsPerMinute', () => {
-  it('refuses the 61st request in a minute, whatever its door', async () => {
+  it('rejects the 61st request in a minute, in either API', async () => {
     const { get } = await serve({ app: { requestsPerMinute: 60 } });
     for (let count = 1; count <= 60; count += 1) {
       const answer = await get(count % 2 === 0 ? '/api/v1/models' : '/v1/models');
@@ -84,7 +84,7 @@ describe('requestsPerMinute', () => {
     expect(stateOf(await get('/api/v1/models'), 'requests')).toMatchObject({ r: 1 });
   });
 
-  it('leaves other keys, the documents and the probes alone', async () => {
+  it('does not affect other keys, the documents and the probes', async () => {
     const { get, api } = await serve({ app: { requestsPerMinute: 1 }, other: {} });
     await get('/api/v1/models');
     expect((await get('/api/v1/models')).status).toBe(429);
@@ -161,7 +161,7 @@ describe('concurrentRequests', () => {
     expect(stateOf(await first, 'concurrent')).toEqual({ r: 0 });
   });
 
-  it('frees the place of a handler that crashes', async () => {
+  it('releases the slot of a handler that crashes', async () => {
     const { get, service } = await serve({ app: { concurrentRequests: 1 } });
     {
       using _defect = breakListings(service);
@@ -170,7 +170,7 @@ describe('concurrentRequests', () => {
     expect((await get('/api/v1/models')).status).toBe(200);
   });
 
-  it('frees the place of a request that fails, and of a client that disconnects', async () => {
+  it('releases the slot of a request that fails, and of a client that disconnects', async () => {
     const { post, service } = await serve({ app: { concurrentRequests: 1 } });
     expect((await post('/api/v1/chat', hello('nobody'))).status).toBe(422);
     expect((await post('/api/v1/chat', hello('failing'))).status).toBe(500);
@@ -288,7 +288,7 @@ it('streams have the fields in their head', async () => {
   expect(namesOf(transcript.answer.headers.get('ratelimit-policy'))).toEqual(['requests', 'concurrent', 'audio']);
 });
 
-it('a failure that is not of the limits has no fields of them', async () => {
+it('a failure for another reason has no rate limit fields', async () => {
   const { post } = await serve({ app: { requestsPerMinute: 10 } });
   expect((await post('/api/v1/chat', hello('nobody'))).headers.get('ratelimit')).toBeNull();
 });
@@ -300,7 +300,7 @@ it('pages of a listed origin can read the fields', async () => {
   expect(exposed).toEqual(expect.arrayContaining(['RateLimit', 'RateLimit-Policy', 'Retry-After']));
 });
 
-it('budgets outlive the service, requests of the minute do not', async () => {
+it('budgets survive a restart, request counts do not', async () => {
   const data = await mkdtemp(join(tmpdir(), 'parlance-limits-'));
   onTestFinished(() => rm(data, { recursive: true }));
   const keys = { app: { requestsPerMinute: 2, tokensPerDay: 15 } };

@@ -86,7 +86,7 @@ describe('requestsPerMinute', () => {
     });
   });
 
-  it('says the same in the message and in Retry-After, whose jitter spreads the clients of a key', async () => {
+  it('has the same wait in the message and in Retry-After, with jitter', async () => {
     const { send } = open({ random: 1 });
     const once = keyWith({ requestsPerMinute: 1 });
     await send(once);
@@ -95,7 +95,7 @@ describe('requestsPerMinute', () => {
     expect(message).toContain('try again in 66 s.');
   });
 
-  it('begins anew when the minute is over', async () => {
+  it('is reset when the minute is over', async () => {
     const { send } = open();
     for (let count = 1; count <= 61; count += 1) await send(key).catch(() => undefined);
     vi.advanceTimersByTime(60_000);
@@ -110,14 +110,14 @@ describe('requestsPerMinute', () => {
     await refusal(send(keyWith(once, 'one')));
   });
 
-  it('obeys a limit that has changed while the minute lasts', async () => {
+  it('applies a limit that has changed within the minute', async () => {
     const { send } = open();
     await send(keyWith({ requestsPerMinute: 1 }));
     await refusal(send(keyWith({ requestsPerMinute: 1 })));
     await send(keyWith({ requestsPerMinute: 3 }));
   });
 
-  it('says nothing of the next minute when the answer comes after the end of its own', async () => {
+  it('omits the state of the next minute when the answer comes after the end of its own', async () => {
     const { send } = open();
     const late = await send(key);
     vi.advanceTimersByTime(61_000);
@@ -137,14 +137,14 @@ describe('concurrentRequests', () => {
     }
   });
 
-  it('also where every request is counted in a minute first', async () => {
+  it('rejects exactly one of five, even if requests per minute are counted first', async () => {
     const both = keyWith({ concurrentRequests: 4, requestsPerMinute: 1_000_000 });
     const { send } = open();
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => send(both)));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   });
 
-  it('names the limit; only a Retry-After of a second is known', async () => {
+  it('names the limit, with a Retry-After of one second', async () => {
     const { send } = open();
     for (let count = 1; count <= 4; count += 1) await send(key);
     const { code, message, headers, violatedPolicies } = await refusal(send(key));
@@ -160,7 +160,7 @@ describe('concurrentRequests', () => {
     });
   });
 
-  it('takes no place for a request that is refused', async () => {
+  it('takes no slot for a rejected request', async () => {
     const { send } = open();
     const one = keyWith({ concurrentRequests: 1, requestsPerMinute: 2 });
     const first = await send(one);
@@ -182,7 +182,7 @@ describe.each([
   const unit = name === 'audio' ? 'parlance-audio-seconds' : 'parlance-tokens';
   const policy = `"${name}";q=120;qu="${unit}";w=86400`;
 
-  it('is charged with what was used, and the answer says what is left', async () => {
+  it('is charged with the usage, and the answer has the remaining budget', async () => {
     const { send } = open();
     const sent = await send(key, name);
     expect(sent.headers()).toEqual({ 'RateLimit-Policy': policy, RateLimit: `"${name}";r=120;t=3600` });
@@ -190,7 +190,7 @@ describe.each([
     expect(sent.headers()).toMatchObject({ RateLimit: `"${name}";r=${left};t=3600` });
   });
 
-  it('lets the request that crosses the line finish, and refuses the next until the day is over (UTC)', async () => {
+  it('lets the request that exceeds it finish, and rejects further ones until the end of the day (UTC)', async () => {
     const { send } = open();
     const crossing = await send(key, name);
     const beside = await send(key, name);

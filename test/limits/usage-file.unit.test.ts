@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const open = (everyMs?: number) => openBudgets({ path, log, ...(everyMs !== undefined && { everyMs }) });
 
-it('is written when the budgets are disposed, and continued', async () => {
+it('is written when the budgets are disposed, and read at the next start', async () => {
   const before = await open();
   before.charge('web-app', { audioMs: 1_840.4 });
   before.charge('web-app', { tokens: 17 });
@@ -55,7 +55,7 @@ it('is written in between, but only when a counter has changed', async () => {
   expect(await readdir(join(dir, 'data'))).toEqual([]);
 });
 
-it('of another day counts nothing', async () => {
+it('of another day is ignored', async () => {
   const before = await open();
   before.charge('web-app', { tokens: 17 });
   await before[Symbol.asyncDispose]();
@@ -80,12 +80,12 @@ it.each([
   expect(errors).toEqual([
     {
       facts: { path, err: expect.any(Error) as Error, keptAs: `${path}.unreadable` },
-      message: 'what the API keys have used today could not be read: their daily budgets start from zero',
+      message: 'the daily usage of the API keys could not be read; the budgets start from zero',
     },
   ]);
 });
 
-it('that cannot be written is logged, and the service goes on counting', async () => {
+it('that cannot be written is logged, and counting continues', async () => {
   await writeFile(join(dir, 'data'), 'a file in the place of the directory');
   const budgets = await openBudgets({ path, log: { error: () => undefined } });
   budgets.charge('web-app', { tokens: 5 });

@@ -135,7 +135,7 @@ export default {
 };
 `;
 
-  it('asks no engine: models that nobody has asked for are unknown, others as last known', async () => {
+  it('calls no engine: models have their last known availability', async () => {
     await using service = await startTestService({
       env: { METRICS_PORT: '0' },
       config: 'engines: { own: { use: ./own.mjs } }\n',

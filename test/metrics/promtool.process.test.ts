@@ -8,7 +8,7 @@ import { scrape } from './support.ts';
 const alerts = join(import.meta.dirname, '../../deploy/alerts.yaml');
 
 describeWith(['promtool'], 'promtool', ({ promtool }) => {
-  it('finds nothing to complain about in the metrics of a service that has worked', async () => {
+  it('accepts the metrics of a used service', async () => {
     await using service = await startTestService({
       env: { PARLANCE_SANDBOX: '1', METRICS_PORT: '0', API_KEYS: 'a-key-of-this-service' },
     });

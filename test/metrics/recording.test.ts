@@ -50,7 +50,7 @@ describe('a request', () => {
   it.each([
     ['/api/v1/chat', '/api/v1/chat'],
     ['/v1/chat/completions', '/v1/chat/completions'],
-  ])('to %s counts with the template of its door', async (path, route) => {
+  ])('to %s counts with the template of its API', async (path, route) => {
     await using service = await startTestService({ env: open });
     expect(await ask(service, path, { model: 'sandbox-chat', ...hello })).toBe(200);
     await logged(service, 1);
@@ -118,7 +118,7 @@ describe('a request', () => {
     expect(find(await readSeries(service), 'http_server_request_duration_seconds_count', labels).sum).toBe(1);
   });
 
-  it('to a probe counts nowhere', async () => {
+  it('to a probe is not counted', async () => {
     await using service = await startTestService({ env: open });
     await ask(service, '/healthz', undefined);
     await ask(service, '/readyz', undefined);
@@ -239,7 +239,7 @@ export default {
     files: { 'gated.mjs': source },
   };
 
-  it('shows what runs and waits, counts what it refuses, and how long jobs waited', async () => {
+  it('shows running and waiting calls, rejections and waiting times', async () => {
     await using service = await startTestService(gated);
     const state = async () => {
       const series = await readSeries(service);
@@ -277,7 +277,7 @@ describe('keys', () => {
     expect(find(series, 'parlance_key_audio_seconds_total', { key: 'key-1' }).sum).toBeCloseTo(1);
   });
 
-  it('that are unknown count nowhere, and no token is in the metrics', async () => {
+  it('that are unknown are not counted, and no token is in the metrics', async () => {
     await using service = await startTestService({ env: withKeys });
     expect(await ask(service, '/api/v1/chat', hello, authorization('a-wrong-token-of-somebody'))).toBe(401);
     await ask(service, '/api/v1/chat', hello, authorization(keys.web));
@@ -288,7 +288,7 @@ describe('keys', () => {
     for (const token of [...Object.values(keys), 'a-wrong-token-of-somebody']) expect(text).not.toContain(token);
   });
 
-  it('count what their limits refuse, by limit', async () => {
+  it('count the requests that their limits reject, by limit', async () => {
     await using service = await startLimited({ app: { requestsPerMinute: 1 } }, { env: { METRICS_PORT: '0' } });
     expect(await ask(service, '/api/v1/chat', chatOf('fine'), as('app'))).toBe(200);
     expect(await ask(service, '/api/v1/chat', chatOf('fine'), as('app'))).toBe(429);
@@ -349,7 +349,7 @@ describe('the log line of a request', () => {
     expect(await lineOf(service)).toMatchObject({ model: 'sandbox-chat' });
   });
 
-  it('has none of them where nothing is known', async () => {
+  it('omits unknown fields', async () => {
     await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
     await ask(service, '/api/v1/chat', { ...hello, model: 'nobody' });
     const line = await lineOf(service);

@@ -51,7 +51,7 @@ describe('label values', () => {
     expect([routeLabel('/api/v1/chat'), routeLabel(undefined)]).toEqual(['/api/v1/chat', 'unmatched']);
   });
 
-  it('names from outside are other once there are too many, and the first ones stay', () => {
+  it('names from outside become other once there are too many, and the first ones are kept', () => {
     const label = bounded(2);
     expect(['a', 'b', 'c', 'a', 'd', 'b'].map(label)).toEqual(['a', 'b', 'other', 'a', 'other', 'b']);
   });

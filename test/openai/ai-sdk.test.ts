@@ -1,4 +1,4 @@
-/** Vercel's AI SDK in front of the door: `@ai-sdk/openai` for audio and responses, `@ai-sdk/openai-compatible` for chats. */
+/** Vercel's AI SDK against the OpenAI-compatible API: `@ai-sdk/openai` for audio and responses, `@ai-sdk/openai-compatible` for chats. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateSpeech, generateText, isStepCount, streamText, tool, transcribe } from 'ai';
@@ -9,7 +9,7 @@ import { calls as callsTools, chunk, says, sentTo, streams, usageChunk } from '.
 import { serveSandbox } from '../sandbox/support.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { calls, scriptedTranscription, words } from './support/audio.ts';
-import { startDoor, type Door } from './support/chat.ts';
+import { startChatService, type ChatService } from './support/chat.ts';
 
 const openaiAt = ({ url }: Pick<TestService, 'url'>) => createOpenAI({ baseURL: `${url}/v1`, apiKey: 'sk-none' });
 
@@ -60,7 +60,7 @@ describe('generateSpeech', () => {
   });
 });
 
-const compatible = ({ service }: Pick<Door, 'service'>, settings: { readonly includeUsage?: boolean } = {}) =>
+const compatible = ({ service }: Pick<ChatService, 'service'>, settings: { readonly includeUsage?: boolean } = {}) =>
   createOpenAICompatible({ name: 'parlance', baseURL: `${service.url}/v1`, apiKey: 'sk-none', ...settings });
 
 const paris = streams(
@@ -73,14 +73,14 @@ const prompt = 'What is the capital of France?';
 
 describe('generateText', () => {
   it('has the text, the reasoning, the usage and the finish reason', async () => {
-    const door = await startDoor(paris);
-    const result = await generateText({ model: compatible(door)('remote'), prompt });
+    const chatService = await startChatService(paris);
+    const result = await generateText({ model: compatible(chatService)('remote'), prompt });
     expect(result).toMatchObject({ text: 'Paris.', reasoningText: 'Hm.', finishReason: 'stop' });
     expect(result.usage).toMatchObject({ inputTokens: 14, outputTokens: 3, totalTokens: 17 });
   });
 
   it('by @ai-sdk/openai works with .chat()', async () => {
-    const { service } = await startDoor(says('Paris.'));
+    const { service } = await startChatService(says('Paris.'));
     const result = await generateText({ model: openaiAt(service).chat('remote'), prompt });
     expect(result.text).toBe('Paris.');
   });
@@ -95,7 +95,7 @@ describe('the default of @ai-sdk/openai', () => {
   const asksForWeather = callsTools({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' });
 
   it('is responses, with text, reasoning and usage', async () => {
-    const { service } = await startDoor(paris);
+    const { service } = await startChatService(paris);
     const result = await generateText({ model: openaiAt(service)('remote'), prompt });
     expect(result).toMatchObject({ text: 'Paris.', reasoningText: 'Hm.', finishReason: 'stop' });
     expect(result.usage).toMatchObject({ inputTokens: 14, outputTokens: 3, totalTokens: 17 });
@@ -105,7 +105,7 @@ describe('the default of @ai-sdk/openai', () => {
   it.each([undefined, false])(
     'runs its tools, and knows the conversation in the next turn; store: %s',
     async (store) => {
-      const { service, provider } = await startDoor([asksForWeather, says('Sunny in Paris.'), says('Paris.')]);
+      const { service, provider } = await startChatService([asksForWeather, says('Sunny in Paris.'), says('Paris.')]);
       const settings = {
         model: openaiAt(service)('remote'),
         ...{ stopWhen: isStepCount(3), tools: { weather }, maxRetries: 0 },
@@ -130,7 +130,7 @@ describe('the default of @ai-sdk/openai', () => {
   );
 
   it('has an error part when the answer fails in its middle', async () => {
-    const { service } = await startDoor(says(''));
+    const { service } = await startChatService(says(''));
     const script: Script = [stepStarted(0), content(0, 'Par'), { fail: 'provider-overloaded' }];
     const result = streamText({
       ...{ model: openaiAt(service)('scripted'), prompt: JSON.stringify(script), maxRetries: 0 },
@@ -147,8 +147,8 @@ describe('streamText', () => {
     [true, { inputTokens: 14, outputTokens: 3, totalTokens: 17 }],
     [false, { inputTokens: undefined, outputTokens: undefined }],
   ])('has the text and the reasoning; includeUsage: %s', async (includeUsage, usage) => {
-    const door = await startDoor(paris);
-    const result = streamText({ model: compatible(door, { includeUsage })('remote'), prompt });
+    const chatService = await startChatService(paris);
+    const result = streamText({ model: compatible(chatService, { includeUsage })('remote'), prompt });
     expect(await result.text).toBe('Paris.');
     expect((await result.finalStep).reasoningText).toBe('Hm.');
     expect(await result.finishReason).toBe('stop');
@@ -156,12 +156,12 @@ describe('streamText', () => {
   });
 
   it('runs its tools and sends their results', async () => {
-    const door = await startDoor([
+    const chatService = await startChatService([
       callsTools({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' }),
       says('Sunny in Paris.'),
     ]);
     const result = streamText({
-      model: compatible(door)('remote'),
+      model: compatible(chatService)('remote'),
       prompt: 'What is the weather in Paris?',
       stopWhen: isStepCount(3),
       tools: {
@@ -180,7 +180,7 @@ describe('streamText', () => {
       toolResults: [{ output: 'Sunny in Paris.' }],
     });
     expect(last).toMatchObject({ finishReason: 'stop', toolCalls: [] });
-    const sent = await sentTo(door.provider);
+    const sent = await sentTo(chatService.provider);
     expect(sent).toHaveLength(2);
     expect(sent[1]?.messages).toMatchObject([
       { role: 'user' },
@@ -193,11 +193,11 @@ describe('streamText', () => {
   });
 
   it('has an error part when the answer fails in its middle', async () => {
-    const door = await startDoor(says(''));
+    const chatService = await startChatService(says(''));
     const script: Script = [stepStarted(0), reasoning(0, 'Hm.'), content(0, 'Par'), { fail: 'provider-overloaded' }];
     const seen: unknown[] = [];
     const result = streamText({
-      model: compatible(door)('scripted'),
+      model: compatible(chatService)('scripted'),
       prompt: JSON.stringify(script),
       maxRetries: 2,
       onError: () => undefined, // it would print it
@@ -209,12 +209,12 @@ describe('streamText', () => {
     }
     expect(seen).toEqual(['Hm.', 'Par']);
     expect(JSON.stringify(failure) + String(failure)).toContain('It failed.');
-    expect(door.service.log.filter(({ msg }) => msg === 'began')).toHaveLength(1);
+    expect(chatService.service.log.filter(({ msg }) => msg === 'began')).toHaveLength(1);
   });
 
-  it('fails with the message of the door before the answer has begun', async () => {
-    const door = await startDoor(says(''));
-    const asked = generateText({ model: compatible(door)('nobody'), prompt, maxRetries: 0 });
+  it('fails with the message of the service before the answer has begun', async () => {
+    const chatService = await startChatService(says(''));
+    const asked = generateText({ model: compatible(chatService)('nobody'), prompt, maxRetries: 0 });
     await expect(asked).rejects.toMatchObject({
       statusCode: 404,
       message: expect.stringContaining('nobody') as string,

@@ -28,7 +28,7 @@ describe('the model of a request', () => {
     expect(await resolve('chat', named)).toBe('talker');
   });
 
-  it('is the one of that id', async () => {
+  it('is the entry with that id', async () => {
     expect(await resolve('chat', 'deep/thinker')).toBe('deep/thinker');
     expect(await resolve('speech', 'both')).toBe('both');
   });
@@ -45,12 +45,12 @@ describe('the model of a request', () => {
     expect(await resolve('speech', 'tts-1', { 'tts-1': 'voice' })).toBe('tts-1');
   });
 
-  it('is what the settings say', async () => {
+  it('is the one from the settings', async () => {
     expect(await resolve('speech', 'tts-1-hd', { 'tts-1-hd': 'voice' })).toBe('voice');
     expect(await resolve('chat', 'gpt-4o', { 'gpt-4o': 'deep/thinker' })).toBe('deep/thinker');
   });
 
-  it('is not the default when the entry that the settings name is gone', async () => {
+  it('is not the default when the configured entry no longer exists', async () => {
     const resolving = resolve('transcription', 'whisper-1', { 'whisper-1': 'gone' });
     await expect(resolving).rejects.toMatchObject({ code: 'unknown-model' });
   });
@@ -90,7 +90,7 @@ describe('compatAliases', () => {
   const withAliases = (aliases: string) =>
     startTestService({ ...engines, config: `${engines.config}\ncompatAliases: ${aliases}\n` });
 
-  it('chooses what whisper-1 in the list stands for', async () => {
+  it('sets the entry that whisper-1 in the list means', async () => {
     const more = engines.config.replace('[{ id: local,', '[{ id: other, local: true }, { id: local,');
     await using mapped = await startTestService({
       ...engines,
@@ -99,7 +99,7 @@ describe('compatAliases', () => {
     expect((await createApi(mapped.url).get('/v1/models/whisper-1')).body).toMatchObject({ name: 'Local ears' });
   });
 
-  it('of an entry that no engine serves stops the start with those that are', async () => {
+  it('of an entry that no engine serves prevents the start and lists the known entries', async () => {
     const failed = await withAliases('{ whisper-1: loc }').catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(RegistryError);
     expect((failed as Error).message).toMatch(/^compatAliases\.whisper-1: no engine serves the model "loc"; .*local/);

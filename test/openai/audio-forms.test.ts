@@ -173,7 +173,7 @@ describe('a form that is refused', () => {
     expect(errorOf(answer)).toMatchObject({ param, code });
   });
 
-  it('with a part that has no name says so', async () => {
+  it('with an unnamed part is rejected with an explanation', async () => {
     const nameless = `--${boundary}\r\nContent-Disposition: form-data\r\n\r\nx\r\n--${boundary}--\r\n`;
     const { status, error } = await createApi(service.url).send('POST', transcriptions, {
       headers: multipartType,
@@ -183,7 +183,7 @@ describe('a form that is refused', () => {
     expect(error).toMatchObject({ code: 'invalid_request', message: 'the body must have a name for each part' });
   });
 
-  it('as JSON says what to send', async () => {
+  it('as JSON is rejected with an explanation of the format', async () => {
     const response = await fetch(service.url + transcriptions, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -231,7 +231,7 @@ describe('a form that is refused', () => {
     await expect.poll(() => service.leftovers()).toEqual([]);
   });
 
-  it('is not refused for what fields after the file may allow', async () => {
+  it('is not rejected for reasons that later fields may resolve', async () => {
     const before = fields(['timestamp_granularities[]', 'word'], ['response_format', 'verbose_json']);
     const after = fields(['model', 'full']);
     expect((await sendForm(service, [...before, recording, ...after])).status).toBe(200);

@@ -174,7 +174,7 @@ describe('the model', () => {
     },
   );
 
-  test('is not found by another id', async () => {
+  test('is not found by a different id', async () => {
     const asked = sdkOf(sandbox.service).audio.transcriptions.create({ file: speech(), model: 'whisper-2' });
     await expect(asked).rejects.toBeInstanceOf(NotFoundError);
     await expect(asked).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
@@ -273,7 +273,7 @@ describe('with engines that do less', () => {
     expect(errorOf(answer)).toMatchObject({ code: 'invalid_request', param });
   });
 
-  test('diarized_json says who says what, where the model does', async () => {
+  test('diarized_json has the speakers if the model reports them', async () => {
     const form = fields(['response_format', 'diarized_json'], ['chunking_strategy', 'auto']);
     const { body } = await sendForm(service, [...form, ...fields(['model', 'speakers']), file()]);
     expect(body).toEqual({
@@ -420,7 +420,7 @@ describe('with engines that do less', () => {
       expect(body).toMatchObject({ error: { param: name, code } });
     });
 
-    test('but not a feature that is switched off', async () => {
+    test('a feature that is switched off is accepted', async () => {
       const off = fields(['diarize', 'false'], ['stream', 'False'], ['include', '']);
       expect((await sendForm(service, [file(), ...off])).status).toBe(200);
     });

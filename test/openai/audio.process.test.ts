@@ -192,7 +192,7 @@ describeWith(['curl'], 'an upload', () => {
   let directory: string;
   let service: TestService;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'parlance-door-uploads-'));
+    directory = await mkdtemp(join(tmpdir(), 'parlance-openai-uploads-'));
     service = await startTestService(scriptedTranscription);
   });
   afterAll(async () => {

@@ -96,7 +96,7 @@ describeWith(['chromium'], 'the SDK in a browser', () => {
     await page.close();
   });
 
-  it('of an unlisted origin gets nothing', async () => {
+  it('of an unlisted origin cannot read answers', async () => {
     const page = await openPage(unlisted);
     await expect(ask(page, 'list')).rejects.toThrow(/Connection error/);
     await page.close();

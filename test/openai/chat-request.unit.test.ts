@@ -137,7 +137,7 @@ function custom(): Partial<Message> {
   return { tool_calls: [{ id: 'a', type: 'custom', function: { name: '', arguments: '' } }] };
 }
 
-it('functions that are an empty list, and their usual call, count as absent', () => {
+it('an empty list of functions and the default function_call count as absent', () => {
   for (const function_call of ['auto', 'none', null]) {
     expect(plan({ functions: [], function_call }).call.messages).toEqual([user]);
   }
@@ -155,7 +155,7 @@ describe('fields', () => {
     expect(plan({ max_tokens: 7, max_completion_tokens: null }).call).toMatchObject({ maxTokens: 7 });
   });
 
-  it('may be null, or ask for what is done anyway', () => {
+  it('may be null or request the default behavior', () => {
     const names = ['temperature', 'top_p', 'max_tokens', 'tools', 'tool_choice', 'stop', 'seed', 'response_format'];
     const nothing = Object.fromEntries([...names, 'n', 'logprobs', 'audio', 'functions', 'user'].map((n) => [n, null]));
     const usual = { n: 1, logprobs: false, top_logprobs: 0, modalities: ['text'], tools: [], stop: [] };
@@ -177,7 +177,7 @@ describe('fields', () => {
     expect(ignored).toEqual(['user', 'store']);
   });
 
-  it('of the provider are ignored where they are hints, for a model without `json`', () => {
+  it('of the provider that are hints are ignored for a model without `json`', () => {
     const { call, ignored } = plan({ seed: 1, reasoning_effort: 'low', metadata: { a: '1' } }, []);
     expect(call).toEqual({ messages: [user] });
     expect(ignored).toEqual(['seed', 'reasoning_effort', 'metadata']);

@@ -4,7 +4,7 @@ import type { APIError } from 'openai';
 import { describe, expect, it } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
 import { answers } from '../support/provider.ts';
-import { createOpenAI, question, startDoor, startMcp } from './support/chat.ts';
+import { createOpenAI, question, startChatService, startMcp } from './support/chat.ts';
 
 type Sent = Record<string, unknown> & { readonly tools?: readonly { readonly function: { readonly name: string } }[] };
 
@@ -24,7 +24,7 @@ const toolNames = (sent: Sent | undefined) => sent?.tools?.map((tool) => tool.fu
 describe('with tools of the caller', () => {
   it('the calls are the answer, and none of the service’s tools is offered', async () => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor(asksForWeather, { settings: mcp.settings });
+    const { openai, provider } = await startChatService(asksForWeather, { settings: mcp.settings });
     const { choices } = await openai.chat.completions.create({
       ...{ model: 'remote', messages, tools: [weather], tool_choice: 'required' },
     });
@@ -49,7 +49,7 @@ describe('with tools of the caller', () => {
       { id: 'a', name: 'weather', args: '{}' },
       { id: 'b', name: 'weather', args: '{"city":"Rome"}' },
     );
-    const { openai } = await startDoor(behaviour);
+    const { openai } = await startChatService(behaviour);
     const stream = await openai.chat.completions.create({ model: 'remote', messages, tools: [weather], stream: true });
     const deltas: unknown[] = [];
     for await (const { choices } of stream) deltas.push(choices[0]);
@@ -65,7 +65,9 @@ describe('with tools of the caller', () => {
 
   it('runTools runs only the caller’s', async () => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor([asksForWeather, says('Sunny in Paris.')], { settings: mcp.settings });
+    const { openai, provider } = await startChatService([asksForWeather, says('Sunny in Paris.')], {
+      settings: mcp.settings,
+    });
     const ran: unknown[] = [];
     const runner = openai.chat.completions.runTools({
       model: 'remote',
@@ -98,7 +100,7 @@ describe('with tools of the caller', () => {
 
   it('in the history, none of the service’s tools is offered either', async () => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor(says('Sunny.'), { settings: mcp.settings });
+    const { openai, provider } = await startChatService(says('Sunny.'), { settings: mcp.settings });
     const call = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } } as const;
     await openai.chat.completions.create({
       model: 'remote',
@@ -118,7 +120,7 @@ describe('without tools of the caller', () => {
 
   it.each([false, true])('the service’s tools run and are not shown; stream: %s', async (stream) => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor([adds, says('It is 42.')], { settings: mcp.settings });
+    const { openai, provider } = await startChatService([adds, says('It is 42.')], { settings: mcp.settings });
     const { choices } = stream
       ? await openai.chat.completions.stream({ model: 'remote', messages }).finalChatCompletion()
       : await openai.chat.completions.create({ model: 'remote', messages });
@@ -132,7 +134,7 @@ describe('without tools of the caller', () => {
   it('a run that fails after a tool has run is not retried: the tool has run once', async () => {
     const mcp = await startMcp();
     const failure = answers(503, { error: { message: 'Later.' } }, { 'retry-after': '1' });
-    const { service, provider } = await startDoor([adds, failure], { settings: mcp.settings });
+    const { service, provider } = await startChatService([adds, failure], { settings: mcp.settings });
     const openai = createOpenAI(service.url, { maxRetries: 2 });
     const error: unknown = await openai.chat.completions.create({ model: 'remote', messages }).catch((e: unknown) => e);
     expect(error).toMatchObject({ status: 503, code: 'provider_overloaded' });
@@ -147,14 +149,14 @@ describe('without tools of the caller', () => {
     ['COMPAT_TOOLS is off', { env: { COMPAT_TOOLS: 'false' } }, {}],
   ])('the service’s tools are not offered when %s', async (_when, options, fields) => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor(says('Hi.'), { settings: mcp.settings, ...options });
+    const { openai, provider } = await startChatService(says('Hi.'), { settings: mcp.settings, ...options });
     await openai.chat.completions.create({ model: 'remote', messages, ...fields });
     const [sent] = (await sentTo(provider)) as Sent[];
     expect(sent).not.toHaveProperty('tools');
   });
 
   it('the native API still offers read_aloud', async () => {
-    const { service, provider } = await startDoor(says('Hi.'));
+    const { service, provider } = await startChatService(says('Hi.'));
     await service.post('/chat', { messages, model: 'remote' });
     const [sent] = (await sentTo(provider)) as Sent[];
     expect(toolNames(sent)).toEqual(['read_aloud']);

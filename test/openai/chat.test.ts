@@ -1,4 +1,4 @@
-/** Chat completions through the OpenAI-compatible door, as the SDK sends and reads them. */
+/** Chat completions through the OpenAI-compatible API, as the SDK sends and reads them. */
 import OpenAI, { APIError, BadRequestError, NotFoundError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineErrorCode } from '../../engines/contract/index.ts';
@@ -14,7 +14,7 @@ import {
   type Script,
 } from '../chat/support/script.ts';
 import { chunk, says, sentTo, stallsAfter, streams, usageChunk } from '../engines/llm-agent/support.ts';
-import { createOpenAI, openDoor, question, startDoor, type Door } from './support/chat.ts';
+import { createOpenAI, openChatService, question, startChatService, type ChatService } from './support/chat.ts';
 
 const paris = streams(
   chunk({ reasoning: 'Hm.' }),
@@ -32,7 +32,7 @@ const ask = { model: 'remote', messages: [...question] };
 const ofScript = (script: Script) => ({ ...chatOf(script), model: 'scripted' });
 
 /** Number of runs of the model `scripted`. */
-const runsOf = ({ service }: Pick<Door, 'service'>) => service.log.filter(({ msg }) => msg === 'began').length;
+const runsOf = ({ service }: Pick<ChatService, 'service'>) => service.log.filter(({ msg }) => msg === 'began').length;
 
 async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
@@ -42,7 +42,7 @@ async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 describe('an answer', () => {
   it('is a completion with usage and reasoning; the headers name the request and the model', async () => {
-    const { openai } = await startDoor(paris);
+    const { openai } = await startChatService(paris);
     const { data, response, request_id } = await openai.chat.completions.create(ask).withResponse();
     expect(data).toEqual({
       id: `chatcmpl-${request_id}`,
@@ -64,7 +64,7 @@ describe('an answer', () => {
   });
 
   it('has a usage of zeros, and no reasoning, when the provider reports none', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const { choices, usage: none } = await openai.chat.completions.create(ask);
     expect(choices[0]?.message).toEqual({ role: 'assistant', content: 'Hi.', refusal: null });
     expect(none).toEqual({
@@ -79,7 +79,7 @@ describe('an answer', () => {
     ['content_filter', false],
     ['content_filter', true],
   ])('may end with %s; stream: %s', async (reason, isStream) => {
-    const { openai } = await startDoor(streams(chunk({ content: 'Pa' }), chunk({}, reason)));
+    const { openai } = await startChatService(streams(chunk({ content: 'Pa' }), chunk({}, reason)));
     if (isStream) {
       const chunks = await listed(await openai.chat.completions.create({ ...ask, stream: true }));
       expect(chunks.at(-1)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: reason }]);
@@ -89,14 +89,14 @@ describe('an answer', () => {
     }
   });
 
-  it.each([[undefined], [null]])('comes from the default model when the model is %s', async (model) => {
-    const { openai } = await startDoor(says('Hi.'));
+  it.each([[undefined], [null]])('comes from the default model if the model is %s', async (model) => {
+    const { openai } = await startChatService(says('Hi.'));
     const { model: used } = await openai.chat.completions.create({ ...ask, model: model as never });
     expect(used).toBe('remote');
   });
 
   it('reads the same whole and in chunks, whatever the number of steps', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const script: Script = [
       ...[stepStarted(0), reasoning(0, 'Hm.'), content(0, 'Let me '), content(0, 'look.'), toolStarted(0, 0)],
       ...[toolFinished(0, 0), stepStarted(1), toolStarted(1, 0), toolFinished(1, 0), stepStarted(2)],
@@ -116,7 +116,7 @@ describe('an answer', () => {
 });
 
 it('a client that disconnects before the answer cancels the provider call', async () => {
-  const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+  const { openai, provider } = await startChatService(stallsAfter(chunk({ content: 'Pa' })));
   const leaving = new AbortController();
   const asking = openai.chat.completions.create(ask, { signal: leaving.signal });
   await expect.poll(() => provider.calls).toHaveLength(1);
@@ -127,7 +127,7 @@ it('a client that disconnects before the answer cancels the provider call', asyn
 
 describe('a stream', () => {
   it('has a role, deltas, a finish reason, and the end', async () => {
-    const { service } = await startDoor(paris);
+    const { service } = await startChatService(paris);
     const response = await fetch(`${service.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -167,14 +167,14 @@ describe('a stream', () => {
   });
 
   it('has no chunk without choices unless usage is asked for', async () => {
-    const { openai } = await startDoor(paris);
+    const { openai } = await startChatService(paris);
     const chunks = await listed(await openai.chat.completions.create({ ...ask, stream: true }));
     expect(chunks.map(({ choices }) => choices.length)).toEqual(chunks.map(() => 1));
     expect(chunks.some((one) => 'usage' in one)).toBe(false);
   });
 
   it('sends heartbeats while the provider is silent', async () => {
-    const { service } = await startDoor(says(''), { heartbeatMs: 20, streamHoldMs: 1 });
+    const { service } = await startChatService(says(''), { heartbeatMs: 20, streamHoldMs: 1 });
     const controller = new AbortController();
     const response = await fetch(`${service.url}/v1/chat/completions`, {
       method: 'POST',
@@ -193,7 +193,7 @@ describe('a stream', () => {
   });
 
   it('whose client disconnects cancels the provider call', async () => {
-    const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+    const { openai, provider } = await startChatService(stallsAfter(chunk({ content: 'Pa' })));
     for await (const { choices } of await openai.chat.completions.create({ ...ask, stream: true })) {
       if (choices[0]?.delta.content === 'Pa') break;
     }
@@ -203,7 +203,7 @@ describe('a stream', () => {
 
 describe('a failure', () => {
   it('after the first chunk is thrown while the stream is read', async () => {
-    const { openai } = await startDoor(says(''));
+    const { openai } = await startChatService(says(''));
     const stream = await openai.chat.completions.create({
       ...ofScript([stepStarted(0), content(0, 'Hi'), { fail: 'provider-overloaded' }]),
       stream: true,
@@ -219,7 +219,7 @@ describe('a failure', () => {
   });
 
   it('ends its stream without [DONE]', async () => {
-    const { service } = await startDoor(says(''));
+    const { service } = await startChatService(says(''));
     const response = await fetch(`${service.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -238,7 +238,7 @@ describe('a failure', () => {
   });
 
   it('before the first chunk has a status, for as long as a stream is held', async () => {
-    const { openai } = await startDoor(says(''), { streamHoldMs: 60_000 });
+    const { openai } = await startChatService(says(''), { streamHoldMs: 60_000 });
     const failing = openai.chat.completions.create({
       ...ofScript([stepStarted(0), { wait: 1 }, { fail: 'provider-rate-limited', retryAfter: 20 }]),
       stream: true,
@@ -248,15 +248,15 @@ describe('a failure', () => {
     expect(error.headers?.get('retry-after')).toBe('20');
   });
 
-  it('later than that is thrown while the stream is read', async () => {
-    const { openai } = await startDoor(says(''), { streamHoldMs: 1 });
+  it('after that is thrown while the stream is read', async () => {
+    const { openai } = await startChatService(says(''), { streamHoldMs: 1 });
     const script: Script = [stepStarted(0), { wait: 200 }, { fail: 'provider-error' }];
     const stream = await openai.chat.completions.create({ ...ofScript(script), stream: true });
     await expect(listed(stream)).rejects.toMatchObject({ code: 'provider_error' });
   });
 
   it('at shutdown ends the stream with an error', async () => {
-    const { openai, service } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+    const { openai, service } = await startChatService(stallsAfter(chunk({ content: 'Pa' })));
     const stream = await openai.chat.completions.create({ ...ask, stream: true });
     let stopped: Promise<void> | undefined;
     const reading = (async () => {
@@ -267,7 +267,7 @@ describe('a failure', () => {
   });
 
   it('of an unknown model is NotFoundError', async () => {
-    const { openai, provider } = await startDoor(says('Hi.'));
+    const { openai, provider } = await startChatService(says('Hi.'));
     const error: unknown = await openai.chat.completions.create({ ...ask, model: 'nosuch' }).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ code: 'model_not_found', param: 'model', requestID: expect.any(String) as string });
@@ -275,7 +275,7 @@ describe('a failure', () => {
   });
 
   it('of a model of another kind is BadRequestError', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const error: unknown = await openai.chat.completions
       .create({ ...ask, model: 'sandbox-speech' })
       .catch((e: unknown) => e);
@@ -288,9 +288,9 @@ describe('a failure', () => {
 });
 
 describe('a failure of the engine', () => {
-  let door: Awaited<ReturnType<typeof openDoor>>;
-  beforeAll(async () => void (door = await openDoor(says(''))));
-  afterAll(() => door[Symbol.asyncDispose]());
+  let chatService: Awaited<ReturnType<typeof openChatService>>;
+  beforeAll(async () => void (chatService = await openChatService(says(''))));
+  afterAll(() => chatService[Symbol.asyncDispose]());
 
   it.each<[EngineErrorCode, number, string, string]>([
     ['context-length-exceeded', 400, 'invalid_request_error', 'context_length_exceeded'],
@@ -303,7 +303,7 @@ describe('a failure of the engine', () => {
     ['overloaded', 503, 'server_error', 'overloaded'],
     ['engine-timeout', 504, 'server_error', 'engine_timeout'],
   ])('has a status: %s', async (fail, status, type, code) => {
-    const { openai, service } = door;
+    const { openai, service } = chatService;
     for (const stream of [false, true]) {
       const script: Script = [stepStarted(0), { fail, message: 'It failed, for once.' }];
       const asking = openai.chat.completions.create({ ...ofScript(script), stream });
@@ -315,10 +315,10 @@ describe('a failure of the engine', () => {
   });
 
   it('is known before the run: a model that is not available', async () => {
-    const before = runsOf(door);
-    const asking = door.openai.chat.completions.create({ ...ofScript(hello), model: 'offline' });
+    const before = runsOf(chatService);
+    const asking = chatService.openai.chat.completions.create({ ...ofScript(hello), model: 'offline' });
     await expect(asking).rejects.toMatchObject({ status: 503, code: 'model_unavailable' });
-    expect(runsOf(door)).toBe(before);
+    expect(runsOf(chatService)).toBe(before);
   });
 });
 
@@ -327,7 +327,7 @@ describe('a retry by the SDK', () => {
     ['a tool has run', [toolStarted(0, 0), toolFinished(0, 0)]],
     ['the answer has begun', [content(0, 'Hi')]],
   ])('does not follow once %s', async (_what, events) => {
-    const { service } = await startDoor(says(''));
+    const { service } = await startChatService(says(''));
     const openai = createOpenAI(service.url, { maxRetries: 2 });
     const script: Script = [stepStarted(0), ...events, { fail: 'provider-overloaded' }];
     const error = (await openai.chat.completions.create(ofScript(script)).catch((e: unknown) => e)) as APIError;
@@ -337,7 +337,7 @@ describe('a retry by the SDK', () => {
   });
 
   it('does not follow a shutdown in an answer that has begun', async () => {
-    const { service, openai } = await startDoor(says(''));
+    const { service, openai } = await startChatService(says(''));
     const script: Script = [stepStarted(0), content(0, 'Hi'), { wait: 'signal' }];
     const failing = openai.chat.completions.create(ofScript(script)).catch((e: unknown) => e);
     await expect.poll(() => runsOf({ service })).toBe(1);
@@ -350,7 +350,7 @@ describe('a retry by the SDK', () => {
 
 describe('fields of the request', () => {
   it('reach the provider', async () => {
-    const { openai, provider } = await startDoor(says('Hi.'));
+    const { openai, provider } = await startChatService(says('Hi.'));
     const fields = {
       ...{ temperature: 0, top_p: 0.5, stop: ['.'], seed: 1, reasoning_effort: 'low' as const },
       response_format: { type: 'json_object' as const },
@@ -383,7 +383,7 @@ describe('fields of the request', () => {
   });
 
   it('without an effect are named in a header', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const { response } = await openai.chat.completions
       .create({ ...ofScript(hello), seed: 1, user: 'ada', store: false, unheard_of: 1 } as never)
       .withResponse();
@@ -391,7 +391,7 @@ describe('fields of the request', () => {
   });
 
   it('may be as large as the limits allow', async () => {
-    const { openai, provider } = await startDoor(says('Hi.'));
+    const { openai, provider } = await startChatService(says('Hi.'));
     const most = '🎈'.repeat(500);
     const messages = Array.from({ length: 2_000 }, () => ({ role: 'user', content: most }) as const);
     const parameters = { type: 'object', description: 'x'.repeat(1_000_000) };
@@ -403,9 +403,9 @@ describe('fields of the request', () => {
 });
 
 describe('a refusal', () => {
-  let door: Awaited<ReturnType<typeof openDoor>>;
-  beforeAll(async () => void (door = await openDoor(says('Hi.'))));
-  afterAll(() => door[Symbol.asyncDispose]());
+  let chatService: Awaited<ReturnType<typeof openChatService>>;
+  beforeAll(async () => void (chatService = await openChatService(says('Hi.'))));
+  afterAll(() => chatService[Symbol.asyncDispose]());
 
   const user = { role: 'user', content: 'Hi' };
   const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
@@ -449,7 +449,7 @@ describe('a refusal', () => {
     [{ model: 'scripted', response_format: { type: 'json_object' } }, 'response_format', 'unsupported_parameter'],
     [{ model: 'scripted', tools: [{ type: 'function', function: { name: 'a' } }] }, 'tools', 'unsupported_parameter'],
   ])('names the field: %o', async (body, param, code) => {
-    const { openai, provider } = door;
+    const { openai, provider } = chatService;
     const asking = openai.chat.completions.create({ ...ask, ...body } as never);
     const error = (await asking.catch((thrown: unknown) => thrown)) as APIError;
     expect(error).toBeInstanceOf(BadRequestError);
@@ -457,6 +457,6 @@ describe('a refusal', () => {
     expect(error.message).toContain(param);
     expect(error.headers?.get('x-should-retry')).toBe('false');
     expect(provider.calls).toHaveLength(0);
-    expect(runsOf(door)).toBe(0);
+    expect(runsOf(chatService)).toBe(0);
   });
 });

@@ -45,7 +45,7 @@ describe('a token', () => {
 });
 
 describe('a host name', () => {
-  it('of a container is refused in open mode, and the message says what to set', async () => {
+  it('of a container is rejected in open mode, and the message names the setting', async () => {
     await using service = await serve();
     const { status, error } = await createApi(service.url).get('/v1/models', { host: 'host.docker.internal:8484' });
     expect(status).toBe(403);
@@ -91,7 +91,7 @@ describe('a web page', () => {
     expect(headers.get('access-control-allow-headers')).toMatch(/^Authorization, [\w, -]{1,70}$/);
   });
 
-  it('of an unlisted origin is refused in the shape of this door', async () => {
+  it('of an unlisted origin is rejected in the error format of /v1', async () => {
     await using service = await serve({ CORS_ORIGINS: listed });
     const api = createApi(service.url);
     const origin = 'https://evil.example';

@@ -46,7 +46,7 @@ describe.each(Object.entries(operations))('%s', (_what, ask) => {
     expect(headers.get('retry-after')).toBe(seconds === undefined ? null : String(seconds));
   });
 
-  test('what no contract foresees is 500 and says nothing of its cause', async () => {
+  test('an unexpected error is 500 and does not reveal its cause', async () => {
     const { status, error, text } = await ask('crash');
     expect({ status, code: error.code }).toEqual({ status: 500, code: 'engine_failed' });
     expect(text).not.toContain('secret');

@@ -90,7 +90,7 @@ describe('a body', () => {
   });
 });
 
-/** A server whose only answer is this stream, in the format of the door. */
+/** A server whose only answer is this stream, in the format of the API. */
 async function serveStream(events: AsyncIterable<unknown>, heartbeatMs = 60_000): Promise<string> {
   const { stream: format } = openaiFormat;
   const serve = (_req: IncomingMessage, res: ServerResponse) => {

@@ -37,7 +37,7 @@ describe('the table of errors', () => {
     expect(undeclared.toSorted()).toEqual(elsewhere.toSorted());
   });
 
-  it('lets clients retry only what may succeed later and has had no effect', () => {
+  it('lets clients retry only requests that may succeed later and have had no effects', () => {
     const retryable = codes.filter(
       (code) => failWith(new ProblemError(code, 'x')).headers['X-Should-Retry'] === 'true',
     );
@@ -118,11 +118,11 @@ describe('an error', () => {
     ['format-not-supported', 'response_format'],
     ['recording-undecodable', 'file'],
     ['unknown-model', 'model'],
-  ])('%s of an engine names the field of this door: %s', (code, param) => {
+  ])('%s of an engine names the field of this API: %s', (code, param) => {
     expect(failWith(new EngineError(code as 'overloaded', 'x')).param).toBe(param);
   });
 
-  it('has the code unsupported_value for a value that no model takes', () => {
+  it('has the code unsupported_value for a value that no model supports', () => {
     const error = failWith(new UnsupportedValue('/messages/0/content/0', 'is an image'));
     expect(error).toMatchObject({ status: 400, code: 'unsupported_value', param: 'messages[0].content[0]' });
     expect(error.message).toBe('messages[0].content[0] is an image');

@@ -57,7 +57,7 @@ describe.each([
     expect({ status, code: error.code, param: error.param }).toEqual({ status: 400, code, param: field });
   });
 
-  it('is refused in a sentence: an image of another type', async () => {
+  it('is rejected with an explanation: an image of another type', async () => {
     const { error } = await ask(service, 'sandbox-chat', `data:image/jpeg;base64,${png}`);
     expect(error.message).toContain('must be an image/jpeg in base64');
   });
@@ -92,7 +92,7 @@ it.each(['chat', 'responses'])('llm-agent sends them where the settings list ima
   ]);
 });
 
-it('input_audio is refused with what to do instead', async () => {
+it('input_audio is rejected with an alternative', async () => {
   await using service = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
   const content = [{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }];
   const { error } = await createApi(service.url).post('/v1/chat/completions', {

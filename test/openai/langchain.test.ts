@@ -1,4 +1,4 @@
-/** LangChain's ChatOpenAI in front of the door, with aimock, a third-party mock provider, behind it. */
+/** LangChain's ChatOpenAI against the OpenAI-compatible API, with aimock, a third-party mock provider, behind it. */
 import { LLMock } from '@copilotkit/aimock';
 import { HumanMessage, SystemMessage, ToolMessage, type AIMessageChunk } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
@@ -160,7 +160,7 @@ it.each(['jsonSchema', 'functionCalling', 'jsonMode'] as const)('structured outp
   }
 });
 
-it('a refusal is an error with the status and the message of the door', async () => {
+it('a rejection is an error with the status and the message of the service', async () => {
   const asked = chat({ model: 'nobody' }).invoke(question);
   await expect(asked).rejects.toMatchObject({ status: 404, message: expect.stringContaining('nobody') as string });
 });

@@ -27,7 +27,7 @@ async function start(keys: Keys) {
   return { service, ask, statuses, answered: answered.promise };
 }
 
-it('a chat beyond concurrentRequests succeeds by itself once a place is free', async () => {
+it('a chat beyond concurrentRequests succeeds by an automatic retry', async () => {
   const { service, ask, statuses, answered } = await start({ app: { concurrentRequests: 1 } });
   const held = hold();
   const headers = { authorization: `Bearer ${tokenOf('app')}` };
@@ -48,7 +48,7 @@ it('a budget that is used up is reported at once', async () => {
   expect(statuses).toEqual([200, 429]);
 });
 
-it('answers have the requests that are left in the headers that OpenAI sends', async () => {
+it('answers have the remaining requests in OpenAI’s headers', async () => {
   const { ask } = await start({ app: { requestsPerMinute: 60 } });
   const { headers } = await ask('fine');
   expect(headers.get('x-ratelimit-limit-requests')).toBe('60');

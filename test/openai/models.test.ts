@@ -28,7 +28,7 @@ describe('GET /v1/models', () => {
     ]);
   });
 
-  it('names the owner, but none that clients take for another server', async () => {
+  it('names the owner, except one that clients treat as another server', async () => {
     const { data } = (await get('/v1/models')) as { data: { id: string }[] };
     expect(data.find(({ id }) => id === 'local')).toEqual({
       id: 'local',

@@ -31,7 +31,7 @@ afterAll(async () => {
 const ofFront = () => sdkOf(front);
 const ofBack = () => sdkOf(back, { apiKey: 'right' });
 
-it('only the chat models of the back are discovered as such', async () => {
+it('only the chat models of the upstream service are discovered as chat models', async () => {
   await expect.poll(async () => (await chatIds()).length, { timeout: 10_000 }).toBeGreaterThan(1);
   for (const id of await chatIds()) expect(id).toMatch(/^(agent\/sandbox-chat.*|responding)$/);
 });
@@ -50,7 +50,7 @@ describe('a transcription', () => {
       timestamp_granularities: ['word', 'segment'],
     });
 
-  it('has the text, the language, the segments and the words of the back', async () => {
+  it('has the text, the language, the segments and the words of the upstream service', async () => {
     const [through, direct] = [await verbose(ofFront(), 'ears'), await verbose(ofBack(), 'sandbox-transcribe')];
     expect(direct.segments?.length).toBeGreaterThan(1);
     expect(direct.words?.length).toBeGreaterThan(1);
@@ -63,7 +63,7 @@ describe('a transcription', () => {
     expect(await ask(ofFront(), 'ears')).toBe(await ask(ofBack(), 'sandbox-transcribe'));
   });
 
-  it('has them through the native door, too', async () => {
+  it('has them in the native API, too', async () => {
     const ask = async (service: TestService, path: string) => {
       const response = await upload(service, words, { path, fields: { timestamps: 'word' } });
       return (await response.json()) as { segments: unknown; words: unknown };
@@ -104,7 +104,7 @@ describe.each([
 ])('a chat by %s', (_api, model) => {
   const said = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
-  it('has the content, the reasoning and the usage of the back, whole and streamed', async () => {
+  it('has the content, the reasoning and the usage of the upstream service, whole and streamed', async () => {
     const body = said('think: a bit\nHello there.');
     const direct = await ofBack().chat.completions.create({ ...body, model: 'sandbox-chat' });
     const through = await ofFront().chat.completions.create({ ...body, model });
@@ -144,7 +144,7 @@ describe.each([
     },
   );
 
-  it('that fails in the middle of the back’s answer is a failure of the provider', async () => {
+  it('that fails in the middle of the upstream answer is a failure of the provider', async () => {
     const asked = ofFront().chat.completions.create({ ...said('fail: context-length-exceeded'), model });
     await expect(asked).rejects.toMatchObject({ status: 502, code: 'provider_error' });
   });

@@ -45,7 +45,7 @@ it('a doubled /v1 is 404 with a hint', async () => {
   expect(error).toMatchObject({ code: 'unknown_url', message: expect.stringMatching('already ends in /v1') as string });
 });
 
-it('a path that is not valid percent-encoding is 404', async () => {
+it('a path with invalid percent-encoding is 404', async () => {
   expect((await send('GET', '/v1/models/%zz')).error.code).toBe('unknown_url');
 });
 
@@ -68,7 +68,7 @@ describe('a method', () => {
   });
 });
 
-it('a request that is not HTTP is answered in the shape of the door where its path is known', async () => {
+it('a request that is not HTTP is answered in the error format of the API if its path is known', async () => {
   const connection = await connectRaw(service.url);
   await connection.send('GET /v1/models HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n');
   await expect.poll(() => connection.received).toContain('"code":"malformed_request"');
@@ -76,7 +76,7 @@ it('a request that is not HTTP is answered in the shape of the door where its pa
   connection[Symbol.dispose]();
 });
 
-it('a request head that is refused is answered in that shape, too', async () => {
+it('a rejected request head is answered in that format, too', async () => {
   const connection = await connectRaw(service.url);
   await connection.send(requestHead('GET', '/v1/models', { expect: 'miracles' }));
   await expect.poll(() => connection.received).toContain('"code":"expectation_failed"');

@@ -4,7 +4,7 @@ import { isOpenAITarget, readOpenAIPath } from '../../src/openai/paths.ts';
 
 describe('a request target', () => {
   it.each(['/v1', '/v1/', '/v1/models', '//v1/models', '/v1?x=1', 'http://a:1/v1/models'])(
-    '%s is of this door',
+    '%s belongs to this API',
     (target) => {
       expect(isOpenAITarget(target)).toBe(true);
     },

@@ -1,5 +1,5 @@
 /**
- * Frameworks for agents in front of the door, unchanged: each asks, runs its tool, and asks again with the whole
+ * Frameworks for agents against the OpenAI-compatible API, unchanged: each asks, runs its tool, and asks again with the whole
  * conversation. They are no devDependencies (test/programs has a lock of its own, which .ci/run installs).
  */
 import { execFile } from 'node:child_process';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { calls, says, sentTo } from '../engines/llm-agent/support.ts';
-import { startDoor } from './support/chat.ts';
+import { startChatService } from './support/chat.ts';
 
 const folder = join(import.meta.dirname, '../programs');
 const isInstalled = existsSync(join(folder, 'node_modules'));
@@ -19,7 +19,7 @@ it('the programs are installed on CI', () => {
 
 describe.skipIf(!isInstalled)('with npm ci --ignore-scripts --prefix test/programs', () => {
   it.each(['agents.mjs', 'mastra.mjs'])('%s runs its tool and goes on', async (program) => {
-    const { service, provider } = await startDoor([
+    const { service, provider } = await startChatService([
       calls({ id: 'call_1', name: 'weather', args: '{"city":"Paris"}' }),
       ...[says('Sunny in Paris.'), says('It was Paris.')],
     ]);

@@ -172,7 +172,7 @@ describe('tools', () => {
     expect(messages[1]?.toolCalls).toEqual([{ id: 'a', name: 'agents__wait', arguments: '{}' }]);
   });
 
-  it('whose name is taken or too long are dropped and named, as are those of other types', () => {
+  it('with a name that is taken or too long are dropped and named, as are those of other types', () => {
     const long = { type: 'function', name: 'x'.repeat(57) };
     const taken = { type: 'function', name: 'agents__wait' };
     const hosted = { type: 'web_search' };

@@ -4,12 +4,12 @@ import type { Script } from '../chat/support/script.ts';
 import { completed, content, reasoning, stepStarted } from '../chat/support/script.ts';
 import { says } from '../engines/llm-agent/support.ts';
 import fc from '../support/fast-check.ts';
-import { openDoor } from './support/chat.ts';
+import { openChatService } from './support/chat.ts';
 import { postResponse, readEvents } from './support/responses.ts';
 
-let door: Awaited<ReturnType<typeof openDoor>>;
-beforeAll(async () => void (door = await openDoor(says('Hi.'))));
-afterAll(() => door[Symbol.asyncDispose]());
+let chatService: Awaited<ReturnType<typeof openChatService>>;
+beforeAll(async () => void (chatService = await openChatService(says('Hi.'))));
+afterAll(() => chatService[Symbol.asyncDispose]());
 
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
@@ -60,7 +60,7 @@ const request = fc.record(
 it('a request of any kind is answered, or refused with a 4xx that the contract declares', async () => {
   await fc.assert(
     fc.asyncProperty(request, async (body) => {
-      const response = await postResponse(door.service, { model: 'remote', ...body });
+      const response = await postResponse(chatService.service, { model: 'remote', ...body });
       expect(response.status, await response.text()).toBeLessThan(500);
     }),
     { numRuns: 150 },
@@ -102,7 +102,7 @@ it('events of the engine in any order become a stream that a client can follow',
   await fc.assert(
     fc.asyncProperty(events, async (list) => {
       const input = JSON.stringify(scriptOf(list));
-      const response = await postResponse(door.service, { model: 'scripted', input, stream: true });
+      const response = await postResponse(chatService.service, { model: 'scripted', input, stream: true });
       if (response.status !== 200) {
         await response.text();
         return;
@@ -125,14 +125,18 @@ it('events of the engine in any order become a stream that a client can follow',
   );
 });
 
-it('a client that leaves at any event ends the run', async () => {
+it('a client that disconnects at any event ends the run', async () => {
   const script: Script = [stepStarted(0), reasoning(0, 'Hm.'), content(0, 'Hi'), { wait: 'signal' }];
   const input = JSON.stringify(script);
   for (let count = 1; count <= 11; count += 1) {
-    const ended = () => door.service.log.filter(({ msg }) => msg === 'ended').length;
+    const ended = () => chatService.service.log.filter(({ msg }) => msg === 'ended').length;
     const before = ended();
     const leaving = new AbortController();
-    const response = await postResponse(door.service, { model: 'scripted', input, stream: true }, leaving.signal);
+    const response = await postResponse(
+      chatService.service,
+      { model: 'scripted', input, stream: true },
+      leaving.signal,
+    );
     let seen = '';
     const decoder = new TextDecoder();
     for await (const bytes of response.body!) {

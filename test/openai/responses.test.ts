@@ -1,4 +1,4 @@
-/** Responses through the OpenAI-compatible door, as the SDK sends and reads them. */
+/** Responses through the OpenAI-compatible API, as the SDK sends and reads them. */
 import OpenAI, { BadRequestError, type APIError } from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { EngineErrorCode } from '../../engines/contract/index.ts';
@@ -12,7 +12,7 @@ import {
   type Script,
 } from '../chat/support/script.ts';
 import { calls, chunk, says, sentTo, stallsAfter, streams, usageChunk } from '../engines/llm-agent/support.ts';
-import { createOpenAI, startDoor, startMcp } from './support/chat.ts';
+import { createOpenAI, startChatService, startMcp } from './support/chat.ts';
 import { ask, listed, postResponse, readEvents, type Event } from './support/responses.ts';
 
 const paris = streams(
@@ -45,7 +45,7 @@ const now = () => expect.closeTo(Date.now() / 1000, -2) as number;
 
 describe('a response', () => {
   it('has its request, the output and the usage; the headers name the request and the model', async () => {
-    const { openai } = await startDoor(paris);
+    const { openai } = await startChatService(paris);
     const { data, response, request_id } = await openai.responses.create(ask).withResponse();
     const { output_text: text, ...body } = data;
     expect(text).toBe('Paris.'); // made by the SDK
@@ -62,8 +62,8 @@ describe('a response', () => {
     expect(response.headers.has('x-parlance-ignored')).toBe(false);
   });
 
-  it('repeats what the request says, and names what had no effect', async () => {
-    const { openai, provider } = await startDoor(says('{}'));
+  it('repeats the fields of the request, and names those without an effect', async () => {
+    const { openai, provider } = await startChatService(says('{}'));
     const said = {
       ...{ instructions: 'Be brief.', temperature: 0.5, top_p: 0.9, max_output_tokens: 50, metadata: { topic: 'x' } },
       ...{ text: { format: { type: 'json_object' as const } }, reasoning: { effort: 'low' as const, summary: null } },
@@ -85,7 +85,7 @@ describe('a response', () => {
   });
 
   it('has a usage of zeros when the provider reports none, and a message even if it is empty', async () => {
-    const { openai } = await startDoor(streams(chunk({}, 'stop')));
+    const { openai } = await startChatService(streams(chunk({}, 'stop')));
     const { output, usage: none } = await openai.responses.create(ask);
     expect(none).toEqual(zeros);
     expect(output).toEqual([messageItem('')]);
@@ -95,7 +95,7 @@ describe('a response', () => {
     ['length', 'max_output_tokens'],
     ['content_filter', 'content_filter'],
   ])('may be cut: %s', async (finish, reason) => {
-    const { openai } = await startDoor(streams(chunk({ content: 'Pa' }), chunk({}, finish)));
+    const { openai } = await startChatService(streams(chunk({ content: 'Pa' }), chunk({}, finish)));
     const cut = { status: 'incomplete', incomplete_details: { reason }, completed_at: null };
     const whole = await openai.responses.create(ask);
     expect(whole).toMatchObject({ ...cut, output: [messageItem('Pa', 'incomplete')] });
@@ -104,7 +104,7 @@ describe('a response', () => {
   });
 
   it('reads the same whole and in events, whatever the number of steps', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const script: Script = [
       ...[stepStarted(0), reasoning(0, 'Hm.'), toolStarted(0, 0), toolFinished(0, 0)],
       ...[stepStarted(1), reasoning(1, 'Yes.'), content(1, 'Let me '), content(1, 'look.'), toolStarted(1, 0)],
@@ -124,7 +124,7 @@ describe('a stream', () => {
   const place = (output_index: number, item_id: string) => ({ output_index, item_id });
 
   it('has named events in order, the whole response in the last, and no [DONE]', async () => {
-    const { service } = await startDoor(paris);
+    const { service } = await startChatService(paris);
     const { text, events } = await readEvents(await postResponse(service, { ...ask, stream: true }));
     expect(text).toMatch(/^(event: response\.[a-z_.]+\ndata: .+\n\n)+$/);
     const [created, , , , rs] = events;
@@ -162,7 +162,7 @@ describe('a stream', () => {
   });
 
   it('sends heartbeats while the provider is silent', async () => {
-    const { service } = await startDoor(says(''), { heartbeatMs: 20, streamHoldMs: 1 });
+    const { service } = await startChatService(says(''), { heartbeatMs: 20, streamHoldMs: 1 });
     const leaving = new AbortController();
     const body = { ...ofScript([stepStarted(0), { wait: 'signal' }]), stream: true };
     const response = await postResponse(service, body, leaving.signal);
@@ -177,7 +177,7 @@ describe('a stream', () => {
   });
 
   it('whose client disconnects cancels the provider call', async () => {
-    const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+    const { openai, provider } = await startChatService(stallsAfter(chunk({ content: 'Pa' })));
     for await (const { type } of await openai.responses.create({ ...ask, stream: true })) {
       if (type === 'response.output_text.delta') break;
     }
@@ -186,7 +186,7 @@ describe('a stream', () => {
 });
 
 it('a client that disconnects before the answer cancels the provider call', async () => {
-  const { openai, provider } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+  const { openai, provider } = await startChatService(stallsAfter(chunk({ content: 'Pa' })));
   const leaving = new AbortController();
   const asking = openai.responses.create(ask, { signal: leaving.signal });
   await expect.poll(() => provider.calls).toHaveLength(1);
@@ -197,7 +197,7 @@ it('a client that disconnects before the answer cancels the provider call', asyn
 
 describe('a failure', () => {
   const failedWith = async (script: Script, options = {}) => {
-    const { service } = await startDoor(says(''), options);
+    const { service } = await startChatService(says(''), options);
     const { text, events } = await readEvents(await postResponse(service, { ...ofScript(script), stream: true }));
     expect(text).not.toContain('[DONE]');
     return events.at(-1)!;
@@ -223,7 +223,7 @@ describe('a failure', () => {
   });
 
   it('before the first event of the provider has a status, for as long as a stream is held', async () => {
-    const { openai } = await startDoor(says(''), { streamHoldMs: 60_000 });
+    const { openai } = await startChatService(says(''), { streamHoldMs: 60_000 });
     const script: Script = [stepStarted(0), { wait: 1 }, { fail: 'provider-rate-limited', retryAfter: 20 }];
     const failing = openai.responses.create({ ...ofScript(script), stream: true });
     const error = (await failing.catch((thrown: unknown) => thrown)) as APIError;
@@ -231,13 +231,13 @@ describe('a failure', () => {
     expect(error.headers?.get('retry-after')).toBe('20');
   });
 
-  it('later than that is response.failed', async () => {
+  it('after that is response.failed', async () => {
     const last = await failedWith([stepStarted(0), { wait: 200 }, { fail: 'provider-error' }], { streamHoldMs: 1 });
     expect(last).toMatchObject({ type: 'response.failed', sequence_number: 2, response: { output: [] } });
   });
 
   it('at shutdown is response.failed, too', async () => {
-    const { openai, service } = await startDoor(stallsAfter(chunk({ content: 'Pa' })));
+    const { openai, service } = await startChatService(stallsAfter(chunk({ content: 'Pa' })));
     const seen: Event[] = [];
     let stopped: Promise<void> | undefined;
     for await (const event of await openai.responses.create({ ...ask, stream: true })) {
@@ -255,7 +255,7 @@ describe('a failure', () => {
     ['a tool has run', [toolStarted(0, 0), toolFinished(0, 0)]],
     ['the answer has begun', [content(0, 'Hi')]],
   ])('is not retried by the SDK once %s', async (_what, begun) => {
-    const { service } = await startDoor(says(''));
+    const { service } = await startChatService(says(''));
     const openai = createOpenAI(service.url, { maxRetries: 2 });
     const script: Script = [stepStarted(0), ...begun, { fail: 'provider-overloaded' }];
     await expect(openai.responses.create(ofScript(script))).rejects.toMatchObject({ status: 503 });
@@ -263,7 +263,7 @@ describe('a failure', () => {
   });
 
   it('of a stream is in the log, with its cause', async () => {
-    const { service } = await startDoor(says(''));
+    const { service } = await startChatService(says(''));
     const script: Script = [stepStarted(0), content(0, 'Hi'), { fail: 'provider-error' }];
     await readEvents(await postResponse(service, { ...ofScript(script), stream: true }));
     expect(service.log).toContainEqual(
@@ -293,7 +293,7 @@ describe('with tools of the caller', () => {
 
   it('the calls are the output, by the names of the caller, and no tool of the service is offered', async () => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor(asksForWeather, { settings: mcp.settings });
+    const { openai, provider } = await startChatService(asksForWeather, { settings: mcp.settings });
     const asked = { ...ask, tools: tools as never, tool_choice: { type: 'function' as const, name: 'weather' } };
     const { data, response } = await openai.responses.create(asked).withResponse();
     expect(data).toMatchObject({ output, tools, tool_choice: asked.tool_choice, status: 'completed' });
@@ -308,7 +308,7 @@ describe('with tools of the caller', () => {
   });
 
   it('a stream has each call in four events', async () => {
-    const { service } = await startDoor(asksForWeather);
+    const { service } = await startChatService(asksForWeather);
     const { events } = await readEvents(await postResponse(service, { ...ask, tools, stream: true }));
     const ofCalls = events
       .slice(2, -1)
@@ -330,7 +330,7 @@ describe('with tools of the caller', () => {
 
   it('the results go to the model in the next request', async () => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor(says('Sunny.'), { settings: mcp.settings });
+    const { openai, provider } = await startChatService(says('Sunny.'), { settings: mcp.settings });
     await openai.responses.create({ model: 'remote', input: history });
     const [sent] = await sentTo(provider);
     expect(sent).not.toHaveProperty('tools');
@@ -346,7 +346,7 @@ describe('with tools of the caller', () => {
   });
 
   it('tools of other types are dropped and named beside a function, and refused without one', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const hosted = [{ type: 'web_search' }, { type: 'web_search' }, { type: 'mcp', server_label: 'x' }, { type: 'é' }];
     const { response } = await openai.responses.create({ ...ask, tools: [...hosted, weather] as never }).withResponse();
     expect(response.headers.get('x-parlance-ignored')).toBe('tools.web_search, tools.mcp, tools[3]');
@@ -361,7 +361,7 @@ describe('without tools of the caller', () => {
 
   it.each([false, true])('the service’s tools run and are not shown; stream: %s', async (stream) => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor([adds, says('It is 42.')], { settings: mcp.settings });
+    const { openai, provider } = await startChatService([adds, says('It is 42.')], { settings: mcp.settings });
     const asked = { ...ask, tools: [] };
     const { output } = stream
       ? await openai.responses.stream(asked).finalResponse()
@@ -377,7 +377,7 @@ describe('without tools of the caller', () => {
     ['COMPAT_TOOLS is off', { env: { COMPAT_TOOLS: 'false' } }, {}],
   ])('the service’s tools are not offered when %s', async (_when, options, fields) => {
     const mcp = await startMcp();
-    const { openai, provider } = await startDoor(says('Hi.'), { settings: mcp.settings, ...options });
+    const { openai, provider } = await startChatService(says('Hi.'), { settings: mcp.settings, ...options });
     await openai.responses.create({ ...ask, ...fields });
     expect((await sentTo(provider))[0]).not.toHaveProperty('tools');
   });
@@ -401,7 +401,7 @@ describe('a reference to an item', () => {
   ];
 
   it.each([false, true])('of an earlier response is its text; reasoning is dropped; stream: %s', async (stream) => {
-    const { openai, provider } = await startDoor(paris);
+    const { openai, provider } = await startChatService(paris);
     const { output } = stream
       ? await openai.responses.stream(first).finalResponse()
       : await openai.responses.create(first);
@@ -410,7 +410,10 @@ describe('a reference to an item', () => {
   });
 
   it('may be to a call', async () => {
-    const { openai, provider } = await startDoor([calls({ id: 'a', name: 'weather', args: '{}' }), says('Sunny.')]);
+    const { openai, provider } = await startChatService([
+      calls({ id: 'a', name: 'weather', args: '{}' }),
+      says('Sunny.'),
+    ]);
     const { output } = await openai.responses.create({ ...first, tools: [weather] });
     await openai.responses.create({
       ...{ model: 'remote', tools: [weather] },
@@ -430,7 +433,7 @@ describe('a reference to an item', () => {
   const notFound = { status: 404, code: 'item_not_found', param: 'input[1].id', type: 'invalid_request_error' };
 
   it('of another key, or to an unknown id, is 404 item_not_found', async () => {
-    const { service } = await startDoor(paris, { env });
+    const { service } = await startChatService(paris, { env });
     const [one, two] = ['one', 'two'].map((apiKey) => new OpenAI({ baseURL: `${service.url}/v1`, apiKey }));
     const { output } = await one!.responses.create(first);
     const id = output.at(-1)!.id!;
@@ -445,7 +448,7 @@ describe('a reference to an item', () => {
     ['the request says store: false', {}, { store: false }],
     ['COMPAT_ITEMS is off', { env: { COMPAT_ITEMS: 'off' } }, {}],
   ])('is not possible when %s', async (_when, options, fields) => {
-    const { openai } = await startDoor(paris, options);
+    const { openai } = await startChatService(paris, options);
     const { output } = await openai.responses.create({ ...first, ...fields });
     await expect(openai.responses.create(refer(output.at(-1)!.id!))).rejects.toMatchObject(notFound);
   });
@@ -466,7 +469,7 @@ describe('a refusal', () => {
     ['background', { background: true }, { param: 'background', code: 'unsupported_parameter' }],
     ['other things to include', { include: ['file_search_call.results'] }, { param: 'include' }],
   ])('is 400 and names the field: %s', async (_what, fields, expected) => {
-    const { openai, provider } = await startDoor(says('Hi.'));
+    const { openai, provider } = await startChatService(says('Hi.'));
     const error: unknown = await openai.responses.create({ ...ask, ...fields } as never).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ type: 'invalid_request_error', ...expected });
@@ -474,13 +477,13 @@ describe('a refusal', () => {
   });
 
   it('of an unknown model is 404', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const asking = openai.responses.create({ ...ask, model: 'nosuch' });
     await expect(asking).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
   });
 
   it('of tools by a model without them is 400', async () => {
-    const { openai } = await startDoor(says('Hi.'));
+    const { openai } = await startChatService(says('Hi.'));
     const asking = openai.responses.create({ ...ofScript([]), tools: [weather] });
     await expect(asking).rejects.toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'tools' });
     const calling = openai.responses.create({ model: 'scripted', input: history });
@@ -489,7 +492,7 @@ describe('a refusal', () => {
 });
 
 it('null and empty values count as absent', async () => {
-  const { openai, provider } = await startDoor(says('Hi.'));
+  const { openai, provider } = await startChatService(says('Hi.'));
   const nulls = Object.fromEntries(
     [
       ...['instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'metadata', 'stream', 'store'],

@@ -104,7 +104,7 @@ it.each(['engine-failed', 'provider-error', 'engine-timeout', 'provider-quota-ex
   },
 );
 
-it('not an upload from a stream, which is gone', async () => {
+it('an upload from a stream is not retried', async () => {
   const { sdk, counts } = await start('overloaded');
   const file = createReadStream(spokenWords);
   await expect(sdk.audio.transcriptions.create({ file, model: 'whisper-1' })).rejects.toMatchObject({ status: 503 });

@@ -48,7 +48,7 @@ describe('with the sandbox', () => {
     expect(sound.toString('latin1', 0, 12)).toMatch(begins[response_format]);
   });
 
-  test('a wav has its true length, and nothing after the samples', async () => {
+  test('a wav has its actual length, and nothing after the samples', async () => {
     const sound = Buffer.from(await wav());
     expect(sound.readUInt32LE(4)).toBe(sound.length - 8);
     expect(sound.toString('latin1', 36, 40)).toBe('data');
@@ -267,7 +267,7 @@ describe('pcm of an engine, in pieces of odd lengths', () => {
     expect(Array.from(Buffer.concat(deltas))).toEqual(bytes);
   });
 
-  test('that fails in the middle ends the events with an error, and no event says that it is done', async () => {
+  test('that fails midway ends the events with an error and without a done event', async () => {
     const text = await (await ask('fail', { stream_format: 'sse' })).text();
     expect(text).toMatch(
       /data: \{"error":\{"message":"[^"]+","type":"server_error","param":null,"code":"engine_failed"\}\}\n\n$/,
@@ -324,7 +324,7 @@ describe('a model', () => {
   const ask = (body: object) => createApi(service.url).post(path, { input: 'Hi', ...body });
   const lastCall = () => service.log.findLast(({ msg }) => msg === 'synthesize')?.call;
 
-  test('is not needed for the examples of the documents: they are answered by any service', async () => {
+  test('is not required: the examples of the documentation work with any service', async () => {
     const api = createApi(service.url);
     for (const [document, where] of [
       ['/openapi.json', '/api/v1/tts'],
@@ -359,7 +359,7 @@ describe('a model', () => {
     expect((await ask({ model: 'plain', instructions: 'None' })).headers.has('x-parlance-ignored')).toBe(false);
   });
 
-  test('is asked for the words of a text, without marks', async () => {
+  test('receives the text without markup', async () => {
     const text = '# Cafe\u0301\n\n**One** [link](https://example.org) 🙂';
     const asItIs = text.normalize('NFC');
     const askNatively = (body: object) => createApi(service.url).post('/api/v1/tts', { model: 'plain', text, ...body });
@@ -375,7 +375,7 @@ describe('a model', () => {
     expect(lastCall()).toMatchObject({ text: asItIs });
   });
 
-  test('is not asked where nothing is left to say: 100 ms of silence', async () => {
+  test('is not called for an empty text, which becomes 100 ms of silence', async () => {
     const calls = () => service.log.filter(({ msg }) => msg === 'synthesize').length;
     const before = calls();
     const code = '```js\nconst a = 1;\n```';

@@ -45,7 +45,7 @@ test("verbose_json has OpenAI's keys, with seconds and the English name of the l
   });
 });
 
-test('what is not known or was not asked for has no key', () => {
+test('unknown and unrequested fields are omitted', () => {
   expect(toVerboseJson({ text: '', language: null })).toEqual({ task: 'transcribe', text: '' });
   expect(toJson({ text: '', language: null })).toEqual({ text: '' });
 });
@@ -56,7 +56,7 @@ test('a translation is English', () => {
   expect(toVerboseJson({ text: '', language: null }, 'translate')).toEqual({ task: 'translate', text: '' });
 });
 
-test('diarized_json says who says what', () => {
+test('diarized_json has the speakers', () => {
   const turns = [
     { speaker: 'A', startMs: 0, endMs: 1200, text: 'Guten' },
     { speaker: 'B', startMs: 1300, endMs: 2250, text: 'Morgen.' },

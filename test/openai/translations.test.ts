@@ -78,7 +78,7 @@ describe('a translation', () => {
   });
 });
 
-test('natively it is a task', async () => {
+test('in the native API it is a task', async () => {
   const body = new FormData();
   body.set('model', 'translator');
   body.set('task', 'translate');

@@ -111,7 +111,7 @@ describe('without a settings file', () => {
     expect((await callsOf(service).transcribe()).body).toMatchObject({ text: 'hello', model: TRANSCRIBE_MODEL });
   });
 
-  it('a model that nobody serves stops the start', async () => {
+  it('a model that no engine serves prevents the start', async () => {
     await expect(startTestService({ env: { TRANSCRIBE_MODEL } })).rejects.toThrow(
       `no engine serves the transcription model "${TRANSCRIBE_MODEL}"`,
     );

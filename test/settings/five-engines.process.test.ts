@@ -86,7 +86,7 @@ const speech = ['speed', 'instructions'];
 const song = `ÿû\u0090d${'\0'.repeat(414)}`;
 
 describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli': whisper }) => {
-  test('are listed with where they come from, and work', async () => {
+  test('are listed with their origin, and work', async () => {
     const provider = await startProvider();
     provider.behave(
       byPath({

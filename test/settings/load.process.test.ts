@@ -47,7 +47,7 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
   it('ends with exit code 1 and a message for a wrong value in the file', () =>
     expectRefused('logLevel): "loud" is not allowed', {}, { 'parlance.config.yaml': 'logLevel: loud' }));
 
-  it('ends with exit code 1 and a message for a file that is no YAML', () =>
+  it('ends with exit code 1 and a message for a file that is not YAML', () =>
     expectRefused(`${file} is not YAML`, {}, { 'parlance.config.yaml': 'corsOrigins: [' }));
 
   it('ends with exit code 1 and a message for an unset variable in the file', () =>
@@ -59,7 +59,7 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
     return expectRefused(says, { PORT: '8484' }, { 'parlance.config.yaml': yaml });
   });
 
-  it('ends with exit code 1 and a message for a file that is not there', () =>
+  it('ends with exit code 1 and a message for a missing file', () =>
     expectRefused('PARLANCE_CONFIG: ', { PARLANCE_CONFIG: 'nowhere.yaml' }));
 
   it('ends with exit code 1 and a message for a wrong option of an engine', () => {
@@ -71,7 +71,7 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
     );
   });
 
-  it('ends with exit code 1 and a message for an engine that there is not', () =>
+  it('ends with exit code 1 and a message for an unknown engine', () =>
     expectRefused(
       /engines\.ear\.use: unknown engine "wisper-cli"; did you mean whisper-cli\? use one of .*whisper-cli/,
       {},
@@ -94,7 +94,7 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
       },
     ));
 
-  it('ends with exit code 1 and a message for a default model that nobody serves', () =>
+  it('ends with exit code 1 and a message for a default model that no engine serves', () =>
     expectRefused(
       'TRANSCRIBE_MODEL (in the file: transcribeModel): no engine serves the transcription model "large"; known: local',
       { TRANSCRIBE_MODEL: 'large' },

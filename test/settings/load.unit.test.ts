@@ -124,7 +124,7 @@ const examples: { readonly [N in Name]: Example<N> } = {
 const namesInFile = names.filter((name) => examples[name].yaml !== undefined);
 
 describe('a setting', () => {
-  it('has its default when nothing is said', async () => {
+  it('has its default if it is not set', async () => {
     expect(await load({})).toEqual({
       host: '127.0.0.1',
       port: 8484,
@@ -179,7 +179,7 @@ describe('a setting', () => {
     });
   });
 
-  it('has only defaults that it might be given', () => {
+  it('has a default that is a valid value', () => {
     for (const [name, value] of Object.entries(defaultSettings)) {
       const validate = compileExplainable(schemasOfOne[name]!);
       validate({ [name]: value });
@@ -193,19 +193,19 @@ describe('a setting', () => {
     expect((await load({ [settingsTable[name].env]: env }))[name]).toEqual(fromEnv);
   });
 
-  it.each(namesInFile)('%s comes from the file, and from its variable when both say something', async (name) => {
+  it.each(namesInFile)('%s comes from the file, and from its variable if both are set', async (name) => {
     const { env, fromEnv, yaml, fromFile } = examples[name];
     expect((await load({}, `${name}: ${yaml}`))[name]).toEqual(fromFile);
     expect((await load({ [settingsTable[name].env]: env }, `${name}: ${yaml}`))[name]).toEqual(fromEnv);
   });
 
-  it('that is only a variable is refused in the file', async () => {
+  it('that is only a variable is rejected in the file', async () => {
     for (const name of names.filter((name) => !namesInFile.includes(name))) {
       expect(await refusal({}, `${name}: x`)).toContain(`unknown setting "${name}"`);
     }
   });
 
-  it('is not said by an empty variable', async () => {
+  it('is not set by an empty variable', async () => {
     const empty = Object.fromEntries(names.map((name) => [settingsTable[name].env, '']));
     expect(await load(empty)).toEqual(await load({}));
     expect((await load({ PORT: '' }, 'port: 80')).port).toBe(80);
@@ -227,13 +227,13 @@ describe('an address', () => {
     expect((await load({}, `publicUrl: ${text}`)).publicUrl).toBe(normalised);
   });
 
-  it('in CORS_ORIGINS is normalised to what browsers send', async () => {
+  it('in CORS_ORIGINS is normalized to the form that browsers send', async () => {
     const { corsOrigins } = await load({ CORS_ORIGINS: 'https://例え.jp,https://App.Example.com:443,http://a:80,*' });
     expect(corsOrigins).toEqual(['https://xn--r8jz45g.jp', 'https://app.example.com', 'http://a', '*']);
   });
 
   const addresses = ['http://a:99999', 'https://a^b', 'http://1.2.3.999', 'https://user:pass@a.example'];
-  it.each(addresses)('that is no URL, or has a user, is refused: %s', async (text) => {
+  it.each(addresses)('that is not a URL or has a user is rejected: %s', async (text) => {
     const says = `${JSON.stringify(text)} is not allowed: it must be`;
     expect(await refusal({ PUBLIC_URL: text })).toBe(
       `PUBLIC_URL: ${says} an http or https address without user or query, such as https://voice.example.com`,
@@ -266,19 +266,19 @@ describe('the settings file', () => {
     expect((await load({ PARLANCE_CONFIG: '' })).port).toBe(1);
   });
 
-  it('may be empty, or hold nothing but a comment', async () => {
+  it('may be empty or contain only a comment', async () => {
     expect((await load({}, '')).port).toBe(8484);
     expect((await load({}, '# port: 1\n')).port).toBe(8484);
   });
 
-  it('lists engines, which then are all there are', async () => {
+  it('may list the engines, which replace the default ones', async () => {
     const yaml = 'engines:\n  ear: { use: ./ear.js, speed: 3 }\n  mouth: { use: mouth }\n';
     const { engines } = await load({ WHISPER_MODEL: '/models/a.bin' }, yaml);
     expect(engines).toEqual({ ear: { use: './ear.js', speed: 3 }, mouth: { use: 'mouth' } });
     expect(Object.keys(engines)).toEqual(['ear', 'mouth']);
   });
 
-  it('may say something twice by an alias', async () => {
+  it('may use aliases', async () => {
     const { engines } = await load({}, 'engines: { a: &a { use: x, models: [m] }, b: *a }');
     expect(engines.b).toEqual({ use: 'x', models: ['m'] });
   });
@@ -332,7 +332,7 @@ describe('the settings file', () => {
     expect(await refusal({}, yaml)).toContain(`${file} is not a mapping of settings`);
   });
 
-  it('is refused for an alias bomb before it goes off', async () => {
+  it('is rejected for an alias bomb before it expands', async () => {
     const layers = Array.from({ length: 9 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i},`.repeat(9)}]`);
     const before = process.threadCpuUsage();
     expect(await refusal({}, ['l0: &l0 [x]', ...layers].join('\n'))).toContain(file);
@@ -349,7 +349,7 @@ describe('the settings file', () => {
 });
 
 describe('${NAME} in the file', () => {
-  it('is the variable’s value, alone, among other text, and in lists and mappings', async () => {
+  it('is replaced by the value of the variable, alone, within text, and in lists and mappings', async () => {
     const env = { MODELS: '/models', HOST_NAME: 'voice', DOMAIN: 'example.com', KEY: 'k-1' };
     const yaml = [
       'publicUrl: https://${HOST_NAME}.${DOMAIN}/',
@@ -362,11 +362,11 @@ describe('${NAME} in the file', () => {
     expect(engines.ear).toEqual({ use: './ear.js', models: [{ file: '/models/a.bin' }], apiKey: 'k-1' });
   });
 
-  it('is not looked at again: a value may contain ${NAME} itself', async () => {
+  it('is not expanded again in a value', async () => {
     expect((await load({ A: '${B}' }, 'ttsVoice: ${A}')).ttsVoice).toBe('${B}');
   });
 
-  it('stays where it is no name', async () => {
+  it('is kept if it is not a valid name', async () => {
     expect((await load({}, 'ttsVoice: "$A ${a-b} ${}"')).ttsVoice).toBe('$A ${a-b} ${}');
   });
 
@@ -381,7 +381,7 @@ describe('${NAME} in the file', () => {
     ]);
   });
 
-  it('is "" in an `apiKey`: listed, but without a key', async () => {
+  it('is "" in an `apiKey`, so that the engine is listed without a key', async () => {
     const yaml = 'engines: { a: { use: x, apiKey: "${NOPE}" }, b: { use: x, models: [{ apiKey: "${NOPE}" }] } }';
     const settings = await load({}, yaml);
     expect(settings.engines).toEqual({ a: { use: 'x', apiKey: '' }, b: { use: 'x', models: [{ apiKey: '' }] } });
@@ -391,7 +391,7 @@ describe('${NAME} in the file', () => {
     ]);
   });
 
-  it('stops the start in what is only called like an `apiKey`', async () => {
+  it('prevents the start in an option whose name only resembles `apiKey`', async () => {
     expect(await refusal({}, 'apiKeys: ["${NOPE}"]')).toContain('apiKeys[0]: the variable NOPE is not set');
     expect(await refusal({}, 'engines: { a: { use: x, myapiKey: "${NOPE}" } }')).toContain('NOPE is not set');
   });
@@ -487,19 +487,19 @@ describe('a wrong value', () => {
       },
     ];
 
-  it.each(wrong)('in $env ($text) is named with the value and what is allowed', async (row) => {
+  it.each(wrong)('in $env ($text) is reported with the value and the allowed values', async (row) => {
     const message = await refusal({ [row.env]: row.text });
     expect(message).toContain(`${row.env}: ${row.inEnv ?? row.shown} is not allowed: it ${row.allowed}`);
     expect(message).not.toContain('\n');
   });
 
-  it.each(wrong)('of $name in the file ($text) is named with the value and what is allowed', async (row) => {
+  it.each(wrong)('of $name in the file ($text) is reported with the value and the allowed values', async (row) => {
     const message = await refusal({}, `${row.name}: ${row.text}`);
     expect(message).toContain(`${row.env} (in the file: ${row.name}): ${row.shown} is not allowed: it ${row.allowed}`);
     expect(message).not.toContain('\n');
   });
 
-  it('in a list is named with its place', async () => {
+  it('in a list is reported with its location', async () => {
     const message = await refusal({}, 'corsOrigins: ["https://a.example", "a.example"]');
     expect(message).toContain('corsOrigins.1): "a.example" is not allowed: it must be origins such as');
   });
@@ -520,7 +520,7 @@ describe('a wrong value', () => {
     expect(await refusal({}, yaml)).toContain(says);
   });
 
-  it('under a name that is no setting is refused with those that are', async () => {
+  it('of an unknown setting is rejected with the known settings', async () => {
     const message = await refusal({}, 'volume: 11');
     expect(message).not.toContain('\n');
     expect(message).toContain(`${file}: unknown setting "volume"; known: host, port, `);
@@ -598,7 +598,7 @@ describe('no message shows a secret', () => {
 });
 
 describe('a variable', () => {
-  it('that looks like a setting and is none is named, with the one that was meant', () => {
+  it('that resembles a setting is reported with the likely one', () => {
     const env = {
       TRANSCRIBE_MODLE: 'x',
       PARLANCE_VOLUME: '11',
@@ -621,7 +621,7 @@ describe('a variable', () => {
     expect(describeUnknownVariables({ [wrong]: 'x' })).toEqual([`unknown variable ${wrong}; did you mean ${meant}?`]);
   });
 
-  it('of another program of OpenAI is none', () => {
+  it('of another program of OpenAI is ignored', () => {
     const others = ['OPENAI_ORG_ID', 'OPENAI_PROJECT_ID', 'OPENAI_LOG', 'OPENAI_MODEL', 'OPENAI_WEBHOOK_SECRET'];
     expect(describeUnknownVariables(Object.fromEntries(others.map((name) => [name, 'x'])))).toEqual([]);
   });
@@ -632,7 +632,7 @@ describe('a provider that is the service itself', () => {
   const says = (place: string, own: string) =>
     `${file}: engines.${place}.baseUrl: the URL is that of this service itself (${own}); set it to that of a provider`;
 
-  it('stops the start, with the name of the setting', async () => {
+  it('prevents the start, with the name of the setting', async () => {
     expect(await refusal({}, config('http://localhost:8484/v1'))).toBe(says('cloud', 'HOST and PORT'));
     const env = { PORT: '9000', HOST: '0.0.0.0', API_KEYS: 'k', PUBLIC_URL: 'https://voice.example.com' };
     const list = `engines:
@@ -648,7 +648,7 @@ describe('a provider that is the service itself', () => {
     expect(await refusal(env, config('${OPENAI_BASE_URL}'))).toBe(says('cloud', 'HOST and PORT'));
   });
 
-  it('is ignored in OPENAI_BASE_URL, together with the key, which is one of ours', async () => {
+  it('is ignored in OPENAI_BASE_URL, together with the key, which is one of the service', async () => {
     const env = {
       OPENAI_BASE_URL: 'http://127.0.0.1:8484/v1',
       OPENAI_API_KEY: 'ours',
@@ -696,7 +696,7 @@ describe('a provider that is the service itself', () => {
     expect(engines.ollama).not.toHaveProperty('models');
   });
 
-  it('is not looked for among the chat servers of this machine', async () => {
+  it('is not searched among the chat servers of this machine', async () => {
     expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual([
       'local',
       'voice',

@@ -26,7 +26,7 @@ async function refusal(server: unknown): Promise<string[]> {
 }
 
 describe('mcpServers', () => {
-  it('is empty without a word about it', () => {
+  it('is empty by default', () => {
     expect(loadSettings({}, folder).mcpServers).toEqual({});
   });
 

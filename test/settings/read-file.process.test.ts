@@ -36,7 +36,7 @@ test('a symlink is followed', async () => {
   expect(loadSettings({ PARLANCE_CONFIG: await link('config.yaml') }).port).toBe(8123);
 });
 
-test('a pipe that nobody writes to fails after 5 s', async () => {
+test('a pipe without a writer fails after 5 s', async () => {
   const path = await pipe();
   const message = 'nothing has written it to its end within 5 s';
   expect(() => readOperatorFileSync(path, () => undefined)).toThrow(message);

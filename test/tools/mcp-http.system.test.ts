@@ -142,7 +142,7 @@ describe('a server over streamable HTTP', () => {
     const events: ToolEvent[] = [];
     const outcome = run(open, 'real__wait', {}, { signal: caller.signal, events }).catch((error: unknown) => error);
     await until('it is at work', () => events.length > 0);
-    caller.abort(new Error('the caller has left'));
+    caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
     await until('the server has heard of it', () => server.cancelled.length === 1);
   });
@@ -157,7 +157,7 @@ describe('a server over streamable HTTP', () => {
     expect(events).toEqual([{ type: 'progress', progress: 1, total: 2 }]);
     const call = server.lastPost();
     const sinceLeft = startStopwatch();
-    caller.abort(new Error('the caller has left'));
+    caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
     await until('the connection is gone', () => call.socket.destroyed);
     expect(sinceLeft()).toBeLessThan(250);
@@ -278,7 +278,7 @@ describe('a server over streamable HTTP', () => {
     server.refuse(undefined);
     expect(await run(open, 'real__add', { a: 1, b: 1 })).toBe('2');
     expect(open.said(down)).toEqual([]);
-    expect(open.said('the MCP server refuses a call')).toMatchObject([{ level: 40, mcp: 'real', status }]);
+    expect(open.said('the MCP server rejected a call')).toMatchObject([{ level: 40, mcp: 'real', status }]);
   });
 
   it.each([404, 400])('is reconnected when it has lost the session (%i)', async (status) => {

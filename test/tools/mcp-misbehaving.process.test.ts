@@ -63,7 +63,7 @@ describe('a server that hangs', () => {
     const call = run(open, 'slow__one');
     await expect(call).rejects.toMatchObject({
       code: 'engine-timeout',
-      message: 'The tool gave no answer within 0.3 seconds.',
+      message: 'The tool did not respond within 0.3 seconds.',
     });
     await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'it was cancelled'));
     expect(open.said(down)).toEqual([]);
@@ -105,7 +105,7 @@ describe('a server that ends', () => {
     const tool = (await open.offered()).get('frail__one')!;
     const call = { signal: new AbortController().signal, emit: () => {} };
     await expect(tool.run({}, call)).rejects.toThrow('failed during the call');
-    await expect(tool.run({}, call)).rejects.toThrow('The tool server frail is not available now.');
+    await expect(tool.run({}, call)).rejects.toThrow('The tool server frail is not available.');
     expect((await open.offered()).size).toBe(0);
   });
 
@@ -143,7 +143,8 @@ describe('a server with invalid output', () => {
 });
 
 describe('a tool list', () => {
-  const warnings = (open: OpenTools) => open.said('tools of the MCP server are left out').map(({ reason }) => reason);
+  const warnings = (open: OpenTools) =>
+    open.said('some tools of the MCP server were skipped').map(({ reason }) => reason);
 
   it('may have ten thousand entries: 128 are offered', async () => {
     const open = await openConnected({
@@ -354,7 +355,7 @@ describe('a tool result', () => {
     ['a kind that there is not', `{ content: [{ type: 'smell' }] }`],
   ])('is refused when it is no result, and the server stays: %s', async (_what, result) => {
     const open = await answering(result);
-    await expect(run(open, 's__one')).rejects.toThrow('The answer of the tool is not valid.');
+    await expect(run(open, 's__one')).rejects.toThrow('The response of the tool is invalid.');
     expect(open.said(down)).toEqual([]);
   });
 

@@ -59,13 +59,15 @@ describe('a server that hangs', () => {
     caller.abort(new Error('a private reason'));
     expect(await outcome).toBe(caller.signal.reason);
     expect(sinceLeft()).toBeLessThan(250);
-    await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'cancelled: the caller has left'));
+    await until('the server knows', () =>
+      open.log.some(({ stderr }) => stderr === 'cancelled: the caller has disconnected'),
+    );
   });
 });
 
 describe('a server with invalid output', () => {
   it.each([
-    ['lines that are no messages', `setInterval(() => console.log('la'.repeat(30)), 0);`, 'its output is not MCP'],
+    ['lines that are no messages', `setInterval(() => console.log('la'.repeat(30)), 0);`, 'the output is not MCP'],
     ['a line without end', pouring('stdout', `'x'.repeat(1 << 20)`), 'message exceeds'],
   ])('is ended: %s', async (_what, script, reason) => {
     const server = await scripted(`on.initialize = () => undefined; ${script}`);

@@ -79,7 +79,7 @@ describe('server-everything', () => {
     );
     const outcome = call.catch((error: unknown) => error);
     await until('it is at work', () => events.length > 0);
-    caller.abort(new Error('the caller has left'));
+    caller.abort(new Error('the caller has disconnected'));
     expect(await outcome).toBe(caller.signal.reason);
     expect(await run(open, 'every__echo', { message: 'still here' })).toBe('Echo: still here');
   });
@@ -111,7 +111,7 @@ describe('server-filesystem and server-memory', () => {
     const tools = ['read_text_file', 'list_directory', 'no_such_tool'];
     const open = await openConnected({ files: { ...fromNpm('filesystem', folder), tools } });
     expect([...(await open.offered()).keys()].sort()).toEqual(['files__list_directory', 'files__read_text_file']);
-    const [line] = open.said('tools of the MCP server are left out');
+    const [line] = open.said('some tools of the MCP server were skipped');
     expect(line).toMatchObject({ level: 40, mcp: 'files', reason: 'not found: no_such_tool' });
   });
 });

@@ -29,7 +29,7 @@ export interface OpenEngines extends AsyncDisposable {
 }
 
 export type EngineOptions = Pick<RegistryOptions, 'timeouts' | 'guard' | 'wrapAsRemote'> &
-  Pick<ContextOptions, 'metrics' | 'noteQueue'>;
+  Pick<ContextOptions, 'metrics' | 'registerQueue'>;
 
 /** Throws a `SettingsError` that names the setting to change. */
 async function openWorkspace(settings: LoadedSettings, log: Logger): Promise<Workspace> {
@@ -52,7 +52,7 @@ export async function openEngines(
   settings: LoadedSettings,
   env: Environment,
   log: ParentLogger,
-  { metrics, noteQueue, ...options }: EngineOptions = {},
+  { metrics, registerQueue, ...options }: EngineOptions = {},
 ): Promise<OpenEngines> {
   const http = createHttpClient(env);
   const viaId = createViaId();
@@ -80,7 +80,7 @@ export async function openEngines(
         viaId,
         encoder,
         metrics,
-        noteQueue,
+        registerQueue,
       }),
       ...options,
     });

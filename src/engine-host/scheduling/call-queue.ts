@@ -1,47 +1,47 @@
-/** A bounded, fair job queue for CPU-bound work: one queue per caller, served in turn by weight. */
+/** A bounded, fair queue of engine calls: one queue per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { EngineError, type JobGrant, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
+import { EngineError, type CallGrant, type CallQueue, type CallQueueOptions } from '../../../engines/contract/index.ts';
 import {
   type CallerQueue,
   createFairScheduler,
-  endJob,
+  endCall,
   forgetIdle,
-  jobsOf,
+  callsOf,
   nextCaller,
   queueOf,
   servingOrder,
-  startJob,
+  startCall,
 } from './fair-scheduler.ts';
 import type { QueueMetrics, QueueRefusal, QueueState } from '../../metrics/metrics.ts';
 import { currentCaller, currentKey, currentUsage } from '../../request-scope.ts';
 import { traced } from '../../trace.ts';
 
-/** Number of finished jobs used to estimate the duration of a job. */
+/** Number of finished calls used to estimate the duration of a call. */
 const remembered = 8;
 
-const longestRetryAfterSeconds = 3_600;
+const maxRetryAfterSeconds = 3_600;
 
 interface Waiter {
   start(): void;
   refuse(reason: QueueRefusal): void;
-  /** Its number of jobs ahead, whether or not it has changed. */
+  /** Its number of calls ahead, whether or not it has changed. */
   reportPosition(ahead: number): void;
 }
 
-type Listener = Parameters<JobQueue['run']>[1];
+type Listener = Parameters<CallQueue['run']>[1];
 
 /** Registers the queue; `state` is read whenever somebody looks at the metrics. */
 type ObserveQueue = (state: () => QueueState) => QueueMetrics;
 
 /** `now` returns monotonic milliseconds. */
 export function createQueue(
-  { slots, waiting: maxWaiting }: QueueOptions,
+  { slots, waiting: maxWaiting }: CallQueueOptions,
   now: () => number,
   observe?: ObserveQueue,
-): JobQueue {
+): CallQueue {
   const scheduler = createFairScheduler<Waiter>(slots);
   const { queues } = scheduler;
-  /** The queue of each running job, in order of start. */
+  /** The queue of each running call, in order of start. */
   const running: CallerQueue<Waiter>[] = [];
   const throughput = createThroughput(now);
   let busy = 0;
@@ -49,7 +49,7 @@ export function createQueue(
   let willReport = false;
   const metrics = observe?.(() => ({ slots, running: busy, waiting }));
 
-  /** Resolves with the function that releases the slot. An abort removes the job from the queue. */
+  /** Resolves with the function that releases the slot. An abort removes the call from the queue. */
   async function takeSlot(caller: string, weight: number, listener: Listener): Promise<() => void> {
     listener.signal.throwIfAborted();
     if (busy < slots) return occupySlot(queueOf(scheduler, caller, weight));
@@ -57,7 +57,7 @@ export function createQueue(
     return traced('queue wait', {}, () => waitForSlot(queueOf(scheduler, caller, weight), listener));
   }
 
-  /** Once for all changes of this tick: one job that ends and the next that starts are one change. */
+  /** Once for all changes of this tick: one call that ends and the next that starts are one change. */
   function reportPositions(): void {
     if (willReport || waiting === 0) return;
     willReport = true;
@@ -68,15 +68,15 @@ export function createQueue(
   }
 
   function occupySlot(queue: CallerQueue<Waiter>): () => void {
-    const jobEnded = throughput.jobStarted();
+    const callEnded = throughput.callStarted();
     busy += 1;
-    startJob(scheduler, queue);
+    startCall(scheduler, queue);
     running.push(queue);
     return () => {
-      jobEnded();
+      callEnded();
       busy -= 1;
       running.splice(running.indexOf(queue), 1);
-      endJob(scheduler, queue);
+      endCall(scheduler, queue);
       startNext();
     };
   }
@@ -144,16 +144,16 @@ export function createQueue(
   }
 
   /**
-   * Rejects the newest waiter of the queue that is longest by weight, or throws. Running jobs count as well. Callers with
-   * equally many jobs never evict each other, and a caller's only job stays.
+   * Rejects the newest waiter of the queue that is longest by weight, or throws. Running calls count as well. Callers with
+   * equally many calls never evict each other, and a caller's only call stays.
    */
   function makeRoomFor(caller: string, weight: number): void {
-    const crowded = [...queues.values()].filter((queue) => queue.waiting.size > 0 && jobsOf(queue) > 1);
+    const crowded = [...queues.values()].filter((queue) => queue.waiting.size > 0 && callsOf(queue) > 1);
     const [first, ...others] = crowded;
     if (first === undefined) throw full(caller, weight);
     const longest = others.reduce((one, other) => (isLonger(one, other) ? one : other), first);
-    const own = jobsOf(queues.get(caller));
-    const staysShorter = own === 0 || (own + 1) / weight <= (jobsOf(longest) - 1) / longest.weight;
+    const own = callsOf(queues.get(caller));
+    const staysShorter = own === 0 || (own + 1) / weight <= (callsOf(longest) - 1) / longest.weight;
     if (!staysShorter) throw full(caller, weight);
     [...longest.waiting].at(-1)?.refuse('pushed_out');
   }
@@ -164,32 +164,32 @@ export function createQueue(
   }
 
   function overloaded(caller: string, weight: number): EngineError {
-    const retryAfter = Math.min(longestRetryAfterSeconds, Math.max(1, secondsUntilServed(caller, weight)));
+    const retryAfter = Math.min(maxRetryAfterSeconds, Math.max(1, secondsUntilServed(caller, weight)));
     return new EngineError('overloaded', 'The queue of this model is full; try again later.', { retryAfter });
   }
 
-  /** Estimates when one more job of the caller would start: every other caller gets at most as many turns as it needs. */
+  /** Estimates when one more call of the caller would start: every other caller gets at most as many turns as it needs. */
   function secondsUntilServed(caller: string, weight: number): number {
     const own = (queues.get(caller)?.waiting.size ?? 0) + 1;
-    let jobs = own;
+    let calls = own;
     for (const queue of queues.values()) {
-      if (queue.caller !== caller) jobs += Math.min(queue.waiting.size, Math.ceil((own * queue.weight) / weight));
+      if (queue.caller !== caller) calls += Math.min(queue.waiting.size, Math.ceil((own * queue.weight) / weight));
     }
-    return Math.round(jobs * throughput.msPerJob()) / 1000;
+    return Math.round(calls * throughput.msPerCall()) / 1000;
   }
 
   return {
     get full() {
       return busy >= slots && waiting >= maxWaiting;
     },
-    async run(job, listener) {
+    async run(call, listener) {
       const [usage, since] = [currentUsage(), now()];
       const release = await takeSlot(currentCaller(), currentKey()?.weight ?? 1, listener);
       try {
         const waitedMs = now() - since;
         if (usage) usage.queueMs = (usage.queueMs ?? 0) + waitedMs;
         metrics?.started(waitedMs);
-        return await job({});
+        return await call({});
       } finally {
         release();
       }
@@ -202,27 +202,27 @@ function isLonger(one: CallerQueue<Waiter>, other: CallerQueue<Waiter>): boolean
   return waits === otherWaits ? one.running / one.weight > other.running / other.weight : waits > otherWaits;
 }
 
-/** Estimates from the last finished jobs. A job that already runs longer than their mean counts with its own time. */
+/** Estimates from the last finished calls. A call that already runs longer than their mean counts with its own time. */
 function createThroughput(now: () => number) {
   const running = new Set<{ readonly since: number }>();
   const finishedMs: number[] = [];
   return {
-    /** Returns a function to call when the job has ended. */
-    jobStarted(): () => void {
-      const job = { since: now() };
-      running.add(job);
+    /** Returns a function to call when the call has ended. */
+    callStarted(): () => void {
+      const call = { since: now() };
+      running.add(call);
       return () => {
-        running.delete(job);
-        finishedMs.push(now() - job.since);
+        running.delete(call);
+        finishedMs.push(now() - call.since);
         if (finishedMs.length > remembered) finishedMs.shift();
       };
     },
     /** While every slot is busy: the mean time between two free slots. */
-    msPerJob(): number {
+    msPerCall(): number {
       const meanMs = finishedMs.reduce((sum, ms) => sum + ms, 0) / (finishedMs.length || 1);
-      let jobsPerMs = 0;
-      for (const { since } of running) jobsPerMs += 1 / Math.max(meanMs, now() - since);
-      return 1 / jobsPerMs;
+      let callsPerMs = 0;
+      for (const { since } of running) callsPerMs += 1 / Math.max(meanMs, now() - since);
+      return 1 / callsPerMs;
     },
   };
 }
@@ -237,7 +237,7 @@ export function createCorePlan(cores: number) {
   let inUse = 0;
   return {
     /**
-     * A job alone gets all that is free. While its queue has slots left, each of these finds a core later: it gets at most
+     * A call alone gets all that is free. While its queue has slots left, each of these finds a core later: it gets at most
      * half of what is free. Everybody gets one thread, even where none is free.
      */
     take(idleSlots: number): CoreLease {
@@ -245,7 +245,7 @@ export function createCorePlan(cores: number) {
       const share = idleSlots === 0 ? free : Math.min(Math.ceil(free / 2), free - idleSlots);
       return this.hold(Math.max(1, share));
     },
-    /** For a job whose number of threads is a setting. */
+    /** For a call whose number of threads is a setting. */
     hold(threads: number): CoreLease {
       inUse += threads;
       return { threads, [Symbol.dispose]: () => void (inUse -= threads) };
@@ -253,15 +253,15 @@ export function createCorePlan(cores: number) {
   };
 }
 
-/** Runs the jobs of a queue that are at work, each with its threads. */
-export function grantThreads({ slots, threads }: QueueOptions, cores: CorePlan) {
+/** Runs the calls of a queue that are at work, each with its threads. */
+export function grantThreads({ slots, threads }: CallQueueOptions, cores: CorePlan) {
   let busy = 0;
-  return async <T>(job: (grant: JobGrant) => Promise<T>): Promise<T> => {
-    if (threads === undefined) return job({});
+  return async <T>(call: (grant: CallGrant) => Promise<T>): Promise<T> => {
+    if (threads === undefined) return call({});
     busy += 1;
     using lease = threads === 'shared' ? cores.take(slots - busy) : cores.hold(threads);
     try {
-      return await job({ threads: lease.threads });
+      return await call({ threads: lease.threads });
     } finally {
       busy -= 1;
     }

@@ -1,10 +1,10 @@
 /**
- * Whose turn it is in a queue that is shared by callers: start-time fair queueing. Each job adds 1 / weight to the virtual
+ * Whose turn it is in a queue that is shared by callers: start-time fair queueing. Each call adds 1 / weight to the virtual
  * time of its caller, and the caller with the least is next. Deficit round robin has the same shares, but a caller of
- * weight 10 would start ten jobs in a row.
+ * weight 10 would start ten calls in a row.
  */
 
-/** The jobs of one caller. */
+/** The calls of one caller. */
 export interface CallerQueue<W> {
   readonly caller: string;
   /** Its share, relative to those of others. */
@@ -12,13 +12,13 @@ export interface CallerQueue<W> {
   /** Oldest first. */
   readonly waiting: Set<W>;
   running: number;
-  /** Virtual time at which its last job has had its share. */
+  /** Virtual time at which its last call has had its share. */
   served: number;
 }
 
 export interface FairScheduler<W> {
   readonly slots: number;
-  /** By caller, in order of their last start. Some have no jobs: a caller must not gain a share by coming back. */
+  /** By caller, in order of their last start. Some have no calls: a caller must not gain a share by coming back. */
   readonly queues: Map<string, CallerQueue<W>>;
   /** Virtual time: that of the last start. */
   time: number;
@@ -26,11 +26,11 @@ export interface FairScheduler<W> {
 
 export const createFairScheduler = <W>(slots: number): FairScheduler<W> => ({ slots, queues: new Map(), time: 0 });
 
-export function jobsOf<W>(queue: CallerQueue<W> | undefined): number {
+export function callsOf<W>(queue: CallerQueue<W> | undefined): number {
   return queue === undefined ? 0 : queue.waiting.size + queue.running;
 }
 
-/** Queues without jobs that are remembered; beyond that, the oldest are forgotten. */
+/** Queues without calls that are remembered; beyond that, the oldest are forgotten. */
 const mostIdle = 64;
 
 /** The queue of a caller; a new one is created. */
@@ -41,7 +41,7 @@ export function queueOf<W>({ queues, time }: FairScheduler<W>, caller: string, w
   return queue;
 }
 
-export function startJob<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): void {
+export function startCall<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): void {
   const { queues } = scheduler;
   scheduler.time = Math.max(scheduler.time, queue.served);
   queue.served = scheduler.time + 1 / queue.weight;
@@ -51,14 +51,14 @@ export function startJob<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>):
   forgetIdle(scheduler);
 }
 
-export function endJob<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): void {
+export function endCall<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): void {
   queue.running -= 1;
   forgetIdle(scheduler);
 }
 
-/** To be called whenever a queue may have no jobs left. */
+/** To be called whenever a queue may have no calls left. */
 export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
-  const idle = [...queues.values()].filter((queue) => jobsOf(queue) === 0);
+  const idle = [...queues.values()].filter((queue) => callsOf(queue) === 0);
   const kept = idle.length === queues.size ? 0 : mostIdle;
   for (const [index, queue] of idle.entries()) {
     if (queue.served <= time || index < idle.length - kept) queues.delete(queue.caller);
@@ -66,12 +66,12 @@ export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
 }
 
 /**
- * The waiting caller that is next: one that holds fewer slots than its share (so a long job counts while it runs), and
+ * The waiting caller that is next: one that holds fewer slots than its share (so a long call counts while it runs), and
  * among those the one that has been served least.
  */
 export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | undefined {
   let weights = 0;
-  for (const queue of scheduler.queues.values()) if (jobsOf(queue) > 0) weights += queue.weight;
+  for (const queue of scheduler.queues.values()) if (callsOf(queue) > 0) weights += queue.weight;
   let next: CallerQueue<W> | undefined;
   let best: readonly [number, number] = [Infinity, Infinity];
   for (const queue of scheduler.queues.values()) {
@@ -87,8 +87,8 @@ export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | und
 }
 
 /**
- * The waiting jobs in the order in which they will start if no other job arrives and the running ones end in the order of
- * their start. `running` has the queue of each running job.
+ * The waiting calls in the order in which they will start if no other call arrives and the running ones end in the order of
+ * their start. `running` has the queue of each running call.
  */
 export function servingOrder<W>(scheduler: FairScheduler<W>, running: readonly CallerQueue<W>[]): W[] {
   const queues = [...scheduler.queues].map(
@@ -99,12 +99,12 @@ export function servingOrder<W>(scheduler: FairScheduler<W>, running: readonly C
   const order: W[] = [];
   for (;;) {
     const ended = busy.shift();
-    if (ended) endJob(copy, ended);
+    if (ended) endCall(copy, ended);
     const next = nextCaller(copy);
     if (!next) return order;
     const [oldest] = next.waiting as Set<W> & Iterable<W>;
     order.push(oldest as W); // queues in turn have one
-    startJob(copy, next);
+    startCall(copy, next);
     next.waiting.delete(oldest as W);
     busy.push(next);
   }

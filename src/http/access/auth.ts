@@ -19,15 +19,18 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface Access {
   /**
-   * The API key; undefined in open mode. Throws `unauthorized` for a missing, unknown or expired one, and `rate-limited`
-   * for unknown ones too often from one address.
+   * Returns the API key; undefined in open mode. Throws `unauthorized` for a missing, unknown or expired key, and
+   * `rate-limited` after too many unknown keys from one address.
    */
   authorize(headers: Headers, address: string): Key | undefined;
-  /** In open mode, throws for a Host or an Origin that is not allowed. */
+  /** In open mode, throws for a Host or Origin that is not allowed. */
   checkSource(headers: Headers): void;
-  /** The CORS headers for this origin; none unless it is listed. */
+  /** Returns the CORS headers for this origin; empty unless it is listed. */
   corsHeaders(origin: string | undefined): Record<string, string>;
-  /** The further ones for a preflight that asks for these headers (Access-Control-Request-Headers). Throws for an origin that is not listed. */
+  /**
+   * Returns the additional headers for a preflight (`asked`: Access-Control-Request-Headers). Throws for an unlisted
+   * origin.
+   */
   preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
 }
 
@@ -93,17 +96,21 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
   };
 }
 
-/** A development server's proxy (Vite's, say) sends its page's origin on: reads have none, so only POST fails. */
+/**
+ * A development proxy such as Vite's forwards the origin of its page. GET requests have no origin, so only POST fails.
+ */
 function originNotAllowed(origin: string): ProblemError {
   const remedy = isOpaque(origin)
-    ? `set API_KEYS and list ${origin} by name in CORS_ORIGINS; files and sandboxed pages of anybody have this origin`
+    ? `set API_KEYS and list ${origin} by name in CORS_ORIGINS; any local file and any sandboxed page has this origin`
     : /^https?:/.test(origin)
       ? `start it with CORS_ORIGINS=${origin} (comma-separated with others), also when a development proxy such as Vite's is between`
       : 'list its origin in CORS_ORIGINS';
   return new ProblemError('origin-not-allowed', `Pages of ${origin} may not use this service: ${remedy}.`);
 }
 
-/** Origins that any page can have: those of files and of sandboxed frames. Packaged apps have them too. */
+/**
+ * Whether any page can have this origin, such as `null` of files and sandboxed frames. Packaged apps have it as well.
+ */
 function isOpaque(origin: string): boolean {
   return origin === 'null' || origin === 'file://';
 }
@@ -115,13 +122,13 @@ const exposedHeaders = [
 
 const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer, traceparent, tracestate';
 
-const longestHeaderList = 2048;
+const maxHeaderListLength = 2048;
 
 function isHeaderList(text: string): boolean {
-  return text.length <= longestHeaderList && /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/.test(text);
+  return text.length <= maxHeaderListLength && /^[\w!#$%&'*+.^`|~-]+(?: *, *[\w!#$%&'*+.^`|~-]+)*$/.test(text);
 }
 
-/** RFC 6750. */
+/** Parameter of the WWW-Authenticate challenge for a rejected token (RFC 6750). */
 const invalidToken = ', error="invalid_token"';
 
 function unauthorized(detail: string, error = ''): ProblemError {

@@ -1,10 +1,10 @@
-/** The address of a client behind reverse proxies. Only for callers: never for Host, Origin or scheme. */
+/** The address of a client behind reverse proxies. Identifies callers only; never used for Host, Origin or scheme. */
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 
 /**
- * The entry of X-Forwarded-For that the outermost of so many proxies has added: each adds the address that it sees at the
- * right end, and everything left of their entries is what the client claims. Without a valid one, the peer's address.
+ * Returns the entry of X-Forwarded-For that the outermost of `proxies` trusted proxies appended. Everything to the left
+ * of their entries is claimed by the client. Falls back to the peer's address if the entry is not a valid address.
  */
 export function clientAddress(
   { headers, socket }: Pick<IncomingMessage, 'headers'> & { readonly socket: Pick<Socket, 'remoteAddress'> },
@@ -17,7 +17,7 @@ export function clientAddress(
   return isIP(entry) === 0 ? socket.remoteAddress : entry;
 }
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some proxies write them. */
+/** Removes the port that some proxies add, as in `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(entry: string): string {
   return entry.replace(/^\[(.+)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }

@@ -6,9 +6,9 @@ import { ProblemError } from '../../contract/problems.ts';
 export const smallBody = 65_536;
 
 export interface BudgetSize {
-  /** Bytes for the first 64 KB of every body. */
+  /** Bytes reserved for the first 64 KB of every body. */
   readonly reserve: number;
-  /** Bytes for the rest of larger ones. */
+  /** Bytes shared by the rest of larger bodies. */
   readonly shared: number;
 }
 
@@ -66,7 +66,7 @@ export class Reservation implements RefusableBody {
     this.#shared.grow(this.#rest, bytes - smallBody);
   }
 
-  /** The body has been read, and `bytes` of it are kept. It can no longer be rejected. */
+  /** Call when the body has been read and `bytes` of it are kept. The body can then no longer be rejected. */
   settle(bytes: number): void {
     if (this.#isReleased) return;
     this.#reserve.settle(this.#share, Math.min(bytes, smallBody));
@@ -152,21 +152,21 @@ class Pool {
     }
   }
 
-  /** The caller's shares, if they would exceed half of the pool. */
+  /** Returns the caller's shares if they would exceed half of the pool. */
   #overHalf({ caller }: PoolShare, bytes: number): CallerShares | undefined {
     const own = this.#callers.get(caller);
     return own && own.shares.size > 1 && own.bytes + bytes > this.#size / 2 ? own : undefined;
   }
 
-  /** The caller with the largest shares and an unfinished body; ties go to the requesting caller. */
+  /** Returns the caller with the largest shares and an unfinished body; ties go to the requesting caller. */
   #most({ caller }: PoolShare, bytes: number): CallerShares | undefined {
     let most: CallerShares | undefined;
-    let mostBytes = -1;
+    let maxBytes = -1;
     for (const [name, held] of this.#callers) {
-      const wanted = held.bytes + (name === caller ? bytes : 0);
-      if (wanted <= mostBytes || ![...held.shares].some(({ isSettled }) => !isSettled)) continue;
+      const total = held.bytes + (name === caller ? bytes : 0);
+      if (total <= maxBytes || ![...held.shares].some(({ isSettled }) => !isSettled)) continue;
       most = held;
-      mostBytes = wanted;
+      maxBytes = total;
     }
     return most;
   }

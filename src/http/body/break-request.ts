@@ -1,7 +1,9 @@
-/** Lets the server fail a request whose body is not valid HTTP: the app responds, with the request id and a log line. */
+/**
+ * Lets the server fail a request whose body is not valid HTTP, so that the app responds with a request id and logs it.
+ */
 import type { IncomingMessage } from 'node:http';
 
-/** A property, because a WeakMap costs 10 µs of garbage collection per request. */
+/** A property of the request, because a WeakMap costs 10 µs of garbage collection per request. */
 const fails = Symbol('fails the request');
 
 type Breakable = IncomingMessage & { [fails]?: (reason: Error) => void };
@@ -11,7 +13,7 @@ export function onBroken(req: Breakable, fail: (reason: Error) => void): void {
   req[fails] = fail;
 }
 
-/** Fails the request. False if nothing is registered. */
+/** Fails the request. Returns false if no function is registered. */
 export function breakRequest(req: Breakable, reason: Error): boolean {
   req[fails]?.(reason);
   return req[fails] !== undefined;

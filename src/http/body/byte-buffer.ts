@@ -1,8 +1,10 @@
-/** Collects the chunks of a body. Small chunks are copied into blocks: a Buffer for a one-byte chunk takes 200 bytes. */
+/**
+ * Collects the chunks of a body. Small chunks are copied into blocks, because each Buffer takes 200 bytes of overhead.
+ */
 export class ByteBuffer {
   #chunks: Buffer[] = [];
-  /** The free rest of the last block. */
-  #room = none;
+  /** The free part of the last block. */
+  #free = none;
   #bytes = 0;
 
   add(chunk: Buffer): void {
@@ -13,20 +15,20 @@ export class ByteBuffer {
 
   #addLarge(chunk: Buffer): void {
     const last = this.#chunks.at(-1);
-    if (last && this.#room.length > 0) this.#chunks[this.#chunks.length - 1] = last.subarray(0, -this.#room.length);
-    this.#room = none;
+    if (last && this.#free.length > 0) this.#chunks[this.#chunks.length - 1] = last.subarray(0, -this.#free.length);
+    this.#free = none;
     this.#chunks.push(chunk);
   }
 
   #addSmall(chunk: Buffer): void {
     let rest = chunk;
     while (rest.length > 0) {
-      if (this.#room.length === 0) {
-        this.#room = Buffer.allocUnsafeSlow(blockBytes);
-        this.#chunks.push(this.#room);
+      if (this.#free.length === 0) {
+        this.#free = Buffer.allocUnsafeSlow(blockBytes);
+        this.#chunks.push(this.#free);
       }
-      const copied = rest.copy(this.#room);
-      this.#room = this.#room.subarray(copied);
+      const copied = rest.copy(this.#free);
+      this.#free = this.#free.subarray(copied);
       rest = rest.subarray(copied);
     }
   }
@@ -40,7 +42,7 @@ export class ByteBuffer {
 
   clear(): void {
     this.#chunks = [];
-    this.#room = none;
+    this.#free = none;
     this.#bytes = 0;
   }
 }

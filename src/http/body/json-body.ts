@@ -9,24 +9,24 @@ import { smallBody, type ByteBudget, type Reservation } from './body-budget.ts';
 import { ByteBuffer } from './byte-buffer.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
-/** Limits of what a body may contain, as `JsonStructure` measures it. */
+/** Limits of the structure of a body, as measured by `JsonStructure`. */
 export interface StructureLimits {
   readonly tokens: number;
   readonly depth: number;
 }
 
-/** Limits of an operation. */
+/** Limits of the JSON body of an operation. */
 export interface JsonRules {
   /** The largest valid body, in bytes. */
   readonly limit: number;
   readonly structure: StructureLimits;
-  /** Removes what the schema does not declare. */
+  /** Removes properties that the schema does not declare. */
   readonly prune: (value: object) => object;
 }
 
 export interface JsonLimits extends JsonRules {
   readonly budget: ByteBudget;
-  /** Receives the function that releases the budget; the kept body counts until then. */
+  /** Receives the function that releases the budget. The kept body counts until it is called. */
   readonly onEnd: (release: () => void) => void;
 }
 
@@ -38,18 +38,21 @@ export interface JsonBody {
 
 export async function readJson(source: BodySource, limits: JsonLimits): Promise<JsonBody> {
   const { req, signal } = source;
-  // Node.js parses a body that came with its head right after announcing the request: one microtask later it is there.
+  // Node.js parses a body that arrived with its head right after emitting the request, so it is available a microtask
+  // later.
   await Promise.resolve();
   signal.throwIfAborted(); // a claim made after the end would never be released
   if ((declaredLength(req) ?? 0) > limits.limit) throw tooLarge(limits.limit); // before 100 Continue
-  const gate = new BodyCounter(limits);
+  const counter = new BodyCounter(limits);
   const bytes = arrived(req);
-  if (bytes) gate.count(bytes);
-  const value = limits.prune(parseObject(bytes ?? (await receive(source, (until) => collect(req, { gate, until })))));
-  return { value, bytes: gate.settle(value) };
+  if (bytes) counter.count(bytes);
+  const value = limits.prune(
+    parseObject(bytes ?? (await receive(source, (until) => collect(req, { counter, until })))),
+  );
+  return { value, bytes: counter.settle(value) };
 }
 
-/** Counts a body while it arrives. Not closures: every live stream holds one. */
+/** Counts a body while it arrives. A class instead of closures, because every live stream holds one. */
 class BodyCounter {
   readonly #limits: JsonLimits;
   readonly #reservation: Reservation;
@@ -83,12 +86,12 @@ class BodyCounter {
   /** Counts only the kept value from now on. Returns the size as sent. */
   settle(value: object): number {
     const bytes = this.#bytes;
-    this.#reservation.settle(bytes <= smallBody ? mostWeightOf(bytes, this.#structure.tokens) : weigh(value));
+    this.#reservation.settle(bytes <= smallBody ? maxWeightOf(bytes, this.#structure.tokens) : weigh(value));
     return bytes;
   }
 }
 
-/** The body, if it arrived together with the head; saves the wait. */
+/** Returns the body if it arrived together with the head. */
 function arrived(req: IncomingMessage): Buffer | undefined {
   if (req.readableLength !== declaredLength(req)) return undefined;
   const bytes = (req.read() as Buffer | null) ?? Buffer.alloc(0);
@@ -97,7 +100,10 @@ function arrived(req: IncomingMessage): Buffer | undefined {
 }
 
 /** Releases all bytes at once on failure. */
-function collect(req: IncomingMessage, { gate, until }: { gate: BodyCounter; until: AbortSignal }): Promise<Buffer> {
+function collect(
+  req: IncomingMessage,
+  { counter, until }: { counter: BodyCounter; until: AbortSignal },
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new ByteBuffer();
     const stop = () => {
@@ -111,7 +117,7 @@ function collect(req: IncomingMessage, { gate, until }: { gate: BodyCounter; unt
     };
     const add = (chunk: Buffer) => {
       try {
-        gate.count(chunk);
+        counter.count(chunk);
         body.add(chunk);
       } catch (error) {
         fail(error as Error);
@@ -122,7 +128,7 @@ function collect(req: IncomingMessage, { gate, until }: { gate: BodyCounter; unt
       resolve(body.take());
     };
     const abort = () => fail(reasonOf(until));
-    gate.onRefused = fail;
+    counter.onRefused = fail;
     until.addEventListener('abort', abort);
     req.on('data', add).once('end', end);
   });
@@ -145,7 +151,7 @@ function parseObject(bytes: Buffer): object {
 }
 
 /** Upper bound of `weigh`, without visiting each value. */
-function mostWeightOf(bytes: number, tokens: number): number {
+function maxWeightOf(bytes: number, tokens: number): number {
   return 2 * bytes + 32 * (tokens + 1);
 }
 

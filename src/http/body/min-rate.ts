@@ -54,10 +54,10 @@ export function createRateWatch(minRate: MinRate = defaultMinRate): RateWatch {
 
   /** The tick is a tenth of the shortest time to measure. */
   function start({ timeoutMs }: Arrival): void {
-    const wanted = Math.max(5, Math.min(1000, timeoutMs / 10, minRate.graceMs / 10, minRate.windowMs / 10));
-    if (timer && tickMs <= wanted) return;
+    const requiredMs = Math.max(5, Math.min(1000, timeoutMs / 10, minRate.graceMs / 10, minRate.windowMs / 10));
+    if (timer && tickMs <= requiredMs) return;
     stop();
-    tickMs = wanted;
+    tickMs = requiredMs;
     timer = setInterval(tick, tickMs).unref();
   }
 

@@ -1,4 +1,4 @@
-/** Reads a form: text fields into memory, the recording to disk, within limits, under a file name chosen by the server. */
+/** Reads a form: text fields into memory, the recording to disk under a file name chosen by the server. */
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import type { FormBounds } from '../../contract/document.ts';
 import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
-import { takeTurn } from './read-turns.ts';
+import { scheduleRead } from './read-turns.ts';
 import { declaredLength, receive, type BodySource } from './receive.ts';
 
-/** 25 MB, inclusive (contract). */
+/** Maximum size of a recording: 25 MB, inclusive, as in the contract. */
 export const maxRecordingBytes = 26_214_400;
 
 /** Allowance for the multipart framing around the recording. */
@@ -39,19 +39,19 @@ export interface FormRules {
   /** Names of the fields that the contract declares as arrays. */
   readonly lists: readonly string[];
   readonly beforeFile: BeforeFile;
-  /** Added to the refusal of a file that is too large. */
+  /** Appended to the error message for a file that is too large. */
   readonly hint?: string | undefined;
 }
 
 /**
- * Stores the recording in `place`; its owner removes it. Throws a `ProblemError` for an invalid upload, `storage-full`,
- * or what `beforeFile` rejects with.
+ * Stores the recording in `destination`, whose owner removes it. Throws a `ProblemError` for an invalid upload,
+ * `storage-full`, or the rejection of `beforeFile`.
  */
-export async function readForm(source: BodySource, place: Upload, rules: FormRules): Promise<Form> {
+export async function readForm(source: BodySource, destination: Upload, rules: FormRules): Promise<Form> {
   const { req } = source;
-  if ((declaredLength(req) ?? 0) > place.maxBytes + frameBytes) throw tooLarge(place, rules);
+  if ((declaredLength(req) ?? 0) > destination.maxBytes + frameBytes) throw tooLarge(destination, rules);
   if (!hasBody(req)) throw missing(howToSend);
-  const { file, text } = await receive(source, (signal) => parse(req, { place, signal, ...rules }));
+  const { file, text } = await receive(source, (signal) => parse(req, { destination, signal, ...rules }));
   if (!file) throw missing(howToSend);
   return { file: await sniffed(file), fields: text.read(), bytes: text.bytes };
 }
@@ -63,7 +63,7 @@ function hasBody(req: IncomingMessage): boolean {
 }
 
 interface Parsing extends FormRules {
-  readonly place: Upload;
+  readonly destination: Upload;
   readonly signal: AbortSignal;
 }
 
@@ -73,11 +73,11 @@ interface Parsed {
 }
 
 /** The first failure aborts everything: the parser, the file, and the feeding of both. */
-async function parse(req: IncomingMessage, { place, signal, ...rules }: Parsing): Promise<Parsed> {
+async function parse(req: IncomingMessage, { destination, signal, ...rules }: Parsing): Promise<Parsed> {
   using ending = linkedSignal(signal);
   const fail = (reason: unknown) => ending.abort(reason);
   const { bounds, beforeFile } = rules;
-  const parser = addAbortSignal(ending.signal, createParser(req, bounds, place));
+  const parser = addAbortSignal(ending.signal, createParser(req, bounds, destination));
   const text = new TextFields(rules);
   let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
   parser.on('field', (name, value, { valueTruncated }) => {
@@ -88,17 +88,20 @@ async function parse(req: IncomingMessage, { place, signal, ...rules }: Parsing)
     }
   });
   parser.on('file', (name, stream, { filename }) => {
-    stream.on('limit', () => fail(tooLarge(place, rules)));
+    stream.on('limit', () => fail(tooLarge(destination, rules)));
     stream.on('error', () => undefined); // the parser emits it, too
     const admit = () => beforeFile(text.read());
-    storing = store({ name, stream, filename }, { path: join(place.path, 'upload'), admit, signal: ending.signal });
+    storing = store(
+      { name, stream, filename },
+      { path: join(destination.path, 'upload'), admit, signal: ending.signal },
+    );
     storing.catch(fail);
   });
   const tooMany = `must not have more than ${String(bounds.fields)} fields besides the recording`;
   for (const limit of ['fieldsLimit', 'partsLimit']) parser.on(limit, () => fail(invalid('body', '', tooMany)));
   parser.on('filesLimit', () => fail(invalid('body', '/file', 'must be a single file')));
   const whole = finished(parser).catch(explain);
-  feed(req, { parser, place, hint: rules.hint, signal: ending.signal, fail });
+  feed(req, { parser, destination, hint: rules.hint, signal: ending.signal, fail });
   return await ending.race(whole.then(async () => ({ file: await storing, text })));
 }
 
@@ -124,34 +127,34 @@ function createParser(
 
 interface Feeding extends Pick<FormRules, 'hint'> {
   readonly parser: Busboy;
-  readonly place: Upload;
+  readonly destination: Upload;
   readonly signal: AbortSignal;
   readonly fail: (reason: unknown) => void;
 }
 
-/** Not a pipe: each chunk is counted, and taken from the disk budget, before the parser may write any of it. */
-function feed(req: IncomingMessage, { parser, place, hint, signal, fail }: Feeding): void {
+/** Not a pipe, because each chunk is counted and taken from the disk budget before the parser may write any of it. */
+function feed(req: IncomingMessage, { parser, destination, hint, signal, fail }: Feeding): void {
   let bytes = 0;
   const add = (chunk: Buffer) => {
     try {
       bytes += chunk.length;
-      if (bytes > place.maxBytes + frameBytes) throw tooLarge(place, { hint });
-      place.account.take(chunk.length);
+      if (bytes > destination.maxBytes + frameBytes) throw tooLarge(destination, { hint });
+      destination.account.take(chunk.length);
       req.pause();
-      if (parser.write(chunk)) takeTurn(read);
+      if (parser.write(chunk)) scheduleRead(read);
     } catch (problem) {
       fail(problem);
     }
   };
   const end = () => parser.end();
   const read = () => req.resume();
-  parser.on('drain', () => takeTurn(read));
+  parser.on('drain', () => scheduleRead(read));
   req.on('data', add).once('end', end);
   onAbort(signal, () => req.off('data', add).off('end', end));
 }
 
 interface FilePart {
-  /** Absent, whatever busboy's types say, in a part without one. */
+  /** Absent in a part without a name, contrary to busboy's types. */
   readonly name: string | undefined;
   readonly stream: Readable;
   readonly filename: string | undefined;
@@ -184,7 +187,7 @@ async function store(
   signal.throwIfAborted();
   const file = createWriteStream(path, { flags: 'wx' });
   await pipeline(stream, file).catch(async (error: unknown) => {
-    // Before the answer: what did not fit must not keep others from the disk.
+    // Waits before the answer, so that the rejected file no longer takes disk space from others.
     if (!file.closed) await once(file, 'close');
     await rm(path, { force: true });
     explain(error);
@@ -202,7 +205,7 @@ class TextFields {
     this.#rules = rules;
   }
 
-  /** Throws for a field that no form may have. */
+  /** Throws for a field that is never valid. */
   add(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
     const { names, fieldSize } = this.#rules.bounds;
     checkName(name);
@@ -217,7 +220,7 @@ class TextFields {
     return Object.fromEntries(this.#values); // own properties, even of the name `__proto__`
   }
 
-  /** Repeated fields are arrays, and those with brackets, and those that the contract declares as arrays. */
+  /** Fields that are repeated, have brackets or are declared as arrays in the contract become arrays. */
   #keep(name: string, value: string): void {
     const [plain = ''] = name.split('[');
     const before = this.#values.get(plain);
@@ -233,7 +236,7 @@ function checkName(name: string | undefined): asserts name is string {
     throw invalid('body', '', `must not have field names of more than ${String(fieldNameSize)} bytes`);
 }
 
-/** RFC 6901. */
+/** Returns the JSON Pointer of a field (RFC 6901). */
 function pointerTo(name: string): string {
   return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
@@ -250,7 +253,7 @@ async function sniffed({ path, bytes }: StoredFile): Promise<Recording> {
   throw new ProblemError('recording-not-accepted', detail, inBody('/file', `is ${problem}`));
 }
 
-/** Throws `malformed-body` for busboy's errors, which have no code; those of the file system do. */
+/** Throws `malformed-body` for errors of busboy, which have no code, unlike errors of the file system. */
 function explain(error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== undefined) throw error;

@@ -1,14 +1,14 @@
 /**
- * Recordings are read in turns: between two of them the event loop serves everybody else. Otherwise one round of it reads a
- * chunk or more of every upload in flight before the next small request.
+ * Limits the number of upload chunks read per iteration of the event loop, so that small requests are served in
+ * between. Otherwise an iteration reads a chunk or more of every upload in flight before the next small request.
  */
-const perTurn = 8;
+const readsPerTurn = 8;
 
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 
-/** Calls `read` once, when its turn has come: not before this call has returned. */
-export function takeTurn(read: () => void): void {
+/** Calls `read` once, in a later iteration of the event loop. */
+export function scheduleRead(read: () => void): void {
   waiting.push(read);
   schedule();
 }
@@ -20,7 +20,7 @@ function schedule(): void {
 }
 
 function serve(): void {
-  for (const read of waiting.splice(0, perTurn)) read();
+  for (const read of waiting.splice(0, readsPerTurn)) read();
   isScheduled = false;
   schedule();
 }

@@ -1,4 +1,4 @@
-/** Common to all request bodies: `100 Continue`, a deadline, cancellation when the client disconnects. */
+/** Shared by all request bodies: `100 Continue`, a deadline, and cancellation when the client disconnects. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { linkedSignal } from '../../../lib/abort.ts';
 import type { RateWatch } from './min-rate.ts';
@@ -15,7 +15,7 @@ export interface BodySource {
 
 const awaitingContinue = new WeakSet<IncomingMessage>();
 
-/** Marks a request with `Expect: 100-continue`: `receive` sends the 100. */
+/** Marks a request with `Expect: 100-continue`, so that `receive` sends `100 Continue`. */
 export function markAwaitingContinue(req: IncomingMessage): void {
   awaitingContinue.add(req);
 }
@@ -26,7 +26,10 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
   return length === undefined ? undefined : Number(length);
 }
 
-/** Sends `100 Continue` if needed and runs `read` with the deadline and the signal. On return it aborts the signal of `read`. */
+/**
+ * Sends `100 Continue` if needed and runs `read` with the deadline and the signal. On return it aborts the signal of
+ * `read`.
+ */
 export async function receive<T>(
   { req, res, signal, timeoutMs, arrivals }: BodySource,
   read: (signal: AbortSignal) => Promise<T>,

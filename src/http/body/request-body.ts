@@ -1,4 +1,4 @@
-/** The body of a request, read when its operation is known: JSON into memory, a form to the disk. */
+/** The body of a request, read once its operation is known: JSON into memory, the recording of a form to disk. */
 import type { Upload } from '../../contract/operations.ts';
 import type { AccountedDirectory } from '../../system/workspace.ts';
 import { declaredLength, type BodySource } from './receive.ts';
@@ -18,12 +18,12 @@ export interface RequestBodyOptions {
 }
 
 interface UploadRules extends FormRules {
-  /** Where the file goes; absent: to a directory of the request. `declared`: the Content-Length. */
+  /** Opens the directory for the file. Default: a directory of the request. `declared`: the Content-Length. */
   readonly upload?: (declared: number | undefined) => Promise<Upload>;
 }
 
 interface RequestSource extends Pick<BodySource, 'req' | 'res' | 'signal'> {
-  /** Runs this when the request is over. */
+  /** Registers a cleanup function for the end of the request. */
   readonly atEnd: (cleanup: () => unknown) => void;
 }
 
@@ -41,15 +41,15 @@ export class RequestBody {
     return readJson(this.#within(bodyTimeoutMs), { ...rules, budget, onEnd: this.#source.atEnd });
   }
 
-  /** Rejects with what `beforeFile` and `upload` reject with. */
+  /** Also rejects with the rejections of `beforeFile` and `upload`. */
   async form({ upload, ...rules }: UploadRules): Promise<Form> {
     const source = this.#within(this.#options.uploadTimeoutMs);
-    const place = await (upload?.(declaredLength(source.req)) ?? this.#usualPlace());
-    this.#source.atEnd(() => place[Symbol.asyncDispose]());
-    return readForm(source, place, rules);
+    const destination = await (upload?.(declaredLength(source.req)) ?? this.#defaultUpload());
+    this.#source.atEnd(() => destination[Symbol.asyncDispose]());
+    return readForm(source, destination, rules);
   }
 
-  async #usualPlace(): Promise<Upload> {
+  async #defaultUpload(): Promise<Upload> {
     const directory = await this.#options.temporaryDirectory();
     const { path, account } = directory;
     return {

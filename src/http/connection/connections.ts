@@ -1,4 +1,4 @@
-/** Tracks connections: limit and eviction, stalled readers, parse errors, pipelining. */
+/** Tracks connections: enforces the limit, evicts, and handles stalled readers, parse errors and pipelining. */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,12 +8,12 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { ApiFormat } from '../api-format.ts';
 import { breakRequest } from '../body/break-request.ts';
-import { guard, guardShared } from './safe-listener.ts';
+import { safeListener, safeSharedListener } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {
   readonly log: Logger;
-  /** The API for a request target, for failures of requests that never begin. */
+  /** Returns the API of a request target, for failures of requests that never begin. */
   readonly formatFor: (target: string) => ApiFormat;
   /** Maximum number of connections. */
   readonly limit: number;
@@ -23,8 +23,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `closing`: the last response has been sent;
- * further input is read and discarded, because closing with unread bytes would reset the connection first.
+ * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `closing`: the last response has been sent,
+ * and further input is discarded, because closing with unread bytes would reset the connection.
  */
 type State = 'waiting' | 'busy' | 'idle' | 'closing';
 
@@ -38,26 +38,26 @@ interface Connection {
   readonly pipelined: (() => void)[];
   /** The response to the last request, until that request has been read and answered. */
   latest?: ServerResponse | undefined;
-  /** Changes whenever the client reads something. */
+  /** Changes whenever the client reads from the connection. */
   mark: number;
   /** Sweeps since the last change of `mark`, or since the connection started closing. */
   still: number;
-  /** The parser failed; further input is ignored. */
+  /** True after a parse error; further input is ignored. */
   isUnreadable: boolean;
-  /** Sent after the pending responses. */
+  /** A problem to send after the pending responses. */
   refusal?: Refusal;
 }
 
 interface Refusal {
   readonly problem: ProblemError;
-  /** The request target, where it is known. */
+  /** The request target, if known. */
   readonly target?: string | undefined;
-  /** For the access log. */
+  /** Additional fields of the access log line. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
 /** Connections of one address, not counting those in state `closing`. */
-interface Holder {
+interface AddressConnections {
   count: number;
   /** Oldest first. */
   readonly waiting: Set<Connection>;
@@ -70,13 +70,13 @@ const maxPipelined = 16;
 const maxClosing = 32;
 /** Timeout of a stalled reader, counted in sweeps, so that a blocked event loop does not look like a stalled reader. */
 const stalledSweeps = 12;
-/** 5 to 10 s at the default timeout. */
+/** Sweeps before a closing connection is destroyed: 5 to 10 s at the default timeout. */
 const closingSweeps = 2;
 
 export class Connections {
   readonly #options: ConnectionOptions;
   readonly #bySocket = new Map<Duplex, Connection>();
-  readonly #holders = new Map<string, Holder>();
+  readonly #byAddress = new Map<string, AddressConnections>();
   /** Connections by state, in the order in which they entered it. */
   readonly #in: Readonly<Record<State, Set<Connection>>> = {
     waiting: new Set(),
@@ -96,27 +96,29 @@ export class Connections {
     const { log, stalledMs } = options;
     server.on(
       'connection',
-      guard(log, (socket: Socket) => this.#open(socket)),
+      safeListener(log, (socket: Socket) => this.#open(socket)),
     );
     server.on(
       'clientError',
-      guard(log, (error: ParseError, socket: Duplex) => this.#fail(error, socket)),
+      safeListener(log, (error: ParseError, socket: Duplex) => this.#fail(error, socket)),
     );
     const act = (socket: Socket, then: (connection: Connection) => void) => {
       const connection = this.#bySocket.get(socket);
       if (connection) then(connection);
     };
-    this.#onAnswered = guardShared(log, ({ req }) => act(req.socket, (connection) => this.#answered(connection)));
-    this.#onHalfClosed = guardShared(log, (socket) => act(socket, (connection) => this.#halfClosed(connection)));
-    this.#onClosed = guardShared(log, (socket) => act(socket, (connection) => this.#forget(connection)));
-    const sweep = guard(log, () => this.#sweep());
+    this.#onAnswered = safeSharedListener(log, ({ req }) =>
+      act(req.socket, (connection) => this.#answered(connection)),
+    );
+    this.#onHalfClosed = safeSharedListener(log, (socket) => act(socket, (connection) => this.#halfClosed(connection)));
+    this.#onClosed = safeSharedListener(log, (socket) => act(socket, (connection) => this.#forget(connection)));
+    const sweep = safeListener(log, () => this.#sweep());
     const timer = setInterval(sweep, stalledMs / stalledSweeps).unref();
     server.once('close', () => clearInterval(timer));
   }
 
   /**
-   * Starts a request once the previous one on the same connection has been answered: otherwise pipelining would bypass
-   * the limits on concurrency. Dropped when the connection is closing, since nobody would read the response.
+   * Starts a request once the previous one on the same connection has been answered, because pipelining would otherwise
+   * bypass the limits on concurrency. The request is dropped if the connection is closing.
    */
   begin(res: ServerResponse, start: () => void): void {
     const connection = this.#bySocket.get(res.req.socket);
@@ -162,7 +164,7 @@ export class Connections {
     for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
   }
 
-  /** Closes all connections; Node's own list does not include those that sent CONNECT. */
+  /** Destroys all connections. Node's own list does not include connections that sent CONNECT. */
   destroy(): void {
     for (const { socket } of this.#bySocket.values()) socket.destroy();
   }
@@ -182,10 +184,10 @@ export class Connections {
     };
     this.#bySocket.set(socket, connection);
     this.#in.waiting.add(connection);
-    const holder = this.#holders.get(address) ?? { count: 0, waiting: new Set(), idle: new Set() };
-    this.#holders.set(address, holder);
-    holder.count += 1;
-    holder.waiting.add(connection);
+    const connections = this.#byAddress.get(address) ?? { count: 0, waiting: new Set(), idle: new Set() };
+    this.#byAddress.set(address, connections);
+    connections.count += 1;
+    connections.waiting.add(connection);
     socket.on('close', this.#onClosed).on('end', this.#onHalfClosed);
     if (this.#bySocket.size - this.#in.closing.size > limit) this.#makeRoom(connection);
   }
@@ -194,7 +196,7 @@ export class Connections {
     this.#leave(connection);
     connection.state = state;
     this.#in[state].add(connection);
-    if (state === 'idle') this.#holders.get(connection.address)?.idle.add(connection);
+    if (state === 'idle') this.#byAddress.get(connection.address)?.idle.add(connection);
   }
 
   #close(connection: Connection): void {
@@ -221,14 +223,14 @@ export class Connections {
   #leave(connection: Connection): void {
     const { address, state } = connection;
     this.#in[state].delete(connection);
-    if (state === 'waiting' || state === 'idle') this.#holders.get(address)?.[state].delete(connection);
+    if (state === 'waiting' || state === 'idle') this.#byAddress.get(address)?.[state].delete(connection);
   }
 
   #release(address: string): void {
-    const holder = this.#holders.get(address);
-    if (holder === undefined) return;
-    holder.count -= 1;
-    if (holder.count === 0) this.#holders.delete(address);
+    const connections = this.#byAddress.get(address);
+    if (connections === undefined) return;
+    connections.count -= 1;
+    if (connections.count === 0) this.#byAddress.delete(address);
   }
 
   #answered(connection: Connection): void {
@@ -246,18 +248,18 @@ export class Connections {
     else this.#move(connection, 'idle');
   }
 
-  /** A FIN counts as a disconnect: a half-close cannot be distinguished from a full close. A complete response is still sent. */
+  /** Treats a FIN as a disconnect, since half-close looks like full close. A complete response is still sent. */
   #halfClosed({ socket, inFlight, latest }: Connection): void {
     if (inFlight > 1 || (inFlight === 1 && latest?.writableEnded !== true)) socket.destroy();
   }
 
   /**
-   * Evicts a connection without a request first, then an idle one, then the newest request of the address with the most
-   * connections. An address never evicts connections of an address that has fewer: otherwise a client that keeps opening
-   * connections would close those of all others.
+   * Evicts, in this order, a connection without a request, an idle connection, or the newest request of the address
+   * with the most connections. An address never evicts connections of an address that has fewer: otherwise a client
+   * that keeps opening connections would close those of all others.
    */
   #makeRoom(newcomer: Connection): void {
-    const own = this.#holders.get(newcomer.address)?.count ?? 0;
+    const own = this.#byAddress.get(newcomer.address)?.count ?? 0;
     const victim =
       this.#oldest('waiting', own, newcomer) ?? this.#oldest('idle', own, newcomer) ?? this.#newestBusy(own);
     if (victim) {
@@ -269,29 +271,33 @@ export class Connections {
     }
   }
 
-  /** The oldest connection in this state of the address with the most connections; undefined if that has fewer than `least`. */
+  /**
+   * The oldest connection in this state of the address with the most of them; undefined if it has fewer than `least`.
+   */
   #oldest(state: 'waiting' | 'idle', least: number, newcomer: Connection): Connection | undefined {
     let found: Connection | undefined;
     let most = least - 1;
-    for (const holder of this.#holders.values()) {
-      if (holder.count <= most) continue;
-      const [first, second] = holder[state];
+    for (const connections of this.#byAddress.values()) {
+      if (connections.count <= most) continue;
+      const [first, second] = connections[state];
       const oldest = first === newcomer ? second : first;
       if (oldest === undefined) continue;
       found = oldest;
-      most = holder.count;
+      most = connections.count;
     }
     return found;
   }
 
-  /** The one with the least work lost; undefined when no address has more connections than `own`. */
+  /**
+   * The newest busy connection, which loses the least work; undefined if no address has more connections than `own`.
+   */
   #newestBusy(own: number): Connection | undefined {
-    const most = [...this.#holders.values()].reduce((highest, { count }) => Math.max(highest, count), own);
+    const most = [...this.#byAddress.values()].reduce((highest, { count }) => Math.max(highest, count), own);
     if (most <= own) return undefined;
-    return [...this.#in.busy].findLast(({ address }) => this.#holders.get(address)?.count === most);
+    return [...this.#in.busy].findLast(({ address }) => this.#byAddress.get(address)?.count === most);
   }
 
-  /** A parse error or a timeout of the request head. */
+  /** Handles a parse error or a timeout of the request head. */
   #fail(error: ParseError, socket: Duplex): void {
     const connection = this.#bySocket.get(socket);
     if (connection?.state === 'closing' || connection?.isUnreadable) return; // already handled
@@ -326,12 +332,12 @@ const tooMany = new ProblemError('overloaded', 'Too many connections; try again 
 
 type ParseError = NodeJS.ErrnoException & { readonly reason?: string; readonly rawPacket?: Buffer };
 
-/** Known when the packet that could not be parsed has the request line. */
+/** Returns the request target if the packet that could not be parsed contains the request line. */
 function targetOf({ rawPacket }: ParseError): string | undefined {
   return /^[A-Z]+ (\S{1,200})/.exec(rawPacket?.toString('latin1', 0, 300) ?? '')?.[1];
 }
 
-/** Undefined when no response is due, or one has started. */
+/** Undefined if no response is due, or a response has started. */
 function problemOf({ code = '', reason }: ParseError, connection: Connection): ProblemError | undefined {
   const { socket, latest, inFlight } = connection;
   const isInBody = latest?.req.complete === false;

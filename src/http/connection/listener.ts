@@ -1,4 +1,4 @@
-/** The listening socket and its graceful shutdown: requests in flight finish, new ones are not accepted. */
+/** The listening socket and its graceful shutdown: requests in flight finish, new connections are not accepted. */
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,14 +7,14 @@ import { createServer } from '../../../lib/node-http.ts';
 import type { RequestListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';
-import { guard } from './safe-listener.ts';
+import { safeListener } from './safe-listener.ts';
 import { connectionLimit } from '../../system/file-descriptors.ts';
 import { ProblemError } from '../../contract/problems.ts';
 
 export interface ListeningServer {
-  /** URL on this machine, without a trailing slash. */
+  /** Local URL without a trailing slash. */
   readonly url: string;
-  /** From now on, connections are not kept alive: clients reconnect, where there is another service to connect to. */
+  /** Disables keep-alive from now on, so that clients reconnect, possibly to another instance. */
   readonly drain: () => void;
   /** Stops accepting connections; resolves when all requests have been answered. */
   close(): Promise<void>;
@@ -37,7 +37,7 @@ export interface ConnectionLimits {
   readonly stalledMs: number;
 }
 
-/** Longer than the keep-alive of proxies, so that none of them reuses a connection that is just being closed. */
+/** Longer than the keep-alive of common proxies, so that they do not reuse a connection that is being closed. */
 const keepAliveMs = 75_000;
 
 export async function listen(
@@ -57,21 +57,21 @@ export async function listen(
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(
       res,
-      guard(log, () => listener(req, res)),
+      safeListener(log, () => listener(req, res)),
     );
   };
-  server.on('request', guard(log, serve));
-  server.on('checkExpectation', guard(log, serve)); // rejected by the app
+  server.on('request', safeListener(log, serve));
+  server.on('checkExpectation', safeListener(log, serve)); // rejected by the app
   const serveAfterContinue = (req: IncomingMessage, res: ServerResponse) => {
     markAwaitingContinue(req);
     serve(req, res);
   };
-  server.on('checkContinue', guard(log, serveAfterContinue));
+  server.on('checkContinue', safeListener(log, serveAfterContinue));
   const refuseTunnel = (_req: IncomingMessage, socket: Duplex) => {
     socket.on('error', (error) => log.debug({ err: error }, 'a connection broke')).resume();
     connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
   };
-  server.on('connect', guard(log, refuseTunnel));
+  server.on('connect', safeListener(log, refuseTunnel));
   await once(server.listen(port, host), 'listening');
   server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {

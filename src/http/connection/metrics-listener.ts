@@ -1,4 +1,4 @@
-/** The listener of METRICS_PORT: metrics and probes for machines of the operator, without keys. */
+/** The listener of METRICS_PORT: metrics and probes for the operator's machines, without API keys. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
@@ -11,11 +11,11 @@ import { listen, type ListeningServer, type ListenOptions } from './listener.ts'
 import { nativeFormat } from '../native-format.ts';
 import type { ReadyProbe } from '../probes.ts';
 import { readRequestHead } from '../request-head.ts';
-import { guard } from './safe-listener.ts';
+import { safeListener } from './safe-listener.ts';
 
 /** `host` and `port`: METRICS_HOST and METRICS_PORT. */
 export interface MetricsListenerOptions extends Pick<ListenOptions, 'host' | 'port' | 'log'> {
-  /** The body of `/healthz`; throws a problem. */
+  /** Returns the body of `/healthz`, or throws a problem. */
   readonly alive: () => object;
   readonly readyProbe: ReadyProbe;
   readonly metrics: { readonly mediaType: string; render(): Promise<string> };
@@ -24,14 +24,14 @@ export interface MetricsListenerOptions extends Pick<ListenOptions, 'host' | 'po
 /** Scrapers are few and fast. */
 const limits = { connections: 32, headMs: 5_000, stalledMs: 12_000 };
 
-/** Throws a `SettingsError` when the address is in use or not ours. */
+/** Throws a `SettingsError` when the address is in use or not local. */
 export async function listenForMetrics(options: MetricsListenerOptions): Promise<ListeningServer> {
   const { host, port, log } = options;
   const pages = pagesOf(options);
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     res.once(
       'finish',
-      guard(log, () => linger(req)),
+      safeListener(log, () => linger(req)),
     );
     answer(req, res, pages, log).catch((error: unknown) => {
       log.error({ err: error }, 'a request for metrics could not be answered');
@@ -69,7 +69,7 @@ function pagesOf({ host, alive, readyProbe, metrics }: MetricsListenerOptions): 
   ]);
 }
 
-/** On loopback: a page whose name resolves to this machine must not read the names of keys (DNS rebinding). */
+/** Rejects host names on loopback, so that a web page cannot read the names of keys by DNS rebinding. */
 function refuseForeignName(asked: string): void {
   const name = withoutBrackets(asked.replace(/:\d+$/, ''));
   if (isLoopback(name) || isIP(name) !== 0) return;

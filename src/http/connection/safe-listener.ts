@@ -1,8 +1,11 @@
 import type { Logger } from '../../../engines/contract/index.ts';
 import { errnoOf } from '../../../lib/errors.ts';
 
-/** Wraps an event listener: exceptions are logged, instead of ending the process as uncaught exceptions. */
-export function guard<Args extends unknown[]>(log: Logger, listener: (...args: Args) => void): (...args: Args) => void {
+/** Wraps an event listener to log its exceptions, which would otherwise end the process as uncaught exceptions. */
+export function safeListener<Args extends unknown[]>(
+  log: Logger,
+  listener: (...args: Args) => void,
+): (...args: Args) => void {
   return (...args) => {
     try {
       listener(...args);
@@ -12,9 +15,14 @@ export function guard<Args extends unknown[]>(log: Logger, listener: (...args: A
   };
 }
 
-/** The same for one listener on many emitters, which receives the emitter: a closure for each would live as long as it. */
-export function guardShared<Emitter>(log: Logger, listener: (emitter: Emitter) => void): (this: Emitter) => void {
-  const guarded = guard(log, listener);
+/**
+ * Like `safeListener`, for one listener shared by many emitters. It receives the emitter, which saves a closure per emitter.
+ */
+export function safeSharedListener<Emitter>(
+  log: Logger,
+  listener: (emitter: Emitter) => void,
+): (this: Emitter) => void {
+  const guarded = safeListener(log, listener);
   return function () {
     guarded(this);
   };

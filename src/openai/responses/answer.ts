@@ -1,11 +1,11 @@
-/** A response, whole. */
+/** The non-streaming response. */
 import type { ChatResult, Usage } from '../../../engines/contract/index.ts';
 import type { Schemas } from '../operations.ts';
 
 export type ResponseObject = Schemas['ResponseObject'];
 export type OutputItem = Schemas['OutputItem'];
 
-/** The fields that a response has from the beginning. */
+/** The fields that are known when a response begins. */
 export interface ResponseFacts {
   readonly id: string;
   /** Seconds since 1970. */
@@ -14,7 +14,7 @@ export interface ResponseFacts {
   readonly request: Schemas['ResponseRequest'];
 }
 
-/** A response that is in progress, with what its request says. */
+/** Creates a response in progress, with the fields of its request. */
 export function beginResponse({ id, created, model, request }: ResponseFacts): ResponseObject {
   const { effort = null, summary = null } = request.reasoning ?? {};
   return {
@@ -45,15 +45,15 @@ export function beginResponse({ id, created, model, request }: ResponseFacts): R
   };
 }
 
-/** Why an answer was cut, by finish reason. */
+/** Reasons of an incomplete answer, by finish reason. */
 const incompleteReasons = { length: 'max_output_tokens', content_filter: 'content_filter' } as const;
 
-/** Null for an answer that has ended by itself. */
+/** Returns null for a complete answer. */
 export function incompleteDetails(reason: ChatResult['finishReason']): ResponseObject['incomplete_details'] {
   return reason === 'length' || reason === 'content_filter' ? { reason: incompleteReasons[reason] } : null;
 }
 
-/** Zeros where the provider reports nothing: apps read these fields without a check. */
+/** Returns zeros if the provider reports no usage, because apps read these fields without a check. */
 export function toUsage(usage: Usage | null): Schemas['ResponseUsage'] {
   return {
     input_tokens: usage?.promptTokens ?? 0,

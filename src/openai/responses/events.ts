@@ -1,4 +1,4 @@
-/** A response in events. */
+/** The events of a streamed response. */
 import { randomUUID } from 'node:crypto';
 import type { ChatResult, ToolCall } from '../../../engines/contract/index.ts';
 import type { KeptItem } from '../../chat/item-store.ts';
@@ -22,18 +22,21 @@ export type ResponseEvent = Schemas['ResponseEvent'];
 type Unnumbered<Event = ResponseEvent> = Event extends ResponseEvent ? Omit<Event, 'sequence_number'> : never;
 
 export interface ResponseFormat extends RunFormat<ResponseEvent> {
-  /** The last event of a stream that has failed, with the output until then. */
+  /** Returns the last event of a failed stream, with the output so far. */
   failed(error: Schemas['ErrorDetails']): ResponseEvent;
 }
 
 export interface FormatOptions {
-  /** A call as the caller knows it: its tool may be in a namespace. */
+  /** Returns the tool of a call under the caller's name, which may have a namespace. */
   readonly calledAs: (call: ToolCall) => CalledTool;
-  /** Called with each item of the whole output that later requests may refer to. */
+  /** Called with each output item that later requests may refer to. */
   readonly keep: (id: string, item: KeptItem) => void;
 }
 
-/** At most one reasoning, then at most one message, then the calls. Every text is closed before the next item begins. */
+/**
+ * The items are at most one reasoning, at most one message, and the calls. Each text is closed before the next item
+ * begins.
+ */
 export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: FormatOptions): ResponseFormat {
   const joinContent = createStepJoin();
   const joinReasoning = createStepJoin();
@@ -75,7 +78,7 @@ export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: F
 
   function addCall(call: ToolCall): readonly Unnumbered[] {
     const id = newId('fc');
-    const place = { output_index: output.length, item_id: id };
+    const position = { output_index: output.length, item_id: id };
     const { id: call_id, arguments: json } = call;
     const item = { id, type: 'function_call' as const, call_id, ...calledAs(call) };
     const done = { ...item, status: 'completed' as const, arguments: json };
@@ -84,19 +87,19 @@ export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: F
     return [
       {
         type: 'response.output_item.added',
-        output_index: place.output_index,
+        output_index: position.output_index,
         item: { ...item, status: 'in_progress', arguments: '' },
       },
-      { type: 'response.function_call_arguments.delta', ...place, delta: json },
-      { type: 'response.function_call_arguments.done', ...place, name: item.name, arguments: json },
-      { type: 'response.output_item.done', output_index: place.output_index, item: done },
+      { type: 'response.function_call_arguments.delta', ...position, delta: json },
+      { type: 'response.function_call_arguments.done', ...position, name: item.name, arguments: json },
+      { type: 'response.output_item.done', output_index: position.output_index, item: done },
     ];
   }
 
   function complete({ finishReason, toolCalls = [], usage }: ChatResult): readonly Unnumbered[] {
     const incomplete_details = incompleteDetails(finishReason);
     const status = incomplete_details ? 'incomplete' : 'completed';
-    // Clients take an empty output for no answer.
+    // Clients treat an empty output as a missing answer.
     const empty = hasMessage || toolCalls.length > 0 ? [] : [...close(), ...message.added(begin(message))];
     const items = [...empty, ...close(status), ...toolCalls.flatMap(addCall)];
     const ended: ResponseObject = { ...response, status, incomplete_details, output, usage: toUsage(usage) };
@@ -120,7 +123,7 @@ export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: F
           hasMessage = true;
           return add(message, joinContent(event)).map(numbered);
         case 'reasoning-delta':
-          // After the text has begun, it would be an item behind the message.
+          // Dropped once the text has begun, because it would become an item after the message.
           return event.delta === '' || hasMessage ? [] : add(reasoning, joinReasoning(event)).map(numbered);
         case 'completed':
           return complete(event.result).map(numbered);
@@ -137,8 +140,8 @@ export function createResponseEvents(facts: ResponseFacts, { calledAs, keep }: F
 }
 
 /**
- * As OpenAI's: a prefix and 32 hexadecimal digits. Unguessable: in open mode it is the permission to refer to the item.
- * randomUUID() draws from a cache of random bytes; randomBytes() was 5 % of a response's processor time.
+ * Returns an id in OpenAI's format: a prefix and 32 hexadecimal digits. It must be unguessable, because in open mode it
+ * grants access to the item. randomUUID() caches random bytes; randomBytes() took 5 % of a response's CPU time.
  */
 function newId(prefix: string): string {
   return `${prefix}_${randomUUID().replaceAll('-', '')}`;
@@ -156,18 +159,18 @@ interface OpenItem {
 
 interface TextKind {
   readonly prefix: string;
-  /** The whole item. */
+  /** Returns the item with its text so far. */
   item(open: OpenItem, status: Schemas['ItemStatus']): OutputItem;
   added(open: OpenItem): readonly Unnumbered[];
   delta(open: OpenItem, delta: string): Unnumbered;
   done(open: OpenItem, item: OutputItem): readonly Unnumbered[];
 }
 
-const placeOf = ({ id, index }: OpenItem) => ({ item_id: id, output_index: index });
+const positionOf = ({ id, index }: OpenItem) => ({ item_id: id, output_index: index });
 
 const summaryOf = (text: string) => ({ type: 'summary_text' as const, text });
 
-/** Sent as a summary: some clients show nothing else. */
+/** Reasoning is sent as a summary, because some clients show only summaries. */
 const reasoning: TextKind = {
   prefix: 'rs',
   item: ({ id, text }, status) => ({
@@ -177,24 +180,24 @@ const reasoning: TextKind = {
   added(open) {
     const { id, index } = open;
     const item = { id, type: 'reasoning', status: 'in_progress', summary: [], encrypted_content: null } as const;
-    const place = { ...placeOf(open), summary_index: 0 } as const;
+    const position = { ...positionOf(open), summary_index: 0 } as const;
     return [
       { type: 'response.output_item.added', output_index: index, item: { ...item, summary: [] } },
-      { type: 'response.reasoning_summary_part.added', ...place, part: summaryOf('') },
+      { type: 'response.reasoning_summary_part.added', ...position, part: summaryOf('') },
     ];
   },
   delta: (open, delta) => ({
     type: 'response.reasoning_summary_text.delta',
-    ...placeOf(open),
+    ...positionOf(open),
     summary_index: 0,
     delta,
   }),
   done(open, item) {
     const { text, index } = open;
-    const place = { ...placeOf(open), summary_index: 0 } as const;
+    const position = { ...positionOf(open), summary_index: 0 } as const;
     return [
-      { type: 'response.reasoning_summary_text.done', ...place, text },
-      { type: 'response.reasoning_summary_part.done', ...place, part: summaryOf(text) },
+      { type: 'response.reasoning_summary_text.done', ...position, text },
+      { type: 'response.reasoning_summary_part.done', ...position, part: summaryOf(text) },
       { type: 'response.output_item.done', output_index: index, item },
     ];
   },
@@ -207,29 +210,29 @@ const message: TextKind = {
   item: ({ id, text }, status) => ({ id, type: 'message', status, role: 'assistant', content: [textPart(text)] }),
   added(open) {
     const { id, index } = open;
-    const place = { ...placeOf(open), content_index: 0 } as const;
+    const position = { ...positionOf(open), content_index: 0 } as const;
     return [
       {
         type: 'response.output_item.added',
         output_index: index,
         item: { id, type: 'message', status: 'in_progress', role: 'assistant', content: [] },
       },
-      { type: 'response.content_part.added', ...place, part: textPart('') },
+      { type: 'response.content_part.added', ...position, part: textPart('') },
     ];
   },
   delta: (open, delta) => ({
     type: 'response.output_text.delta',
-    ...placeOf(open),
+    ...positionOf(open),
     content_index: 0,
     delta,
     logprobs: [],
   }),
   done(open, item) {
     const { text, index } = open;
-    const place = { ...placeOf(open), content_index: 0 } as const;
+    const position = { ...positionOf(open), content_index: 0 } as const;
     return [
-      { type: 'response.output_text.done', ...place, text, logprobs: [] },
-      { type: 'response.content_part.done', ...place, part: textPart(text) },
+      { type: 'response.output_text.done', ...position, text, logprobs: [] },
+      { type: 'response.content_part.done', ...position, part: textPart(text) },
       { type: 'response.output_item.done', output_index: index, item },
     ];
   },

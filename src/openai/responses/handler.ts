@@ -40,7 +40,7 @@ export const createResponse: Handler<'createResponse', Services> = async (reques
   });
 };
 
-/** The only event is the response in the last one. */
+/** Wraps the format so that its only event is the response of the last event. */
 function wholeOf(format: RunFormat<ResponseEvent>): RunFormat<ResponseObject> {
   return {
     start: () => [],
@@ -51,7 +51,7 @@ function wholeOf(format: RunFormat<ResponseEvent>): RunFormat<ResponseObject> {
   };
 }
 
-/** The first two events only say that the run has started. */
+/** False for the first two events, which only announce the run. */
 function isFromProvider({ type }: ResponseEvent): boolean {
   return type !== 'response.created' && type !== 'response.in_progress';
 }

@@ -11,9 +11,9 @@ import { namespacedName } from './tools.ts';
 
 type Input = Pick<Schemas['ResponseRequest'], 'instructions' | 'input'>;
 type Item = Schemas['InputItem'];
-type Part = Schemas['InputPart'];
+type InputPart = Schemas['InputPart'];
 
-/** Throws for what an engine cannot be given, for calls without an output, and for references to unknown items. */
+/** Throws for content that engines do not accept, calls without an output, and references to unknown items. */
 export function toMessages({ instructions, input }: Input, items: ItemStore | undefined): Conversation {
   if (input == null || input.length === 0) throw invalid('body', '/input', 'must not be empty');
   const conversation = createConversation();
@@ -27,13 +27,13 @@ export function toMessages({ instructions, input }: Input, items: ItemStore | un
   return { messages, toolField, imageField: image };
 }
 
-interface Place {
+interface ItemContext {
   /** JSON Pointer of the item. */
   readonly at: string;
   readonly items: ItemStore | undefined;
 }
 
-function add(conversation: ConversationBuilder, item: Item, { at, items }: Place): void {
+function add(conversation: ConversationBuilder, item: Item, { at, items }: ItemContext): void {
   const type = typeOf(item);
   switch (type) {
     case 'message':
@@ -43,7 +43,7 @@ function add(conversation: ConversationBuilder, item: Item, { at, items }: Place
     case 'function_call_output':
       return conversation.output(required(item, 'call_id', at), textOf(item.output, `${at}/output`), at);
     case 'reasoning':
-      return; // providers take only their own
+      return; // providers accept only their own reasoning
     case 'item_reference':
       return refer(conversation, required(item, 'id', at), { at, items });
     default:
@@ -51,13 +51,13 @@ function add(conversation: ConversationBuilder, item: Item, { at, items }: Place
   }
 }
 
-/** OpenAI's clients leave out the type of messages, and may leave out that of references. */
+/** OpenAI's clients omit the type of messages, and may omit that of references. */
 function typeOf({ type, role, id }: Item): string {
   return type ?? (role == null && id != null ? 'item_reference' : 'message');
 }
 
-function refer(conversation: ConversationBuilder, id: string, { at, items }: Place): void {
-  if (id.startsWith('rs_')) return; // reasoning, which is not kept
+function refer(conversation: ConversationBuilder, id: string, { at, items }: ItemContext): void {
+  if (id.startsWith('rs_')) return; // reasoning is not kept
   const item = items?.find(id);
   if (!item) {
     const rule = `"${shorten(id, 100)}" is not kept here; set store: false in your app, so that it sends whole items`;
@@ -75,7 +75,7 @@ function toMessage(item: Item, at: string): Message {
   return { role, ...contentOf(content.map((part, index) => toPart(part, `${field}/${index}`))) };
 }
 
-function toPart(part: Part, field: string): MessagePart {
+function toPart(part: InputPart, field: string): MessagePart {
   if (part.type === 'input_image') return toImage(part.image_url, part.detail, field);
   return { type: 'text', text: partText(part, field, 'user') };
 }
@@ -111,7 +111,7 @@ function required(item: Item, field: 'id' | 'call_id' | 'name', at: string): str
 
 // -------------------------------------------------------------------------------------------------------- texts
 
-/** Null and [] are an empty text in messages of the assistant and in outputs, and missing elsewhere. */
+/** Null and [] mean an empty text in assistant messages and outputs, and a missing text elsewhere. */
 function textOf(content: Item['content'], field: string, role: Item['role'] = 'assistant'): string {
   if (typeof content === 'string') return content;
   if (content == null) {
@@ -121,7 +121,7 @@ function textOf(content: Item['content'], field: string, role: Item['role'] = 'a
   return content.map((part, index) => partText(part, `${field}/${index}`, role)).join('\n');
 }
 
-function partText({ type, text, refusal }: Part, field: string, role: Item['role']): string {
+function partText({ type, text, refusal }: InputPart, field: string, role: Item['role']): string {
   const isRefusal = type === 'refusal' && role === 'assistant';
   if (!isRefusal && type !== 'input_text' && type !== 'output_text') {
     throw unsupportedPart(type, field);
@@ -137,11 +137,11 @@ type ConversationBuilder = ReturnType<typeof createConversation>;
 
 interface OpenCall {
   readonly id: string;
-  /** JSON Pointer of its item. */
+  /** JSON Pointer of the call's item. */
   readonly at: string;
 }
 
-/** Joins each call to the message before it. Every call has one output, before the next message. Ids may repeat. */
+/** Joins each call to the preceding message. Every call needs one output before the next message. Ids may repeat. */
 function createConversation() {
   const messages: Message[] = [];
   let toolField: string | undefined;
@@ -156,8 +156,11 @@ function createConversation() {
     throw invalid('body', `${unanswered.at}/call_id`, rule);
   }
 
-  /** Takes the message that calls are joined to: the last one if it is the assistant's, else a new one. */
-  function takeTurn(): Message {
+  /**
+   * Removes and returns the last message if it is the assistant's, or else a new one, so that calls can be joined to
+   * it.
+   */
+  function takeAssistantMessage(): Message {
     const last = messages.at(-1);
     if (last?.role !== 'assistant') {
       end();
@@ -183,15 +186,15 @@ function createConversation() {
         messages.push(message);
         return;
       }
-      // Some models speak after their calls: it is one message here.
-      const turn = takeTurn();
-      const texts = [turn.content, message.content].filter((text) => text !== '');
-      messages.push({ ...turn, content: texts.join('\n\n') });
+      // Some models write text after their calls, which belongs to the same message.
+      const last = takeAssistantMessage();
+      const texts = [last.content, message.content].filter((text) => text !== '');
+      messages.push({ ...last, content: texts.join('\n\n') });
     },
     call(call: ToolCall, at: string): void {
       toolField ??= at;
-      const turn = takeTurn();
-      messages.push({ ...turn, toolCalls: [...(turn.toolCalls ?? []), call] });
+      const last = takeAssistantMessage();
+      messages.push({ ...last, toolCalls: [...(last.toolCalls ?? []), call] });
       open.push({ id: call.id, at });
     },
     output(toolCallId: string, content: string, at: string): void {

@@ -14,7 +14,10 @@ type Request = Schemas['ResponseRequest'];
 
 export interface PlannedResponse extends PlannedChat, Pick<ResponseTools, 'inNamespace'> {}
 
-/** Throws for what the model cannot do: only what changes neither form nor meaning of the answer may be ignored. */
+/**
+ * Throws for fields that the model does not support. Only fields that do not change the form or meaning of the answer
+ * are ignored.
+ */
 export function toCall(body: Request, model: ServedModel<'chat'>, items: ItemStore | undefined): PlannedResponse {
   refuseUnsupported(body);
   const { messages, toolField, imageField } = toMessages(body, items);
@@ -60,7 +63,7 @@ const unsupported = {
   max_tool_calls: 'is not supported',
 } as const;
 
-/** Clients send null, false, 0 and "" for what their user has not set. */
+/** Throws for unsupported fields. Clients send null, false, 0 and "" for options that are not set. */
 function refuseUnsupported(body: Request): void {
   for (const [name, rule] of Object.entries(unsupported)) {
     const value = body[name as keyof typeof unsupported];
@@ -73,7 +76,10 @@ function refuseUnsupported(body: Request): void {
 
 // --------------------------------------------------------------------------------------------------------- format
 
-/** The `response_format` of chat completions, whose schema is one level lower; undefined for plain text. */
+/**
+ * Converts `text.format` to the `response_format` of chat completions, which nests the schema; undefined for plain
+ * text.
+ */
 function responseFormat({ text }: Request): Readonly<Record<string, unknown>> | undefined {
   const { type, ...schema } = text?.format ?? {};
   if (type == null || type === 'text') return undefined;

@@ -1,4 +1,4 @@
-/** The caller's tools of a response. A request that has them is answered by a plain model: the caller runs the loop. */
+/** The caller's tools of a response. The model answers a request with tools directly, and the caller runs the loop. */
 import type { CallerTool, ToolCall, ToolChoice } from '../../../engines/contract/index.ts';
 import { invalid } from '../../contract/problems.ts';
 import type { CallerTools } from '../chat-tools.ts';
@@ -7,36 +7,36 @@ import type { Schemas } from '../operations.ts';
 
 type Request = Pick<Schemas['ResponseRequest'], 'tools' | 'tool_choice'>;
 
-/** The longest name that providers accept. */
-const longestName = 64;
-const mostTools = 128;
+/** Maximum length of a tool name that providers accept. */
+const maxNameLength = 64;
+const maxTools = 128;
 
-/** A tool as the caller calls it. */
+/** A tool under the caller's name. */
 export interface CalledTool {
   readonly name: string;
   readonly namespace?: string;
 }
 
 export interface ResponseTools extends CallerTools {
-  /** By the names that the model sees: the tools that are in a namespace. */
+  /** The tools in namespaces, by the names that the model sees. */
   readonly inNamespace: ReadonlyMap<string, CalledTool>;
-  /** Names of what was dropped. */
+  /** Names of dropped tools. */
   readonly ignored: readonly string[];
 }
 
-/** What the model sees of a tool in a namespace. */
+/** Returns the name under which the model sees a tool in a namespace. */
 export function namespacedName(namespace: string, name: string): string {
   return `${namespace}__${name}`;
 }
 
-/** As the caller named it. */
+/** Returns the tool of a call under the caller's name. */
 export function calledTool({ name }: ToolCall, inNamespace: ResponseTools['inNamespace']): CalledTool {
   return inNamespace.get(name) ?? { name };
 }
 
 /**
- * Without tools in it for a request without functions. Throws for tools of other types if there is no function beside
- * them, and for a choice that cannot be obeyed.
+ * Returns no `tools` for a request without functions. Throws if there are only tools of other types, and for an invalid
+ * `tool_choice`.
  */
 export function toTools({ tools: given, tool_choice: choice }: Request): ResponseTools {
   const { functions, inNamespace, dropped } = sort(given ?? []);
@@ -47,7 +47,7 @@ export function toTools({ tools: given, tool_choice: choice }: Request): Respons
     if (choice == null || choice === 'auto' || choice === 'none') return { inNamespace, ignored };
     throw unsupportedParameter('/tool_choice', 'needs tools in the request');
   }
-  if (functions.length > mostTools) throw invalid('body', '/tools', `must not have more than ${mostTools} functions`);
+  if (functions.length > maxTools) throw invalid('body', '/tools', `must not have more than ${maxTools} functions`);
   return { tools: functions, ...(choice != null && { toolChoice: toChoice(choice, functions) }), inNamespace, ignored };
 }
 
@@ -58,7 +58,7 @@ interface Dropped {
   readonly name: string;
 }
 
-/** Plain functions keep their names; one in a namespace whose name is taken or too long is dropped. */
+/** Plain functions keep their names. A function in a namespace is dropped if its combined name is taken or too long. */
 function sort(given: readonly Schemas['ResponseTool'][]) {
   const functions = given.flatMap((tool, index) =>
     tool.type === 'function' ? [toFunction(tool, `/tools/${index}`)] : [],
@@ -75,15 +75,15 @@ function sort(given: readonly Schemas['ResponseTool'][]) {
     }
     if (namespace == null || namespace === '') throw invalid('body', `${at}/name`, 'is missing');
     for (const [inner, tool] of (tools ?? []).entries()) {
-      const place = `${at}/tools/${inner}`;
+      const pointer = `${at}/tools/${inner}`;
       if (tool.type !== 'function') {
-        dropped.push({ type: tool.type, at: place, name: nameOfType(tool.type, place) });
+        dropped.push({ type: tool.type, at: pointer, name: nameOfType(tool.type, pointer) });
         continue;
       }
-      const { name, ...rest } = toFunction(tool, place);
+      const { name, ...rest } = toFunction(tool, pointer);
       const full = namespacedName(namespace, name);
-      if (taken.has(full) || full.length > longestName) {
-        dropped.push({ type: tool.type, at: place, name: `tools[${index}].tools[${inner}]` });
+      if (taken.has(full) || full.length > maxNameLength) {
+        dropped.push({ type: tool.type, at: pointer, name: `tools[${index}].tools[${inner}]` });
         continue;
       }
       taken.add(full);
@@ -94,7 +94,7 @@ function sort(given: readonly Schemas['ResponseTool'][]) {
   return { functions, inNamespace, dropped };
 }
 
-/** For a header: callers may send any text as a type. */
+/** Returns the type as text that is safe in a header, because callers may send any text. */
 function nameOfType(type: string, at: string): string {
   return /^\w{1,40}$/.test(type) ? `tools.${type}` : `tools[${at.split('/').slice(2).join('.')}]`;
 }

@@ -6,7 +6,7 @@ import { findExecutable } from '../../../lib/find-executable.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
 import { openHttpTransport } from './http.ts';
-import { longestList, mostPages } from './bounds.ts';
+import { maxListLength, maxPages } from './bounds.ts';
 import { StdioTransport } from './stdio.ts';
 
 export interface ConnectionOptions {
@@ -35,7 +35,7 @@ export interface Connection {
   /** The tool list as sent, not validated. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, call: Call): Promise<CallToolResult>;
-  /** Why the connection ended, for the log: a program's exit says more than the error. */
+  /** Returns why the connection ended, for the log. The exit of a program is more informative than the error. */
   ending(error: unknown): string;
   /** Never rejects. */
   close(): Promise<void>;
@@ -55,7 +55,7 @@ const anything = {
 /** Rejects when the MCP handshake does not complete within thirty seconds. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { server, env, signal, onClosed, onChanged, log, clean } = options;
-  const sdk = await import('@modelcontextprotocol/client'); // takes 150 ms, and may never be needed
+  const sdk = await import('@modelcontextprotocol/client'); // lazy, because it takes 150 ms
   signal.throwIfAborted();
   const transport =
     server.url === undefined
@@ -96,16 +96,16 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       if (client.getServerCapabilities()?.tools === undefined) return [];
       const tools: unknown[] = [];
       let cursor: unknown;
-      for (let page = 0; page < mostPages && tools.length < longestList; page += 1) {
+      for (let page = 0; page < maxPages && tools.length < maxListLength; page += 1) {
         const params = cursor === undefined ? {} : { cursor };
         const answer = await client.request({ method: 'tools/list', params }, anything, { signal, timeout: listMs });
         const { tools: more, nextCursor } = answer as { tools?: unknown; nextCursor?: unknown };
         if (!Array.isArray(more)) throw new Error('invalid tool list');
-        tools.push(...(more.slice(0, longestList) as unknown[]));
+        tools.push(...(more.slice(0, maxListLength) as unknown[]));
         if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
         cursor = nextCursor;
       }
-      return tools.slice(0, longestList);
+      return tools.slice(0, maxListLength);
     },
 
     async call(name, args, { signal, timeoutMs, onProgress }) {
@@ -130,7 +130,7 @@ function createStdioTransport(
   return new StdioTransport({ program, args, env: environment, cwd: baseDir, onStderr, parse });
 }
 
-/** Includes the causes: the message of fetch alone is only "fetch failed". */
+/** Describes an error with its causes, because the message of fetch is only "fetch failed". */
 function describe(error: unknown): string {
   const { message, cause, status } = error as { message?: unknown; cause?: unknown; status?: unknown };
   const words = `${typeof status === 'number' ? `status ${status}: ` : ''}${String(message ?? error)}`;

@@ -1,10 +1,10 @@
 /** Reads the tool list of a server. */
 import { isObject } from '../../../lib/json.ts';
 import { shorten } from '../../../lib/text.ts';
-import { largestSchema, longestDescription, mostTools } from './bounds.ts';
+import { maxSchemaLength, maxDescriptionLength, maxTools } from './bounds.ts';
 
 export interface Definition {
-  /** The server's own name for it. */
+  /** The server's own name of the tool. */
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -25,13 +25,13 @@ export function readDefinitions(list: readonly unknown[], allowed: readonly stri
     const definition = readDefinition(item);
     if (definition === undefined) wrong += 1;
     else if (allowed?.includes(definition.name) === false || tools.has(definition.name)) continue;
-    else if (tools.size >= mostTools) tooMany += 1;
+    else if (tools.size >= maxTools) tooMany += 1;
     else tools.set(definition.name, definition);
   }
   const missing = allowed?.filter((name) => !tools.has(name)) ?? [];
   const complaints = [
     wrong > 0 && `${wrong} without a name or a usable schema`,
-    tooMany > 0 && `${tooMany} over the limit of ${mostTools}; select tools with \`tools\` in its settings`,
+    tooMany > 0 && `${tooMany} over the limit of ${maxTools}; select tools with \`tools\` in its settings`,
     missing.length > 0 && `not found: ${missing.join(', ')}`,
   ].filter((complaint) => complaint !== false);
   return { tools: [...tools.values()], complaints };
@@ -40,16 +40,16 @@ export function readDefinitions(list: readonly unknown[], allowed: readonly stri
 function readDefinition(item: unknown): Definition | undefined {
   if (!isObject(item)) return undefined;
   const { name, title, description, inputSchema } = item;
-  if (typeof name !== 'string' || name === '' || name.length > largestSchema) return undefined;
+  if (typeof name !== 'string' || name === '' || name.length > maxSchemaLength) return undefined;
   const parameters = readSchema(inputSchema);
   if (parameters === undefined) return undefined;
   const words = [description, title].find((text) => typeof text === 'string') ?? name;
-  return { name, description: shorten(words, longestDescription), parameters };
+  return { name, description: shorten(words, maxDescriptionLength), parameters };
 }
 
 /**
- * Normalizes the schema for providers: a single rejected schema would fail every chat. Providers require `properties` even
- * without arguments, and no alternatives at the top level. The server validates its arguments itself.
+ * Normalizes the schema for providers: a single rejected schema would fail every chat. Providers require `properties`
+ * even without arguments, and no alternatives at the top level. The server validates its arguments itself.
  */
 function readSchema(schema: unknown): Definition['parameters'] | undefined {
   if (!isObject(schema) || schema.type !== 'object' || !isSmall(schema)) return undefined;
@@ -71,7 +71,7 @@ function isSchema(value: unknown): boolean {
 
 function isSmall(schema: object): boolean {
   try {
-    return JSON.stringify(schema).length <= largestSchema;
+    return JSON.stringify(schema).length <= maxSchemaLength;
   } catch {
     return false; // nested deeper than the stack
   }

@@ -3,7 +3,7 @@ import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@
 import { createHttpClient } from '../../../lib/http-client.ts';
 import type { Environment } from '../../settings/load.ts';
 import { traceHeaders } from '../../trace.ts';
-import { largestMessage } from './bounds.ts';
+import { maxMessageBytes } from './bounds.ts';
 import { createRateLimit } from './rate-limit.ts';
 
 /** Timeout for a message without a response. */
@@ -53,16 +53,16 @@ export function openHttpTransport(
 
 /** Limits each event, or a body that is not an event stream, to the maximum message size. */
 function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-  const pace = createRateLimit();
+  const limitRate = createRateLimit();
   let bytes = 0;
   return new TransformStream({
     async transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > largestMessage) throw new Error(`message exceeds ${largestMessage} bytes`);
+      if (bytes > maxMessageBytes) throw new Error(`message exceeds ${maxMessageBytes} bytes`);
       const text = isStream ? Buffer.from(chunk).toString('latin1') : '';
       const events = text.split(/\r?\n\r?\n/).length - 1;
       if (events > 0) bytes = 0;
-      await pace(events);
+      await limitRate(events);
       controller.enqueue(chunk);
     },
   });
@@ -72,8 +72,8 @@ function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
 const connectionClosed = { code: -32_000, message: 'The server closed the connection before responding.' } as const;
 
 /**
- * Closes the connection of a call as soon as it is cancelled or timed out: the SDK would only notify the server and keep
- * the response stream open for as long as the server likes. A call whose stream ends without a response fails.
+ * Closes the connection of a call as soon as it is canceled or times out. The SDK would only notify the server and keep
+ * the response stream open until the server closes it. A call whose stream ends without a response fails.
  */
 function endEveryRequest(transport: StreamableHTTPClientTransport): void {
   const open = new Map<string | number, AbortController>();

@@ -1,6 +1,6 @@
 /** Converts a tool result to text for the model. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { longestOutput } from './bounds.ts';
+import { maxOutputLength } from './bounds.ts';
 
 type Content = CallToolResult['content'][number];
 
@@ -22,9 +22,9 @@ function toJson(value: unknown): string {
 }
 
 function truncate(text: string): string {
-  if (text.length <= longestOutput) return text;
+  if (text.length <= maxOutputLength) return text;
   const note = `\n[truncated: the result has ${text.length} characters]`;
-  return text.slice(0, longestOutput - note.length).replace(/[\uD800-\uDBFF]$/, '') + note;
+  return text.slice(0, maxOutputLength - note.length).replace(/[\uD800-\uDBFF]$/, '') + note;
 }
 
 function describe(content: Content): string {

@@ -8,7 +8,7 @@ import type { McpServerSettings } from '../../settings/table.ts';
 import { shorten } from '../../../lib/text.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { readDefinitions, type Definition } from './definitions.ts';
-import { longestOutput } from './bounds.ts';
+import { maxOutputLength } from './bounds.ts';
 import { toText } from './output.ts';
 import { messageOf } from '../../../lib/errors.ts';
 
@@ -19,27 +19,29 @@ export interface McpServerOptions {
   readonly baseDir: string;
   /** A child logger for this server. */
   readonly log: Logger;
-  /** Milliseconds between the starts of two connection attempts; ten seconds when absent. */
+  /** Milliseconds between the starts of two connection attempts. Default: ten seconds. */
   readonly backOffMs?: number | undefined;
 }
 
 export interface McpServer extends AsyncDisposable {
   readonly name: string;
-  /** Starts to connect, unless it is connected or within the back-off. Resolves at the end of the attempt. */
+  /** Starts to connect, unless already connected or within the back-off. Resolves at the end of the attempt. */
   connect(): Promise<void>;
-  /** Its tools; none while it is down. Waits a moment for an attempt that has just begun. */
+  /**
+   * Resolves with the tools of the server; empty while it is down. Waits briefly for an attempt that has just begun.
+   */
   tools(signal: AbortSignal): Promise<readonly Definition[]>;
-  /** Like `run` of a tool; `tool` is the server's own name for it. */
+  /** Runs a tool, like `Tool.run`. `tool`: the server's own name of the tool. */
   call(tool: string, ...args: Parameters<Tool['run']>): Promise<string>;
-  /** Why it is down, for the operator; undefined while it is connected. */
+  /** Why the server is down, for the operator; undefined while it is connected. */
   readonly trouble: string | undefined;
 }
 
-/** How long chats wait for an attempt, from its start. */
+/** How long chats wait for a connection attempt, from its start, in milliseconds. */
 const connectWaitMs = 2_000;
-const connectTimeout = new Error('the attempt takes too long');
+const connectTimeout = new Error('the connection attempt timed out');
 
-/** Between two reads of the list of tools, however often it changes. */
+/** Minimum interval between two reads of the tool list, in milliseconds. */
 const refreshMs = 1_000;
 
 /** Minimum interval of progress events of a call; others are dropped. */
@@ -48,7 +50,7 @@ const progressMs = 50;
 const defaultTimeoutSeconds = 60;
 
 /** Maximum length of a server's text in the log. */
-const longestReason = 500;
+const maxReasonLength = 500;
 
 type ServerState =
   | { readonly is: 'idle' }
@@ -66,7 +68,7 @@ type ServerState =
 
 interface ConnectAttempt {
   readonly attemptedAt: number;
-  /** Whether it is already logged as down. */
+  /** Whether the server has already been logged as down. */
   readonly wasDown: boolean;
 }
 
@@ -76,7 +78,7 @@ interface Connected {
   readonly attemptedAt: number;
   readonly connection: Connection;
   definitions: readonly Definition[];
-  /** Whether `definitions` are up to date, by the server's notifications. */
+  /** State of `definitions`, by the notifications of the server. */
   list: 'current' | 'outdated' | 'being read';
 }
 
@@ -86,9 +88,12 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   const timeoutSeconds = settings.timeout ?? defaultTimeoutSeconds;
   const secrets = secretsOf(settings);
   let state: ServerState = { is: 'idle' };
-  /** A connection outlives the request that opens it again: its log lines must not have the ids of that request. */
+  /**
+   * Runs work outside of the request that reconnects, so that the connection's log lines do not have the ids of that
+   * request.
+   */
   const outside = AsyncLocalStorage.snapshot();
-  /** The last complaint about its tools in the log, which is not repeated. */
+  /** The last logged complaint about the tools, which is not repeated. */
   let complained = '';
 
   return {
@@ -101,7 +106,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     call,
     get trouble() {
       if (state.is === 'connected') return undefined;
-      return ('trouble' in state ? state.trouble : undefined) ?? 'it has not answered yet';
+      return ('trouble' in state ? state.trouble : undefined) ?? 'the server has not responded yet';
     },
     async [Symbol.asyncDispose]() {
       ended.abort(new Error('the service ends'));
@@ -169,12 +174,12 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     const { tools, complaints } = readDefinitions(list, settings.tools);
     const complaint = clean(complaints.join('; '));
     if (complaint !== '' && complaint !== complained)
-      log.warn({ reason: complaint }, 'tools of the MCP server are left out');
+      log.warn({ reason: complaint }, 'some tools of the MCP server were skipped');
     complained = complaint;
     return tools;
   }
 
-  /** Reads the list again, at most once per `refreshMs`, while the server notifies of changes. */
+  /** Reads the tool list again, at most once per `refreshMs`, while the server reports changes. */
   async function refresh(connected: Connected): Promise<void> {
     const isAtWork = connected.list !== 'current';
     connected.list = 'outdated';
@@ -187,7 +192,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         connected.definitions = read(list);
         log.debug({ tools: connected.definitions.length }, 'the tools of the MCP server have changed');
       } catch (error) {
-        log.debug({ reason: clean(messageOf(error)) }, 'the MCP server does not list its tools');
+        log.debug({ reason: clean(messageOf(error)) }, 'the MCP server failed to list its tools');
       }
       await wait(refreshMs, undefined, { ref: false });
     }
@@ -197,11 +202,10 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   async function call(...[tool, args, { signal, emit }]: Parameters<McpServer['call']>): Promise<string> {
     signal.throwIfAborted();
     await beConnected(signal);
-    if (state.is !== 'connected')
-      throw new EngineError('engine-failed', `The tool server ${name} is not available now.`);
+    if (state.is !== 'connected') throw new EngineError('engine-failed', `The tool server ${name} is not available.`);
     const connected = state;
     const caller = new AbortController();
-    const off = onAbort(signal, () => caller.abort('the caller has left')); // sent to the server
+    const off = onAbort(signal, () => caller.abort('the caller has disconnected')); // sent to the server
     let last = -Infinity;
     try {
       const result = await connected.connection.call(tool, args, {
@@ -210,7 +214,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         onProgress({ progress, total, message }) {
           if (signal.aborted || performance.now() - last < progressMs) return;
           last = performance.now();
-          const words = message === undefined ? undefined : shorten(message, longestReason);
+          const words = message === undefined ? undefined : shorten(message, maxReasonLength);
           emit({
             type: 'progress',
             progress,
@@ -230,23 +234,23 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     }
   }
 
-  /** The error that the model gets for a call without a result. */
+  /** Returns the error that the model receives for a call without a result. */
   async function toFailure(error: unknown, connected: Connected): Promise<EngineError> {
     const { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } = await import('@modelcontextprotocol/client');
     // Serializing the model's arguments failed: nothing was sent.
     if (error instanceof RangeError) return new EngineError('engine-failed', 'The arguments are nested too deeply.');
     const code = error instanceof SdkError ? error.code : undefined;
     const failed = (message: string) => new EngineError('engine-failed', message, { cause: error });
-    if (error instanceof ProtocolError) return failed(shorten(error.message, longestOutput));
+    if (error instanceof ProtocolError) return failed(shorten(error.message, maxOutputLength));
     if (code === SdkErrorCode.RequestTimeout) {
-      const message = `The tool gave no answer within ${timeoutSeconds} seconds.`;
+      const message = `The tool did not respond within ${timeoutSeconds} seconds.`;
       return new EngineError('engine-timeout', message, { cause: error });
     }
-    if (code === SdkErrorCode.InvalidResult) return failed('The answer of the tool is not valid.');
+    if (code === SdkErrorCode.InvalidResult) return failed('The response of the tool is invalid.');
     const status = error instanceof SdkHttpError ? error.status : undefined;
     // Any HTTP status shows that the server is up, but it may have lost the session.
     if (status === undefined || hasForgotten(status, error)) lose(connected, error);
-    else log.warn({ status }, 'the MCP server refuses a call');
+    else log.warn({ status }, 'the MCP server rejected a call');
     return failed(`The tool server ${name} failed during the call.`);
   }
 
@@ -269,22 +273,24 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   function clean(text: string): string {
     return shorten(
       secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text),
-      longestReason,
+      maxReasonLength,
     );
   }
 }
 
-/** 404 by the protocol; servers built on the SDK answer 400 after a restart. */
+/**
+ * Whether the server has lost the session: 404 by the protocol; servers built on the SDK answer 400 after a restart.
+ */
 function hasForgotten(status: number, error: unknown): boolean {
   return status === 404 || (status === 400 && /session|not initialized/i.test(messageOf(error)));
 }
 
-/** Arguments that are a key, or are followed by one. */
+/** Matches arguments that contain a key or are followed by one. */
 const namesOfKeys = /key|token|secret|passw|auth|credential/i;
 
 /**
- * Values that the settings pass to the server, also without their `Bearer` or `name=` prefix, longest first. Values of
- * up to 4 characters and most arguments would match ordinary words.
+ * Returns values that the settings pass to the server, with and without their `Bearer` or `name=` prefix, longest
+ * first. Values of up to 4 characters and most arguments are left out, because they would match ordinary words.
  */
 function secretsOf({ env, headers, url, args = [] }: McpServerSettings): string[] {
   const keys = args.filter((arg, index) => namesOfKeys.test(arg) || namesOfKeys.test(args[index - 1] ?? ''));

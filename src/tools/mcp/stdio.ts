@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process/child.ts';
-import { largestMessage } from './bounds.ts';
+import { maxMessageBytes } from './bounds.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
@@ -23,7 +23,9 @@ export interface StdioOptions {
   readonly parse: (line: string) => JSONRPCMessage;
 }
 
-/** Tolerated lines that are not messages: allows a banner, but not a program that is no MCP server. */
+/**
+ * Number of tolerated lines that are not messages: allows a banner, but rejects a program that is not an MCP server.
+ */
 const strayLines = 100;
 
 /** Grace period after closing stdin, and again after SIGTERM. */
@@ -61,7 +63,7 @@ export class StdioTransport implements Transport {
     const { program, args, env, cwd } = this.#options;
     const [command, ...rest] = endingWithParent(program, args);
     const child = spawn(command, rest, { cwd, env, stdio: 'pipe', detached: true });
-    // Not started (out of file descriptors there are no pipes either): rejects with the reason.
+    // Rejects with the reason if the program did not start. Without file descriptors there are no pipes either.
     if (child.pid === undefined) await once(child, 'spawn');
     this.#child = child;
     this.#kill = adopt(child);
@@ -71,7 +73,7 @@ export class StdioTransport implements Transport {
       this.ending ??= `ended with ${how}${this.#lastStderrLine === '' ? '' : `: ${this.#lastStderrLine}`}`;
       setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), drainMs).unref();
     });
-    child.stdin.on('error', () => undefined); // EPIPE after the exit, which is reported
+    child.stdin.on('error', () => undefined); // EPIPE after the exit, which is already reported
     void this.#readStderr(child.stderr);
     await once(child, 'spawn');
     void this.#read(child.stdout);
@@ -80,7 +82,7 @@ export class StdioTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#child?.stdin;
     if (this.#isClosed || !stdin?.writable) return Promise.reject(new Error('the program has exited'));
-    if (stdin.writableLength > largestMessage) return Promise.reject(new Error('the program does not read its stdin'));
+    if (stdin.writableLength > maxMessageBytes) return Promise.reject(new Error('the program does not read its stdin'));
     stdin.write(toJsonLine(message));
     return Promise.resolve();
   }
@@ -110,14 +112,14 @@ export class StdioTransport implements Transport {
   }
 
   async #read(stdout: Readable): Promise<void> {
-    const pace = createRateLimit();
+    const limitRate = createRateLimit();
     let stray = 0;
     try {
-      for await (const line of linesOf(stdout, largestMessage)) {
-        await pace(1);
+      for await (const line of linesOf(stdout, maxMessageBytes)) {
+        await limitRate(1);
         const message = this.#parse(line);
         if (message) this.onmessage?.(message);
-        else if ((stray += 1) > strayLines) throw new Error('its output is not MCP');
+        else if ((stray += 1) > strayLines) throw new Error('the output is not MCP');
       }
     } catch (error) {
       if (!this.#isClosed) this.ending = messageOf(error);
@@ -136,7 +138,7 @@ export class StdioTransport implements Transport {
   }
 
   async #readStderr(stderr: Readable): Promise<void> {
-    const pace = createRateLimit();
+    const limitRate = createRateLimit();
     let second = 0;
     let logged = 0;
     try {
@@ -146,10 +148,10 @@ export class StdioTransport implements Transport {
         logged = now === second ? logged + 1 : 1;
         second = now;
         if (logged <= logLinesPerSecond) this.#options.onStderr(line);
-        await pace(1);
+        await limitRate(1);
       }
     } catch {
-      // the pipe of a killed program; the exit is reported
+      // the pipe of a killed program; its exit is already reported
     }
   }
 
@@ -160,7 +162,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Throws for a line over the limit, or truncates it. Leaving the loop closes the stream. */
+/** Yields lines. Throws for a line over the limit, or truncates it. Leaving the loop closes the stream. */
 async function* linesOf(stream: Readable, limit: number, overflow?: 'truncate'): AsyncGenerator<string> {
   const lines = new LineSplitter(limit, overflow ?? 'throw');
   for await (const chunk of stream as AsyncIterable<Buffer>) yield* lines.push(chunk);

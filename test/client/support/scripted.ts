@@ -10,7 +10,7 @@ const common = (...entries) => ({
   availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
 });
 
-/** Until the caller has left, as the log says. */
+/** Until the caller has disconnected, as the log says. */
 async function untilAborted(context, signal) {
   context.log.info({}, 'at work');
   try {

@@ -1,17 +1,22 @@
 /** Callers with weights in one queue: shares, places in the line, who is pushed out, Retry-After. */
 import fc from '../../support/fast-check.ts';
 import { describe, expect, it } from 'vitest';
-import { EngineError, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
+import { EngineError, type CallQueue, type CallQueueOptions } from '../../../engines/contract/index.ts';
 import { runInScope } from '../../../src/request-scope.ts';
 import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
-import { createFairScheduler, endJob, queueOf, startJob } from '../../../src/engine-host/scheduling/fair-scheduler.ts';
+import {
+  createFairScheduler,
+  endCall,
+  queueOf,
+  startCall,
+} from '../../../src/engine-host/scheduling/fair-scheduler.ts';
 import { createKey } from '../../../src/keys/key.ts';
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const { signal } = new AbortController();
 
 function runOf<T>(
-  queue: JobQueue,
+  queue: CallQueue,
   caller: string,
   weight: number,
   job: () => Promise<T>,
@@ -141,19 +146,19 @@ it('gives a caller that sends one job after the other no more than its share', a
 
 it('remembers a bounded number of callers', () => {
   const turns = createFairScheduler<never>(2);
-  startJob(turns, queueOf(turns, 'busy', 1));
+  startCall(turns, queueOf(turns, 'busy', 1));
   for (let count = 0; count < 1_000; count += 1) {
     const line = queueOf(turns, String(count), 1);
-    startJob(turns, line);
-    endJob(turns, line);
+    startCall(turns, line);
+    endCall(turns, line);
   }
   expect(turns.queues.size).toBeLessThanOrEqual(100);
-  endJob(turns, turns.queues.get('busy')!);
+  endCall(turns, turns.queues.get('busy')!);
   expect(turns.queues.size).toBe(0);
 });
 
 describe('a full queue', () => {
-  function open(options: QueueOptions, weights: Readonly<Record<string, number>>) {
+  function open(options: CallQueueOptions, weights: Readonly<Record<string, number>>) {
     let clock = 0;
     const queue = createQueue(options, () => clock);
     return {

@@ -1,7 +1,7 @@
 /** The queue's promises, for any order of arrivals, ends and disconnects. */
 import fc from '../../support/fast-check.ts';
 import { expect, it } from 'vitest';
-import { EngineError, type QueueOptions } from '../../../engines/contract/index.ts';
+import { EngineError, type CallQueueOptions } from '../../../engines/contract/index.ts';
 import { runInScope } from '../../../src/request-scope.ts';
 import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
 
@@ -38,7 +38,7 @@ const left = new Error('the caller has left');
 const late = new EngineError('engine-timeout', 'It was not done in time.');
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function open(options: QueueOptions) {
+function open(options: CallQueueOptions) {
   let clock = 0;
   const queue = createQueue(options, () => (clock += 10));
   const jobs: Job[] = [];

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { EngineError, type JobQueue, type QueueOptions } from '../../../engines/contract/index.ts';
+import { EngineError, type CallQueue, type CallQueueOptions } from '../../../engines/contract/index.ts';
 import { runInScope } from '../../../src/request-scope.ts';
 import { createQueue } from '../../../src/engine-host/scheduling/call-queue.ts';
 
@@ -22,7 +22,7 @@ interface Job {
   leave(): void;
 }
 
-function open(options: QueueOptions) {
+function open(options: CallQueueOptions) {
   const queue = createQueue(options, () => clock);
   return {
     queue,
@@ -41,7 +41,7 @@ interface Leaving {
 const late = new EngineError('engine-timeout', 'It was not done in time.');
 
 /** A job that runs until it is told to end. */
-function addJob(queue: JobQueue, name: string, { reason }: Leaving = { reason: new Error(`${name} has left`) }): Job {
+function addJob(queue: CallQueue, name: string, { reason }: Leaving = { reason: new Error(`${name} has left`) }): Job {
   const work = Promise.withResolvers<string>();
   const caller = new AbortController();
   const job = () => {
@@ -137,7 +137,7 @@ describe('the queue', () => {
 
 describe('a waiting job', () => {
   /** Adds a job of a caller that notes its places. */
-  function follow(queue: JobQueue, caller: string) {
+  function follow(queue: CallQueue, caller: string) {
     const places: (number | null)[] = [];
     const leaving = new AbortController();
     const work = Promise.withResolvers<undefined>();
@@ -453,7 +453,7 @@ describe('a quiet caller beside a greedy one', () => {
 
 describe('Retry-After', () => {
   /** Seconds that one hears who comes to a full queue, after jobs of these lengths. */
-  async function heard(options: QueueOptions, ...lengthsMs: number[]): Promise<number | undefined> {
+  async function heard(options: CallQueueOptions, ...lengthsMs: number[]): Promise<number | undefined> {
     const { add } = open(options);
     for (const length of lengthsMs) {
       const job = add('past');

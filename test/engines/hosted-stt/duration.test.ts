@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { upload } from '../../support/local-service.ts';
 import { answers } from '../../support/provider.ts';
 import { toneWav } from '../../support/tone-model.ts';
-import { EngineError, type JobQueue } from '../../../engines/contract/index.ts';
+import { EngineError, type CallQueue } from '../../../engines/contract/index.ts';
 import { measureDuration } from '../../../engines/hosted-stt/duration.ts';
 import { openHosted, recording, recordingMs, type Hosted } from './support.ts';
 
@@ -82,7 +82,7 @@ describe('a duration', () => {
   });
 
   test('is left out when the queue is full, but rejects after an abort', async () => {
-    const queue: JobQueue = {
+    const queue: CallQueue = {
       full: false,
       run: () => Promise.reject(new EngineError('overloaded', 'All places are taken.')),
     };

@@ -39,7 +39,7 @@ interface NodeOptions {
   readonly slots?: number;
   /** The disk budget of a worker in bytes. */
   readonly diskBytes?: number;
-  readonly limits?: Partial<FleetTimeouts>;
+  readonly timeouts?: Partial<FleetTimeouts>;
 }
 
 /** Until the test ends. */
@@ -57,7 +57,7 @@ export async function openNode({
   transcribe = unused,
   slots = 1,
   diskBytes,
-  limits,
+  timeouts,
 }: NodeOptions): Promise<FleetNode> {
   const dir = await temporaryDirectory();
   await writeFiles(dir, { recording: 'wav' });
@@ -72,10 +72,10 @@ export async function openNode({
     settings: readFleet(loadSettings(env, dir))!,
     transcribeTimeout: 600,
     log: logger,
-    limits: { ...shortLimits, ...limits },
+    timeouts: { ...shortLimits, ...timeouts },
   });
   const workspace = await createWorkspace(dir, diskBytes);
-  fleet.noteQueue('local', { slots, waiting: 16 });
+  fleet.registerQueue('local', { slots, waiting: 16 });
   const engine = await fleet.wrapAsRemote('local', {
     models: () => Promise.resolve([{ id: 'm', local: true }]),
     availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),

@@ -1,4 +1,4 @@
-/** A service whose OpenAI-compatible door is asked for chats by the real SDK. */
+/** A service whose OpenAI-compatible API the real SDK calls. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ import { startTestService, type TestService, type TestServiceOptions } from '../
 
 export const question = [{ role: 'user', content: 'What is the capital of France?' }] as const;
 
-export interface Door {
+export interface ChatService {
   readonly service: TestService;
   /** Behind the model `remote`. */
   readonly provider: RawProvider;
@@ -22,26 +22,29 @@ export interface Door {
   readonly openai: OpenAI;
 }
 
-export interface DoorOptions extends Omit<TestServiceOptions, 'config' | 'files'> {
+export interface ChatServiceOptions extends Omit<TestServiceOptions, 'config' | 'files'> {
   /** YAML beside `engines`. */
   readonly settings?: string;
 }
 
 /** Ends with the test. */
-export async function startDoor(behaviours: Behaviour | readonly Behaviour[], options?: DoorOptions): Promise<Door> {
-  const door = await openDoor(behaviours, options);
-  onTestFinished(() => door[Symbol.asyncDispose]());
-  return door;
+export async function startChatService(
+  behaviours: Behaviour | readonly Behaviour[],
+  options?: ChatServiceOptions,
+): Promise<ChatService> {
+  const chatService = await openChatService(behaviours, options);
+  onTestFinished(() => chatService[Symbol.asyncDispose]());
+  return chatService;
 }
 
 /**
  * Serves the models `remote`, the default, by llm-agent with this provider; `scripted`, whose script is the last
  * message; and those of the sandbox.
  */
-export async function openDoor(
+export async function openChatService(
   behaviours: Behaviour | readonly Behaviour[],
-  { settings = '', ...options }: DoorOptions = {},
-): Promise<Door & AsyncDisposable> {
+  { settings = '', ...options }: ChatServiceOptions = {},
+): Promise<ChatService & AsyncDisposable> {
   const provider = await openProvider();
   provider.behave(...[behaviours].flat());
   const cloud = `{ use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", models: [remote] }`;

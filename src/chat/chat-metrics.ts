@@ -1,4 +1,4 @@
-/** Records a chat run: the charge of its API key, its tokens for the access log, its span, its metrics. */
+/** Records a chat run: charges the API key, and reports tokens to the access log, the span and the metrics. */
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../request-scope.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
@@ -6,10 +6,10 @@ import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import { TokenMeter } from './token-meter.ts';
 
-export interface RunFacts {
+export interface ChatMetricsOptions {
   readonly model: ServedModel<'chat'>;
   readonly messages: ChatCall['messages'];
-  /** The service's own. */
+  /** The service's own tools. */
   readonly tools: readonly Tool[];
   /** Whether the caller reads the run as a stream. */
   readonly isStream: boolean;
@@ -17,26 +17,26 @@ export interface RunFacts {
   readonly signal: AbortSignal;
 }
 
-/** Begins now. Either `complete` or `fail` ends it; only the first call counts. */
-export class RunRecord {
-  readonly #facts: RunFacts;
+/** Starts with its construction. `complete` or `fail` ends it; only the first call counts. */
+export class ChatMetrics {
+  readonly #facts: ChatMetricsOptions;
   readonly #metrics: Metrics | undefined;
   readonly #scope: RequestScope | undefined = currentScope();
   readonly #span: Span | undefined;
   readonly #started = performance.now();
   #firstChunkMs: number | undefined;
-  /** Only for a key with a budget. */
+  /** Present only if the API key has a token budget. */
   readonly #meter: TokenMeter | undefined;
   #isOver = false;
 
-  constructor(facts: RunFacts, metrics: Metrics | undefined) {
+  constructor(facts: ChatMetricsOptions, metrics: Metrics | undefined) {
     this.#facts = facts;
     this.#metrics = metrics;
     this.#meter = this.#scope?.charge && new TokenMeter(facts.messages);
     this.#span = hasTracer() ? beginChatSpan(facts.model) : undefined;
   }
 
-  /** For the engine. */
+  /** Passed to the engine. */
   readonly onUsage = ({ totalTokens }: Usage): void => {
     this.#meter?.report(totalTokens);
   };
@@ -89,13 +89,13 @@ export class RunRecord {
     return performance.now() - this.#started;
   }
 
-  /** Models also call tools that do not exist. */
+  /** Returns the name if the run has this tool, else `other`: models also call tools that do not exist. */
   #offered(name: string): string {
     return this.#facts.tools.some((tool) => tool.name === name) ? name : 'other';
   }
 }
 
-/** By the conventions for generative AI: a client of the model, its tool calls included. */
+/** Follows OpenTelemetry's conventions for generative AI: a client span that includes the tool calls. */
 function beginChatSpan({ id, instance }: ServedModel): Span | undefined {
   return beginSpan('client', `chat ${id}`, {
     'gen_ai.operation.name': 'chat',

@@ -1,4 +1,4 @@
-/** What a form asks of a model, as far as the model can do it. */
+/** Converts the fields of a form to the options that the model supports. */
 import { promptWithKeywords } from '../../lib/keywords.ts';
 import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
@@ -7,39 +7,39 @@ import { warmUp, type TranscriptionJob } from '../transcription/run.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import type { RequestedTranscription } from './transcription-fields.ts';
 
-/** Throws for a named model that lacks a feature, and lets the model that is to hear the recording get ready. */
+/** Throws if a named model lacks a requested feature, and warms up the model before the recording arrives. */
 export async function expectRecording(requested: RequestedTranscription, services: Services): Promise<void> {
   const model = await expectedModel(services, requested.model);
   if (model === undefined) return;
-  if (requested.model !== undefined) toJob(model, requested);
+  if (requested.model !== undefined) toCallOptions(model, requested);
   warmUp(model);
 }
 
-/** A model that is not named yet may follow the recording. */
+/** The named model or the default; a field that follows the recording may still name another one. */
 function expectedModel(services: Services, named: string | undefined) {
   if (named === undefined) return defaultModel(services.registry, 'transcription');
   return resolveModel(services, 'transcription', named);
 }
 
-/** The model that a form means, what it is asked, and the headers that name what it does. */
-export async function openJob(requested: RequestedTranscription, services: Services) {
+/** Returns the model of a form, the options of the transcription, and the response headers. */
+export async function openCall(requested: RequestedTranscription, services: Services) {
   const model = await resolveModel(services, 'transcription', requested.model);
-  const { ignored, ...options } = toJob(model, requested);
+  const { ignored, ...options } = toCallOptions(model, requested);
   await requireAvailable(model);
   return { model, options, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } };
 }
 
-type JobOptions = Omit<TranscriptionJob, 'recording'> & {
-  /** Fields without an effect. */
+type CallOptions = Omit<TranscriptionJob, 'recording'> & {
+  /** Fields that have no effect. */
   readonly ignored: readonly string[];
 };
 
-/** The job for the model. Throws `parameter-not-supported` for fields that change the answer, and drops hints. */
-function toJob(model: ServedModel<'transcription'>, requested: RequestedTranscription): JobOptions {
+/** Throws `parameter-not-supported` for unsupported fields that change the answer, and drops unsupported hints. */
+function toCallOptions(model: ServedModel<'transcription'>, requested: RequestedTranscription): CallOptions {
   requireFeatures(model, requested);
   const { task, format, granularities, language, temperature } = requested;
   const hasSegments = supports(model, 'segment');
-  // 0 is the default, and the AI SDK always sends it.
+  // 0 is the default, which the AI SDK always sends.
   const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
   const { ignored, ...hints } = hintsFor(model, requested);
   return {
@@ -64,7 +64,7 @@ function requireFeatures(
   if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
 }
 
-/** A model that has a prompt only gets the keywords in it. */
+/** For a model that supports only a prompt, the keywords are added to the prompt. */
 function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: RequestedTranscription) {
   const takesPrompt = supports(model, 'prompt');
   const own = takesPrompt ? prompt : undefined;
