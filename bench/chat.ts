@@ -1,4 +1,7 @@
-/** A plain chat through both APIs of the service against @portkey-ai/gateway and a bare proxy, in front of the same provider. */
+/**
+ * Compares a plain chat through both APIs of the service with @portkey-ai/gateway and a bare proxy, in front of the
+ * same provider.
+ */
 import { Agent } from 'undici';
 import {
   directly,
@@ -19,7 +22,7 @@ const requestsPerRound = 2_000;
 const requestsAlone = 300;
 
 const messages = [{ role: 'user', content: 'Say twenty words.' }];
-/** As a chat, and as a response. */
+/** The same conversation for /chat/completions and /responses. */
 const body = JSON.stringify({ model: 'fake', messages, input: messages, store: false });
 
 export async function benchChat({ rounds }: BenchOptions): Promise<Row[]> {
@@ -116,7 +119,7 @@ interface Load {
   readonly agent: Agent;
   readonly concurrent: number;
   readonly requests: number;
-  /** Milliseconds that a processor has worked for the server so far. */
+  /** Milliseconds of processor time that the server has used so far. */
   readonly processor: () => number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Prints the files in which a function runs during one upload to a warm service with a local model: what a newcomer reads
- * to follow a request. `node bench/files-of-an-upload.ts [CLONE]`; CLONE is another clone of the repository, to compare.
+ * Prints the files in which a function runs during one upload to a warm service with a local model: the files that a
+ * newcomer reads to follow a request. `node bench/files-of-an-upload.ts [CLONE]`; CLONE is another clone of the
+ * repository, to compare.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,9 +41,11 @@ try {
     if (status !== 200) throw new Error(`the upload was answered with ${status}`);
   };
   for (let warm = 0; warm < 3; warm += 1) await upload();
-  await filesSince(); // what ran until now
+  await filesSince(); // discards the files that ran until now
   await upload();
-  const files = (await filesSince()).filter((file) => file.startsWith(`${home}/`)).map((file) => file.slice(home.length + 1));
+  const files = (await filesSince())
+    .filter((file) => file.startsWith(`${home}/`))
+    .map((file) => file.slice(home.length + 1));
   for (const file of files.toSorted()) console.log(file);
   console.log(`${files.length} files`);
 } finally {

@@ -1,6 +1,7 @@
 /**
- * What a fleet costs, in numbers that hold on a busy machine too: commands and bytes counted by Redis, and processor
- * time. The calculation for 100 workers in docs/more-than-one-machine.md is made of them: `npm run bench -- fleetCost`.
+ * The cost of a fleet, in numbers that are also valid on a busy machine: commands and bytes counted by Redis, and
+ * processor time. The calculation for 100 workers in docs/more-than-one-machine.md uses them: `npm run bench --
+ * fleetCost`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFront, startWorker, transcribe, type Script } from '../test/fleet/support/fleet.ts';
@@ -19,7 +20,7 @@ export async function benchFleetCost(): Promise<Row[]> {
   await using front = await startFront(options);
   const ofFront = await connections();
   await using worker = await startWorker(options);
-  await answered(1, 1_000); // what is loaded and connected once
+  await answered(1, 1_000); // loads modules and opens connections
   const ofWorker = (await connections()) - ofFront;
 
   const withOne = await idle(redis);
@@ -74,7 +75,7 @@ export async function benchFleetCost(): Promise<Row[]> {
     await Promise.all([one(), one(), one(), one()]);
   }
 
-  /** 4 at work and 60 that wait. */
+  /** 4 running calls and 60 that wait. */
   async function waiting(): Promise<Row> {
     const callers = new AbortController();
     const empty = Number((await statsOf(redis, 'memory')).used_memory);
@@ -99,7 +100,7 @@ interface Cost {
   readonly processorMs: number;
 }
 
-/** So far. Commands within scripts count. */
+/** Counts since the start of Redis, including commands within scripts. */
 async function costOf(redis: RedisServer): Promise<Cost> {
   const { total_commands_processed: commands, total_net_input_bytes: read, total_net_output_bytes: written } = await statsOf(redis, 'stats'); // prettier-ignore
   const { used_cpu_user: user, used_cpu_sys: system } = await statsOf(redis, 'cpu');
@@ -115,7 +116,7 @@ async function statsOf(redis: RedisServer, section: string): Promise<Record<stri
   return Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value] as const));
 }
 
-/** Per second, while nothing is asked. */
+/** Counts per second while the fleet is idle. */
 async function idle(redis: RedisServer): Promise<Cost> {
   const before = await costOf(redis);
   await sleep(idleMs);

@@ -1,4 +1,7 @@
-/** What a fleet adds to a transcription, how it scales, and how soon it notices: `npm run bench -- fleet`. */
+/**
+ * The overhead of a fleet for a transcription, its scaling, and the time to notice a lost worker: `npm run bench --
+ * fleet`.
+ */
 import { openRedisServer, type RedisServer } from '../test/support/redis.ts';
 import { spawnService } from '../test/support/child-service.ts';
 import {
@@ -58,7 +61,7 @@ async function answered(front: { readonly url: string }, script: Script): Promis
   if (status !== 200) throw new Error(`status ${status}: ${JSON.stringify(body)}`);
 }
 
-/** The same engine, with nothing to do, on this machine alone. */
+/** The same engine, which does nothing, on this machine alone. */
 async function latency(front: Front, rounds: number): Promise<Row[]> {
   const { config, files } = settingsOf({ url: '' });
   await using alone = await spawnService({ config, files, env: production });
@@ -100,7 +103,7 @@ async function rate(front: Front): Promise<Row> {
   return { what: 'transcriptions of 1 KB, 8 at once', measured: `${perSecond.toFixed(0)}/s`, against: '', ratio: 1 };
 }
 
-/** By the clock of the worker's log, which has whole milliseconds. */
+/** Measured by the timestamps of the worker's log, in whole milliseconds. */
 async function noticing(front: Front, workers: readonly WorkerProcess[], rounds: number): Promise<Row[]> {
   const delays: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -134,7 +137,7 @@ async function logged(worker: WorkerProcess, msg: string, say: string): Promise<
 }
 
 async function throughput(front: Front, workers: number): Promise<number> {
-  await Promise.all(Array.from({ length: workers }, () => answered(front, next()))); // connections
+  await Promise.all(Array.from({ length: workers }, () => answered(front, next()))); // opens the connections
   return timed(() => Promise.all(Array.from({ length: 24 }, () => answered(front, next({ ms: 500 })))));
 }
 

@@ -1,6 +1,7 @@
 /**
- * By hand: `node --conditions=parlance-source test/bench/four-hours.ts`. A recording of four hours as a job on the tone
- * model, within the default settings, while another caller sends 20 short recordings. Prints what it measures.
+ * Run it by hand: `node --conditions=parlance-source bench/four-hours.ts`. It transcribes a recording of four hours as
+ * a job with the tone model and default settings, while another caller sends 20 short recordings. Prints the
+ * measurements.
  */
 import { openAsBlob } from 'node:fs';
 import { mkdtempDisposable, open, readdir, stat } from 'node:fs/promises';
@@ -23,7 +24,7 @@ const modelFile = join(directory.path, 'tone.bin');
 await writeToneModel(modelFile);
 const memo = toneWav({ words: ['alpha', 'bravo', 'charlie'], rate: 16_000 });
 
-/** The same 30 s again and again: some words, then a pause. */
+/** Repeats the same 30 s: some words, then a pause. */
 const path = join(directory.path, 'lecture.wav');
 {
   const turn = Buffer.alloc(30 * 32_000);
@@ -84,7 +85,7 @@ async function watch(): Promise<void> {
   }
 }
 
-/** One after the other, from the first part on. */
+/** Sends one recording after the other, from the first part of the job on. */
 async function sendShorts(): Promise<void> {
   while ((await read(service, id, as(long))).processed_ms === 0) await pause(500);
   for (let count = 0; count < 20 && !isOver; count += 1) {

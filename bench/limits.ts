@@ -1,4 +1,4 @@
-/** What the limits of an API key add to a plain chat: one service, one provider, two keys. */
+/** The cost of the limits of an API key for a plain chat: one service, one provider, two keys. */
 import { Agent } from 'undici';
 import { bearer, keysFile, tokenOf } from '../test/keys/support/keys.ts';
 import { ask, type Run } from './chat.ts';
@@ -11,7 +11,7 @@ const tokens = 20;
 const concurrency = 32;
 const requestsPerRound = 2_000;
 
-/** All of them, and none is ever reached. */
+/** All limits, none of which is ever reached. */
 const limits = {
   requestsPerMinute: 1_000_000_000,
   concurrentRequests: 1_000,

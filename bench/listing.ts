@@ -1,8 +1,8 @@
 /**
- * How long a listing and the probe take while the queue is full of real jobs, against an idle service.
+ * The duration of a listing and of the probe while the queue is full of real jobs, compared with an idle service.
  *
- * A third state tells what of that is the service's own doing: the same jobs at work for another service. What they
- * add to an answer of an idle service is the machine's share: they take all cores, and the client needs one too.
+ * A third state separates the cost of the service itself: the same jobs run for another service. Their effect on an
+ * idle service is that of the machine: they use all cores, and the client needs one as well.
  */
 import { mkdtempDisposable } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
@@ -24,7 +24,7 @@ type Name = keyof typeof paths;
 type Times = Record<Name, number[]>;
 
 const requestsPerRound = 50;
-/** Between requests: who asks without a pause loads the machine as much as the jobs do. */
+/** Pause between requests: without it, the client loads the machine as much as the jobs do. */
 const pauseMs = 10;
 
 const waiting = 16;
@@ -54,7 +54,7 @@ export async function benchListing({ model, rounds, slots, threads }: BenchOptio
 
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
-/** As many callers as have a place, each with one recording after the other. */
+/** One caller per slot, each with one recording after the other. */
 function jobs(service: ChildService, { bytes }: Clip, places: number): Work[] {
   const recording = new Blob([new Uint8Array(bytes)]);
   return Array<Work>(places).fill((signal) => transcribe(service, recording, { signal }));
@@ -62,18 +62,18 @@ function jobs(service: ChildService, { bytes }: Clip, places: number): Work[] {
 
 interface Asked {
   readonly service: ChildService;
-  /** What its probe says before and after. */
+  /** The state of the service according to its probe, before and after. */
   readonly code: string;
 }
 
-/** Asks in turn for listing and probe while the work is done over and over; then ends the work. */
+/** Alternates between listing and probe while the work is repeated, then ends the work. */
 async function timesWhile(works: readonly Work[], { service, code }: Asked): Promise<Times> {
   const ending = new AbortController();
   const working = works.map((work) => repeat(work, ending.signal));
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: Times = { listing: [], probe: [] };
   await untilProbeSays(code, service, agent);
-  await pause(300); // programs of before have ended, those of now are under way
+  await pause(300); // programs of the previous state have ended, and those of this state are running
   for (let request = 0; request < requestsPerRound; request++) {
     for (const name of ['listing', 'probe'] as const) {
       const started = performance.now();
@@ -97,7 +97,7 @@ async function repeat(work: Work, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Between two jobs a place is free for a moment, so that one look is not enough. */
+/** Between two jobs a slot is free for a moment, so that a single look is not enough. */
 async function untilProbeSays(code: string, { url }: ChildService, agent: Agent): Promise<void> {
   const deadline = performance.now() + 20_000;
   for (;;) {
@@ -108,7 +108,7 @@ async function untilProbeSays(code: string, { url }: ChildService, agent: Agent)
   }
 }
 
-/** By node:http, whose own share of the time is smaller than that of fetch. */
+/** Uses node:http, whose own share of the time is smaller than that of fetch. */
 async function fetchText(url: string, agent: Agent): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { agent }, (response) => void text(response).then(resolve, reject)).once('error', reject);

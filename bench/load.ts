@@ -1,6 +1,6 @@
 /**
- * 200 uploads of 1 MB in flight beside 20 live streams of chats: what a listing takes meanwhile, who is refused, and the
- * memory. The whisper-cli is one that answers at once, so that the machine's cores are the service's.
+ * 200 uploads of 1 MB in flight beside 20 live streams of chats: the duration of a listing, the rejected requests, and
+ * the memory. The whisper-cli is a stub that answers immediately, so that the service has all cores.
  */
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { megabytes, milliseconds, runBenchmarks, type Row } from './support/tabl
 const [uploads, streams, totalUploads] = [200, 20, 2_000];
 const tokenEveryMs = 20;
 
-/** Waits for a tenth of a second, and has heard one word. */
+/** A whisper-cli that waits 100 ms and returns one word. */
 const quickWhisper = `#!/bin/sh
 while [ $# -gt 0 ]; do [ "$1" = -of ] && out="$2"; shift; done
 sleep 0.1
@@ -63,7 +63,7 @@ interface Load {
   readonly memory: { readonly half: number; readonly end: number };
 }
 
-/** With recordings of a megabyte. */
+/** Uploads recordings of a megabyte. */
 async function underLoad({ rate, seconds }: { readonly rate: number; readonly seconds: number }): Promise<Load> {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
   const [model, program] = [join(directory.path, 'tones.bin'), join(directory.path, 'whisper-cli')];
@@ -110,7 +110,7 @@ async function underLoad({ rate, seconds }: { readonly rate: number; readonly se
 }
 
 function ignore(): void {
-  // Destroyed by us.
+  // This script has destroyed the stream.
 }
 
 if (import.meta.main) await runBenchmarks([benchLoad]);

@@ -1,4 +1,7 @@
-/** Recordings of two seconds with a loaded model, against the same program without the service, and against whisper-cli. */
+/**
+ * Recordings of two seconds with a loaded model, compared with the same program without the service, and with
+ * whisper-cli.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
@@ -16,7 +19,7 @@ import type { BenchOptions } from './support/options.ts';
 import { startBenchService, transcribe } from './support/service.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
-/** A service is started for each. */
+/** Number of services that are started. */
 const firsts = 3;
 
 export async function benchLoaded({ model, rounds, slots, threads }: BenchOptions): Promise<Row[]> {
@@ -78,7 +81,7 @@ async function startHost({ modelFile, wavPath, endMs, threads }: Work) {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const lines = createInterface({ input: child.stdout });
-  await once(lines, 'line'); // it is ready
+  await once(lines, 'line'); // the program is ready
   return {
     async transcribe(): Promise<string> {
       let text = '';

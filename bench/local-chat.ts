@@ -1,4 +1,7 @@
-/** Chat with a local model of true size, with random weights, against the bare library; needs it (CONTRIBUTING.md). */
+/**
+ * Chat with a local model of real size with random weights, compared with the bare library. Requires the library
+ * (CONTRIBUTING.md).
+ */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
@@ -17,7 +20,7 @@ import { megabytes, milliseconds, runBenchmarks, type Row } from './support/tabl
 const [maxTokens, contextSize] = [64, 4_608];
 const cancellations = 20;
 
-interface Answered {
+interface ChatMeasurement {
   readonly processorMs: number;
   readonly tokens: number;
 }
@@ -49,7 +52,7 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
   await lines.next();
   let asked = 0;
   const question = () => `${(asked += 1)} What do you know of it? `.repeat(8);
-  const results = await interleave<'ours' | 'bare', Answered>(
+  const results = await interleave<'ours' | 'bare', ChatMeasurement>(
     {
       async ours() {
         const before = processorMsOf(host.pid);
@@ -58,26 +61,27 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
       },
       async bare() {
         bare.stdin.write(`${question()}\n`);
-        return JSON.parse(String((await lines.next()).value)) as Answered;
+        return JSON.parse(String((await lines.next()).value)) as ChatMeasurement;
       },
     },
     rounds,
   );
   bare.kill('SIGKILL');
-  const rate = (all: readonly Answered[]) => mean(all.map(({ tokens, processorMs }) => (1_000 * tokens) / processorMs));
+  const rate = (all: readonly ChatMeasurement[]) =>
+    mean(all.map(({ tokens, processorMs }) => (1_000 * tokens) / processorMs));
   const [ours, theirs] = [rate(results.ours), rate(results.bare)];
   const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${host.pid}/status`, 'utf8')) ?? [];
   const chat = `${service.url}/api/v1/chat/stream`;
   const cancelAll = async (which: (n: number) => Omit<Cancellation, 'chat' | 'pid'>) => {
     const all: number[] = [];
     for (let n = 0; n < cancellations; n += 1) {
-      await ask('Hello', 1); // a program that was killed is loaded again
+      await ask('Hello', 1); // loads the program again if it was killed
       all.push(await cancel({ chat, pid: hostOf()?.pid ?? 0, ...which(n) }));
     }
     return all;
   };
-  const cancelled = {
-    // Tokens are bytes here. No two begin alike: what has been read before is not read again.
+  const canceled = {
+    // Tokens are bytes here. All prompts begin differently, because a known beginning is not read again.
     prompt: await cancelAll((n) => ({ afterMs: 200 + 90 * n, content: `${n} `.repeat(1_400).slice(0, 4_000) })),
     answer: await cancelAll((n) => ({ afterMs: 600 + 90 * n, content: 'Go on.' })),
   };
@@ -90,8 +94,8 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
       goal: { atLeast: 0.95 },
     },
     { what: '  the first answer, which loads the model', measured: milliseconds(loadMs), against: '', ratio: 1 },
-    ...Object.entries(cancelled).map(([where, all]) => ({
-      what: `  cancelled in the ${where}: until its program is idle, the longest of ${cancellations}`,
+    ...Object.entries(canceled).map(([where, all]) => ({
+      what: `  canceled in the ${where}: until its program is idle, the longest of ${cancellations}`,
       measured: milliseconds(Math.max(...all)),
       against: '250 ms',
       ratio: Math.max(...all) / 250,
@@ -108,7 +112,7 @@ interface Cancellation {
   readonly content: string;
 }
 
-/** Milliseconds from the disconnect to the last moment at which the program worked. */
+/** Milliseconds from the disconnect to the last moment at which the program used the processor. */
 async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<number> {
   const leaving = new AbortController();
   const body = JSON.stringify({ messages: [{ role: 'user', content }], max_tokens: 400 });
@@ -120,7 +124,7 @@ async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<nu
   const left = performance.now();
   let [worked, last] = [workedMs(pid), left];
   while (performance.now() < last + 300) {
-    await wait(10); // a look costs the cores that the program needs for its last token
+    await wait(10); // polling more often would take a core from the program
     const now = workedMs(pid);
     if (now === 0 && worked > 0) last = performance.now();
     if (now > worked + 0.2) last = performance.now();
@@ -129,7 +133,7 @@ async function cancel({ chat, pid, afterMs, content }: Cancellation): Promise<nu
   return last - left;
 }
 
-/** All threads of a process, to the nanosecond (proc(5), schedstat); 0: it has ended. */
+/** Processor time of all threads of a process, to the nanosecond (proc(5), schedstat); 0 if it has ended. */
 function workedMs(pid: number): number {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);

@@ -1,4 +1,4 @@
-/** How much memory the service takes for twenty uploads at once of the largest recording that is accepted. */
+/** Memory of the service for twenty concurrent uploads of the largest recording that is accepted. */
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { megabytes, runBenchmarks, type Row } from './support/table.ts';
 const uploads = 20;
 const largestBytes = 26_214_400;
 
-/** Decoding and transcribing are real too, so that what is measured is all that an upload costs. */
+/** Decoding and transcribing are real, so that everything that an upload needs is measured. */
 export async function benchMemory({ slots }: Pick<BenchOptions, 'slots'>): Promise<Row[]> {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
   const modelFile = join(directory.path, 'model.bin');
@@ -34,7 +34,7 @@ export async function benchMemory({ slots }: Pick<BenchOptions, 'slots'>): Promi
   ];
 }
 
-/** So many samples a second that it is short: half a minute. */
+/** A sample rate so high that the recording is short: half a minute. */
 function largestRecording(): Blob {
   const speech = { words, rate: 192_000, channels: 2 };
   const missingBytes = largestBytes - toneWav({ ...speech, tailSeconds: 0 }).length;

@@ -1,6 +1,6 @@
 /**
- * Processor time of a plain chat with metrics on, against the same with metrics off. Both services are in this process:
- * two processes of the same program already differ by more than the metrics cost.
+ * Processor time of a plain chat with metrics, compared with the same without metrics. Both services run in this
+ * process: two processes of the same program differ by more than the metrics cost.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,9 +19,9 @@ import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 const tokens = 20;
 const concurrent = 16;
 const requests = 500;
-/** Rounds until V8 has compiled what it will. */
+/** Rounds until V8 has optimized the code. */
 const warmUp = 10;
-/** Short rounds, and many: the machine then does much the same to both. */
+/** Many short rounds, so that the load of the machine affects both alike. */
 const repeats = 6;
 
 export async function benchMetrics({ rounds }: BenchOptions): Promise<Row[]> {

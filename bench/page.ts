@@ -1,4 +1,4 @@
-/** The page in a new tab of Chromium: its first paint and its first use, against a page that is one line of text. */
+/** The page in a new tab of Chromium: first paint and first use, compared with a page that is one line of text. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -40,13 +40,13 @@ export async function benchPage({ rounds }: BenchOptions): Promise<Row[]> {
   ];
 }
 
-/** Since the first byte of the page. */
+/** Milliseconds since the first byte of the page. */
 interface Times {
   readonly paintedMs: number;
   readonly usableMs: number;
 }
 
-/** In a context of its own: nothing is in its cache. */
+/** Opens a new context, whose cache is empty. */
 async function open(browser: Browser, url: string): Promise<Times> {
   const context = await browser.newContext();
   await context.addInitScript(usableWatcher);

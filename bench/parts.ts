@@ -1,4 +1,4 @@
-/** What it costs to assemble a tool call or reasoning that arrives in 60,000 parts, against reading their JSON. */
+/** The cost of assembling a tool call or reasoning that arrives in 60,000 parts, compared with parsing their JSON. */
 import { createCallParts } from '../engines/llm-agent/call-parts.ts';
 import { createReasoningDetails } from '../engines/llm-agent/reasoning-details.ts';
 import { callKinds, many, pieces, reasoningKinds, type Part } from '../test/engines/llm-agent/part-kinds.ts';
@@ -52,7 +52,10 @@ function fastest(work: () => unknown): number {
   return Math.min(...runs);
 }
 
-/** It is about as much as reading them; where it grew with the square of their number, it was some hundred times as much. */
+/**
+ * Assembling costs about as much as parsing. If it grew with the square of the number of parts, it would cost some
+ * hundred times as much.
+ */
 function worst(what: string, all: readonly Costs[]): Row {
   const ratioOf = ({ workMs, readingMs }: Costs) => workMs / readingMs;
   const slowest = all.toSorted((a, b) => ratioOf(b) - ratioOf(a))[0]!;

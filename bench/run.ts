@@ -1,4 +1,7 @@
-/** `npm run bench`: all benchmarks, one table; `npm run bench -- fleet chat`: these; `-- --write`: into docs/benchmarks.md, too. Exits with 1 when a row misses its goal by more than 20 %. */
+/**
+ * `npm run bench`: runs all benchmarks and prints one table; `npm run bench -- fleet chat` runs these two; `-- --write`
+ * also writes docs/benchmarks.md. Exits with 1 if a row misses its goal by more than 20 %.
+ */
 import { benchChat } from './chat.ts';
 import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';

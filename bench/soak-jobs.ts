@@ -1,6 +1,6 @@
 /**
- * `npm run soak:jobs`: kills the service with SIGKILL at random moments while a job of 40 parts is at work, and starts it
- * again, 50 times (SOAK_KILLS). Each job must end with every word once, in order, and leave no recording behind.
+ * `npm run soak:jobs`: kills the service with SIGKILL at random moments while a job of 40 parts is running, and starts
+ * it again, 50 times (SOAK_KILLS). Each job must end with every word once, in order, and leave no recording behind.
  * SOAK_SEED repeats a run.
  */
 import { readdirSync } from 'node:fs';
@@ -21,7 +21,7 @@ console.log(`Seed ${seed} (again: SOAK_SEED=${seed} npm run soak:jobs)`);
 const words = 300;
 const recording = speechOf(words);
 const env = { TRANSCRIBE_MAX_SECONDS: '4', JOBS_TEST_MS: '40', LOG_LEVEL: 'warn' };
-/** About how long a job takes without a kill. */
+/** Approximate duration of a job without a kill. */
 const jobMs = 3_500;
 
 await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-soak-'));

@@ -1,7 +1,7 @@
 /**
- * `npm run soak`: ten minutes of mixed load on one service, with callers who leave and programs that are killed under
- * it; then nothing of it may be left. It ends when its last clip has expired, after ten minutes more. SOAK_SECONDS
- * sets another length. Fails when a child, a file or a descriptor is left, or when the heap has grown.
+ * `npm run soak`: ten minutes of mixed load on one service, with callers that disconnect and programs that are killed
+ * (SOAK_SECONDS sets another length). Then it waits ten minutes until the last clip has expired. Fails if a child
+ * process, a file or a descriptor is left, or if the heap has grown.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
@@ -22,12 +22,18 @@ const seed = Number(process.env.SOAK_SEED ?? Date.now() % 2 ** 31);
 const random = createRandom(seed);
 console.log(`Seed ${seed} (again: SOAK_SEED=${seed} npm run soak)`);
 const callers = 12;
-/** Between two killed children, and between two looks at the memory. */
+/** Interval of killing a child process, and of measuring the memory. */
 const killMs = 1_500;
 const lookMs = Math.max(2_000, (seconds * 1000) / 30);
-/** An idle connection to the provider is kept for four seconds, an encoder's thread for thirty. */
+/**
+ * Longest time for which resources are kept: an idle connection to the provider for four seconds, a thread of an
+ * encoder for thirty.
+ */
 const settleMs = 40_000;
-/** The heap at the end against the heap once everything was loaded; caches and compiled code still grow a little. */
+/**
+ * Maximum size of the heap at the end, relative to that after the warm-up: caches and compiled code still grow a
+ * little.
+ */
 const mostGrowth = 1.1;
 /** Clips are kept for ten minutes, and a little of the heap with each. */
 const clipsGoneMs = 660_000;
@@ -54,7 +60,7 @@ await using service = await spawnService({
 `,
 });
 
-/** The callers' own connections; closed before descriptors are counted. */
+/** The connections of the callers. They are closed before descriptors are counted. */
 let connections = new Agent();
 const outcomes = new Map<string, number>();
 const looks: Look[] = [];
@@ -93,7 +99,7 @@ async function send(path: string, init: RequestInit): Promise<number> {
 const post = (path: string, body: unknown, signal: AbortSignal) =>
   send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body), signal });
 
-/** As in a mixed hour of use: what costs a processor is a part of it. */
+/** A typical mix of calls; those that use the processor are a part of it. */
 const requests: Readonly<Record<string, (signal: AbortSignal) => Promise<number>>> = {
   listing: (signal) => send('/models', { signal }),
   probe: (signal) => send('/transcribe', { signal }),
@@ -118,7 +124,7 @@ function transcribe(bytes: Buffer, signal: AbortSignal): Promise<number> {
   return send('/transcribe', { method: 'POST', body: form, signal });
 }
 
-/** Ends one of the service's programs at a time, as the kernel does when the memory runs out. */
+/** Kills one of the service's programs at a time, as the kernel does when memory runs out. */
 async function kill(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await pause(killMs);
@@ -127,7 +133,7 @@ async function kill(isOver: () => boolean): Promise<void> {
       try {
         process.kill(victim.pid, 'SIGKILL');
       } catch {
-        continue; // it has ended meanwhile
+        continue; // the process has ended meanwhile
       }
       outcomes.set('killed children', (outcomes.get('killed children') ?? 0) + 1);
     }
@@ -149,7 +155,7 @@ async function look(): Promise<Look> {
   return JSON.parse(reports().at(-1)![1]!) as Look;
 }
 
-/** What Node says of files that nobody has closed. */
+/** The warning of Node.js about files that were not closed. */
 function warnings(): string[] {
   return service.said.stderr.split('\n').filter((line) => line.includes('Warning'));
 }
@@ -162,7 +168,7 @@ function children({ pid }: Pick<ChildService, 'pid'> = service) {
   return found;
 }
 
-/** What each descriptor is open on, without numbers that say nothing. */
+/** The target of each descriptor, without numbers that vary. */
 function openDescriptors(): string[] {
   const folder = `/proc/${service.pid}/fd`;
   const sockets = new Map(['tcp', 'unix'].flatMap((family) => socketsOf(family)));
@@ -187,7 +193,7 @@ function socketsOf(family: string): [link: string, description: string][] {
   });
 }
 
-/** What there is more of than before. */
+/** Returns the targets that occur more often than before. */
 function surplus(before: readonly string[], after: readonly string[]): string[] {
   const known = [...before];
   return after.filter((one) => {
@@ -224,7 +230,7 @@ async function untilClipsAreGone(): Promise<void> {
   while (performance.now() < end && (await service.leftovers()).length > 0) await pause(5_000);
 }
 
-await round(30); // everything is loaded, every pool is filled
+await round(30); // warms up: everything is loaded, and every pool is full
 looks.push(await look());
 const before = openDescriptors();
 await round(seconds);

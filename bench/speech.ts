@@ -1,4 +1,4 @@
-/** Speech of the local engine: when its first byte comes, and what the service adds to the program. */
+/** Speech of the local engine: the time to its first byte, and the overhead of the service. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromium, type Page } from 'playwright-core';
@@ -24,7 +24,7 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
   const page = await browser.newPage();
   await page.goto(`${service.url}/healthz`); // same origin as the clip
   const espeak = [requireProgram('espeak-ng'), '--stdin', '--stdout', '-v', 'en'];
-  // The service's bitrate; ffmpeg's own would be half of it.
+  // The bitrate of the service; the default of ffmpeg is half of it.
   const mp3 = [requireProgram('ffmpeg'), '-v', 'error', '-i', 'pipe:0', '-b:a', '64k', '-f', 'mp3', 'pipe:1'];
   const ours = (work: () => Promise<Times>) => withProcessorTime(work, () => processorMsOf(service.pid));
   const theirs = (work: () => Promise<Times>) => withProcessorTime(work, processorMsOfChildren);
@@ -39,7 +39,7 @@ export async function benchSpeech({ rounds }: BenchOptions): Promise<Row[]> {
     rounds,
   );
   const of = (name: keyof typeof costs, which: keyof Times) => median(costs[name].map((round) => round[which]));
-  // Counted in hundredths of a second, so that a median would be coarse.
+  // Processor time is counted in hundredths of a second, so that a median would be too coarse.
   const processor = (name: keyof typeof costs) => mean(costs[name].map(({ processorMs }) => processorMs));
   const row = (what: string, measured: number, against: number, by: string) => ({
     what,
@@ -111,7 +111,10 @@ async function playClip(page: Page): Promise<Times> {
   })()`);
 }
 
-/** Programs one after the other, as a shell would do it. Resolves when they have ended: their processor time counts then. */
+/**
+ * Runs programs one after the other, as a shell does. Resolves when they have ended, because their processor time
+ * counts only then.
+ */
 async function pipe(first: readonly string[], ...rest: readonly (readonly string[])[]): Promise<Times> {
   const started = performance.now();
   const children = [first, ...rest].map(([program = '', ...args]) =>

@@ -1,4 +1,4 @@
-/** From `node src/bin/start.ts` to the first 200, against a bare node:http server. */
+/** The time from `node src/bin/start.ts` to the first 200, compared with a bare node:http server. */
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a live stream of a chat costs: 1,000 of them at once, each with a token every 200 ms. */
+/** The cost of a live stream of a chat: 1,000 concurrent streams, each with a token every 200 ms. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
 import { startChatProvider, startChatService, through } from './support/chat-services.ts';
@@ -8,7 +8,7 @@ import { runBenchmarks, type Row } from './support/table.ts';
 const streams = 1_000;
 const pauseMs = 200;
 const watchedMs = 10_000;
-/** Enough that none ends while it is watched. */
+/** Tokens per stream: enough that none ends during the measurement. */
 const tokens = 600;
 
 const body = JSON.stringify({ model: 'fake', messages: [{ role: 'user', content: 'Say many words.' }] });
@@ -24,7 +24,7 @@ export async function benchStreams(): Promise<Row[]> {
     if (answer.statusCode !== 200) throw new Error(`a stream was answered with ${answer.statusCode}`);
     return answer.body;
   };
-  (await open()).destroy(); // everything is loaded
+  (await open()).destroy(); // loads all modules
   const idle = service.memory().now;
   const seen = new Counter();
   const live = await Promise.all(Array.from({ length: streams }, open));
@@ -55,7 +55,7 @@ export async function benchStreams(): Promise<Row[]> {
   ];
 }
 
-/** Counts what comes and throws it away. */
+/** Counts the bytes and discards them. */
 class Counter {
   events = 0;
 
@@ -63,7 +63,7 @@ class Counter {
     stream.on('data', (chunk: Buffer) => {
       for (let at = chunk.indexOf('\n\n'); at !== -1; at = chunk.indexOf('\n\n', at + 2)) this.events++;
     });
-    stream.on('error', () => undefined); // destroyed by us
+    stream.on('error', () => undefined); // this script destroys the stream
   }
 }
 

@@ -1,4 +1,4 @@
-/** How long the service takes for a clip of ten seconds, against the same two programs run by hand. */
+/** The time that the service takes for a clip of ten seconds, compared with the same two programs run by hand. */
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,14 +46,14 @@ function costOfRequest(service: ChildService, { bytes }: Clip): Promise<Cost> {
   return costOf(request, () => processorMsOfFamily(service.pid));
 }
 
-/** By the clock, and by what disturbances of a busy machine change least: the best round, and processor time. */
+/** Wall-clock time, and the two values that vary least on a busy machine: the best round, and processor time. */
 function compare(what: string, ours: readonly Cost[], byHand: readonly Cost[]): [Row, Row, Row] {
   const clocked = [ours, byHand].map((costs) => costs.map(({ ms }) => ms)) as [number[], number[]];
   const worked = [ours, byHand].map((costs) => costs.map(({ processorMs }) => processorMs)) as [number[], number[]];
   return [
     row(what, median, clocked),
     row('  the fastest of each', (values) => Math.min(...values), clocked),
-    // Counted in hundredths of a second, so that a median would be coarse.
+    // Processor time is counted in hundredths of a second, so that a median would be too coarse.
     row('  processor time (mean)', mean, worked),
   ];
 }

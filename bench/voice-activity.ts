@@ -1,4 +1,4 @@
-/** Where is speech in a recording? Processor time and memory of the detector, with Silero's real weights. */
+/** Voice activity detection in a recording: processor time and memory of the detector, with Silero's real weights. */
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { mean, processorMsOf } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
-/** Issue 26: at most 0.02 seconds of processor time for a second of sound. */
+/** Goal of issue 26: at most 0.02 seconds of processor time per second of audio. */
 const goalMs = 20;
 
 export async function benchVoiceActivity({ rounds }: BenchOptions): Promise<Row[]> {
@@ -57,7 +57,7 @@ async function transcribe({ url }: ChildService, recording: Uint8Array): Promise
   return ((await answer.json()) as { duration_ms: number }).duration_ms;
 }
 
-/** In the place of whisper-cli, whose time is not asked here. */
+/** Replaces whisper-cli, whose time is not measured here. */
 const deafRecognizer = `#!/bin/sh
 while [ "$1" != -of ]; do shift; done
 echo '{"result":{"language":"en"},"transcription":[]}' > "$2.json"

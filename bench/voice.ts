@@ -12,10 +12,10 @@ import { mean, processorMsOfFamily } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { megabytes, milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
-/** A second of sound has ten letters. */
+/** One second of audio has ten letters. */
 const lettersPerSecond = 10;
 const manySentences = 100;
-/** What engines/sherpa-voice/hosts.ts declares. */
+/** The memory that engines/sherpa-voice/hosts.ts declares. */
 const declaredBytes = 535e6;
 
 export async function benchVoice({ rounds }: BenchOptions): Promise<Row[]> {
@@ -52,7 +52,7 @@ export async function benchVoice({ rounds }: BenchOptions): Promise<Row[]> {
 }
 
 interface Spoken {
-  /** Processor time until the first byte, and until the last. */
+  /** Processor time until the first byte and until the last. */
   readonly firstMs: number;
   readonly lastMs: number;
   readonly sound: Buffer;

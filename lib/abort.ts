@@ -1,19 +1,19 @@
 /**
- * The vocabulary of cancellation, for the whole house: a linked signal, a timeout, a race, an abortable iteration.
+ * Cancellation: a linked signal, a timeout, a race, an abortable iteration.
  *
  * AbortSignal.any and AbortSignal.timeout are not used for requests: they keep every finished request in memory as long
  * as the signals that they come from.
  */
 import { ignore } from './ignore.ts';
 
-/** Aborted at once when a parent is. */
+/** Aborts at once if a parent has aborted. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {
   return new LinkedSignal(parents);
 }
 
 /**
- * A signal that aborts with its parents. Dispose of it when the work is done: it listens to them until then. Not closures:
- * every live stream holds some of these.
+ * A signal that aborts with its parents. Dispose of it when the work is done: it listens to them until then. A class
+ * instead of closures, because every live stream holds some.
  */
 export class LinkedSignal implements Disposable {
   readonly #controller = new AbortController();
@@ -32,18 +32,18 @@ export class LinkedSignal implements Disposable {
     return this.#controller.signal;
   }
 
-  /** Ends the work before the parents do. */
+  /** Aborts before the parents do. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
   }
 
-  /** The same, and disposes of it: the signal is no longer linked when its listeners run. */
+  /** Aborts and disposes: the signal is no longer linked when its listeners run. */
   end(reason: unknown): void {
     this[Symbol.dispose]();
     this.abort(reason);
   }
 
-  /** As `raceAbort` with this signal, for one work at a time: all of them share a listener. */
+  /** As `raceAbort` with this signal, for one promise at a time: all of them share a listener. */
   race<T>(work: PromiseLike<T>): Promise<T> {
     const { signal } = this;
     if (this.#interrupt === undefined) signal.addEventListener('abort', () => this.#interrupt?.(reasonOf(signal)));
@@ -54,7 +54,7 @@ export class LinkedSignal implements Disposable {
     });
   }
 
-  /** The same; after so many milliseconds the signal aborts with `late()`. */
+  /** A signal that also aborts with `late()` after `ms` milliseconds. */
   async within<T>(ms: number, late: () => unknown, work: PromiseLike<T>): Promise<T> {
     const timer = startTimer(() => this.abort(late()), ms);
     try {
@@ -72,9 +72,8 @@ export class LinkedSignal implements Disposable {
 }
 
 /**
- * A signal that aborts with its parent, and with `late()` after so many milliseconds, which a function may still raise
- * until then. Dispose of it when the work is done.
- * Throws the reason of a parent that has aborted: the work must not begin.
+ * A signal that aborts with its parent, and with `late()` after `ms` milliseconds. If `ms` is a function, it may return more
+ * until then. Dispose of it when the work is done. Throws the reason of a parent that has aborted: the work must not begin.
  */
 export function startTimeout(
   ms: number | (() => number),
@@ -112,7 +111,7 @@ class TimedLink extends LinkedSignal {
       this.#passed += more;
       this.#timer = startTimer(this.#expire, more);
     } else {
-      // One turn of the event loop later: what has arrived while the process was busy is in time.
+      // Fires one turn of the event loop later: data that arrived while the process was busy is in time.
       this.#turn = setImmediate(() => this.abort(this.#late()));
     }
   };
@@ -122,14 +121,14 @@ function valueOf(ms: number | (() => number)): number {
   return typeof ms === 'number' ? ms : ms();
 }
 
-/** Why the signal has aborted: in this house always an error. */
+/** The reason of an aborted signal. In this code base it is always an error. */
 export function reasonOf({ reason }: AbortSignal): Error {
   return reason as Error;
 }
 
 /**
- * Calls the listener once, with the reason: when the signal aborts, or at once if it has. Returns a function that removes
- * the listener.
+ * Calls the listener once with the reason: when the signal aborts, or at once if it has aborted. Returns a function
+ * that removes the listener.
  */
 export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
   const called = () => listener(signal.reason);
@@ -138,7 +137,10 @@ export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void
   return () => signal.removeEventListener('abort', called);
 }
 
-/** The outcome of the work, or the signal's reason as soon as it aborts, whether or not the work heeds it. */
+/**
+ * Settles as the promise does, or rejects with the signal's reason as soon as it aborts, even if the work ignores the
+ * signal.
+ */
 export function raceAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const off = onAbort(signal, reject);
@@ -172,7 +174,7 @@ export function abortable<T>(
   return new AbortableIterator(open, parent, isLast);
 }
 
-/** Without a `LinkedSignal`, whose signal would need a listener of its own. */
+/** Uses no `LinkedSignal`, whose signal would need a listener of its own. */
 class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
   readonly #open: (signal: AbortSignal) => AsyncIterable<T>;
   readonly #isLast: (item: T) => boolean;
@@ -180,7 +182,7 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
   readonly #controller = new AbortController();
   #source: AsyncIterator<T> | undefined;
   #waiting: PromiseWithResolvers<IteratorResult<T, undefined>> | undefined;
-  /** An abort between two calls of `next()`. */
+  /** The reason of an abort between two calls of `next()`. */
   #unread: { readonly reason: Error } | undefined;
   #isLinked = true;
   #isOver = false;
@@ -256,7 +258,7 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
     this.#parent.removeEventListener('abort', this.#follow);
   }
 
-  /** The signal first: a source that waits for something only ends when that does. */
+  /** Aborts the signal first, because a source that is waiting ends only then. */
   #leave(reason: unknown): void {
     this.#isOver = true;
     this.#parent.removeEventListener('abort', this.#follow);
@@ -266,12 +268,12 @@ class AbortableIterator<T> implements AsyncIterableIterator<T, undefined> {
 }
 
 const done = { done: true, value: undefined } as const;
-const readerLeft = new Error('the reader has left');
+const readerLeft = new Error('the reader has stopped');
 
-/** Node.js calls at once, with a warning, for a delay that its timers cannot count: 24.8 days. */
+/** Longest delay of a timer (24.8 days). With a longer delay, Node.js fires at once and prints a warning. */
 const longestMs = 2 ** 31 - 1;
 
-/** As `setTimeout`, for any delay; one without an end is `Infinity`. */
+/** As `setTimeout`, for a delay of any length, including `Infinity`. */
 export function startTimer(callback: () => void, ms: number): NodeJS.Timeout {
   if (!(ms > longestMs)) return setTimeout(callback, ms);
   let turns = Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER) / longestMs);

@@ -27,13 +27,13 @@ export function createByteReader(source: AsyncIterable<Uint8Array>) {
         left -= taken;
       }
     },
-    /** Streams the remaining bytes. Leaving the loop closes the source. */
+    /** Streams the remaining bytes. Breaking out of the loop closes the source. */
     async *rest(): AsyncGenerator<Uint8Array> {
       try {
         if (held.length > 0) yield held;
         yield* { [Symbol.asyncIterator]: () => iterator };
       } finally {
-        await iterator.return?.(); // also when the consumer stops at what was held
+        await iterator.return?.(); // also if the consumer stops before the buffered bytes are used up
       }
     },
   };

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Reads a stream chunk by chunk; to stop, destroy the stream. Not the stream's own async iterator, whose generator and
- * listeners cost 1.9 KB for each live stream (docs/decisions/13-memory-of-a-stream.md).
+ * Reads a stream chunk by chunk; to stop, destroy the stream. It replaces the async iterator of the stream, whose
+ * generator and listeners cost 1.9 KB per live stream (docs/decisions/13-memory-of-a-stream.md).
  */
 export class ChunkReader {
   readonly #stream: Readable;
@@ -13,7 +13,10 @@ export class ChunkReader {
     for (const event of ['readable', 'end', 'error', 'close']) stream.on(event, this.#settle);
   }
 
-  /** Undefined at the end. Rejects with the stream's error, or when it closes before its end. One call at a time. */
+  /**
+   * Resolves with undefined at the end. Rejects with the stream's error, or when the stream closes early. One call at a
+   * time.
+   */
   next(): Promise<Buffer | undefined> {
     this.#waiting = Promise.withResolvers();
     const { promise } = this.#waiting;

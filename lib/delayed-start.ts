@@ -27,7 +27,7 @@ export async function delayStart<Event>(
   return new ReadAhead(readAhead, events);
 }
 
-/** Not closures: they would keep what the wait needed as long as the stream. */
+/** A class instead of closures: these would keep the state of the wait in memory as long as the stream. */
 class ReadAhead<Event> implements AsyncIterableIterator<Event, void> {
   readonly #first: Promise<IteratorResult<Event, void>>[];
   readonly #rest: AsyncGenerator<Event, void, undefined>;

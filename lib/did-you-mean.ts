@@ -9,12 +9,12 @@ export function didYouMean(wrong: string, known: readonly string[]): string | un
 
 const longestName = 200;
 
-/** TRANSCRIBE_MODEL, transcribe-model and transcribeModel are one name. */
+/** Treats TRANSCRIBE_MODEL, transcribe-model and transcribeModel as one name. */
 const plain = (name: string) => name.replace(/[^a-zA-Z0-9]/g, '').toLowerCase();
 
 const allowed = (name: string) => (name.length < 3 ? 0 : name.length < 7 ? 1 : 2);
 
-/** `cmd` for `command`. */
+/** Matches abbreviations, such as `cmd` for `command`. */
 function isShortFor(text: string, name: string): boolean {
   if (text.length < 2 || !name.startsWith(text.charAt(0))) return false;
   let found = 0;
@@ -22,7 +22,7 @@ function isShortFor(text: string, name: string): boolean {
   return found === text.length;
 }
 
-/** Edits from one to the other; two letters that have changed places are one edit (optimal string alignment). */
+/** Edit distance; swapping two adjacent letters counts as one edit (optimal string alignment). */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? Infinity;

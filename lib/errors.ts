@@ -1,6 +1,6 @@
-/** Facts of what was thrown, which may be anything. */
+/** Reads facts of a thrown value, which may be of any type. */
 
-/** The code of a system error, such as ENOENT; undefined where there is none. */
+/** Returns the code of a system error, such as ENOENT; undefined for other values. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * Locks between processes, in two modes: shared by those who use something, exclusive for the one who installs, removes or
- * owns it. Each is the lock of a SQLite database that stays open: the kernel releases it however its process ends, at once,
- * also between containers that share the directory.
+ * Locks between processes, in two modes: shared for users of a file, exclusive for the process that installs, removes
+ * or owns it. Each lock is that of an open SQLite database: the kernel releases it at once when the process ends in any
+ * way, also between containers that share the directory.
  */
 import { existsSync, lstatSync, renameSync, truncateSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -12,15 +12,15 @@ import { makeDirectory } from './make-directory.ts';
 import { openDatabase, sqliteCodeOf, sqliteCodes } from './sqlite.ts';
 
 const pollMs = 200;
-/** Another process that looks holds the lock for less than a millisecond. */
+/** Another process that checks the lock holds it for less than a millisecond. */
 const lookMs = 10;
 
-/** The lock of a file or directory, which need not exist. */
+/** Path of the lock of a file or directory, which need not exist. */
 export const lockOf = (path: string): string => join(dirname(path), '.locks', basename(path));
 
 /**
- * Undefined where another process, or another call in this one, holds it in a way that excludes this mode, or waits to.
- * Rejects where the file system has no locks, or where nothing can be written.
+ * Resolves with undefined if another process, or another call in this one, holds the lock in a mode that excludes this
+ * one, or waits for such a lock. Rejects if the file system has no locks or is not writable.
  */
 export async function tryLock(path: string, mode: 'shared' | 'exclusive'): Promise<Disposable | undefined> {
   const database = await openLock(path);
@@ -36,8 +36,8 @@ export async function tryLock(path: string, mode: 'shared' | 'exclusive'): Promi
 }
 
 /**
- * Waits for an exclusive lock; meanwhile nobody new gets a shared one. `onWait` is called once if it is held. Rejects with
- * the signal's reason, and as `tryLock`.
+ * Waits for an exclusive lock; meanwhile no new shared lock is granted. `onWait` is called once if the lock is held.
+ * Rejects with the signal's reason, and as `tryLock` does.
  */
 export async function acquireLock(
   path: string,
@@ -59,14 +59,14 @@ export async function acquireLock(
   }
 }
 
-/** Whether somebody has it exclusively, or waits for that. */
+/** True if another process holds the exclusive lock or waits for it. */
 export function isLocked(path: string): boolean {
   if (!existsSync(path)) return false;
   const database = openFile(path, lookMs);
   try {
     return !runs(database, path, 'BEGIN IMMEDIATE; ROLLBACK');
   } catch {
-    return false; // it cannot be locked at all
+    return false; // the file system has no locks
   } finally {
     database.close();
   }
@@ -75,7 +75,7 @@ export function isLocked(path: string): boolean {
 const share = (database: DatabaseSync, path: string) =>
   runs(database, path, 'BEGIN; SELECT count(*) FROM sqlite_master');
 
-/** No other process can intend the same; those who share it do so still. */
+/** From then on, no other process can wait for the exclusive lock; shared locks may still be held. */
 const intend = (database: DatabaseSync, path: string) =>
   runs(
     database,
@@ -83,10 +83,10 @@ const intend = (database: DatabaseSync, path: string) =>
     'PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; PRAGMA user_version = 1',
   );
 
-/** From the first attempt on, nobody new can share it. */
+/** From the first attempt on, no new shared lock is granted. */
 const own = (database: DatabaseSync, path: string) => runs(database, path, 'COMMIT');
 
-/** False if another one is in the way. */
+/** Returns false if a conflicting lock is held. */
 function runs(database: DatabaseSync, path: string, sql: string): boolean {
   try {
     database.exec(sql);
@@ -110,7 +110,7 @@ async function openLock(path: string): Promise<DatabaseSync> {
   return openFile(path);
 }
 
-/** Whether something else has written the file. Nobody holds its lock then: the contents could not be read. */
+/** True if another program has written the file. No process can hold its lock then, because SQLite cannot read it. */
 function isForeign(database: DatabaseSync): boolean {
   try {
     database.exec('PRAGMA schema_version');

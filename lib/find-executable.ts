@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
- * The path of an executable file of this name in one of PATH's directories, or the name itself when it is the absolute
- * path of one. Relative directories are skipped: they would find whatever lies in the working directory.
+ * Returns the path of an executable file of this name in the directories of PATH, or the name itself if it is an
+ * absolute path of one. Relative directories are skipped, because they depend on the working directory.
  */
 export function findExecutable(name: string, searchPath = process.env.PATH ?? ''): string | undefined {
   if (isAbsolute(name)) return isExecutable(name) ? name : undefined;

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { findExecutable, isExecutable } from './find-executable.ts';
 
-/** Beside node, else on `path`. Throws where there is none. */
+/** Looks beside node, then on `path`. Throws if npm is not found. */
 export function findNpm(path = ''): string {
   const beside = join(dirname(process.execPath), 'npm');
   const npm = isExecutable(beside) ? beside : findExecutable('npm', path);

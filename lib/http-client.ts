@@ -1,9 +1,9 @@
 /**
- * Outgoing HTTP for the whole service: providers, MCP servers, downloads, and `context.fetch` of engines. Honours
+ * Outgoing HTTP of the whole service: providers, MCP servers, downloads, and `context.fetch` of engines. Honors
  * HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
  *
- * Uses the undici package instead of Node's own fetch: Node 24 bundles undici 7, which crashes the process when a server
- * closes a connection while the reader of the body is paused (nodejs/undici#5360).
+ * Uses the undici package instead of the fetch of Node.js: Node.js 24 bundles undici 7, which crashes the process when
+ * a server closes a connection while the reader of the body is paused (nodejs/undici#5360).
  */
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
@@ -93,7 +93,7 @@ function createDispatcher(
     // A proxy that accepts the connection but does not answer CONNECT counts as unreachable.
     clientFactory: (origin: URL, given: object) => new Pool(origin, { ...given, headersTimeout: connectMs }),
   });
-  // A model server on this machine works whatever proxy the company has.
+  // A model server on this machine must be reachable whatever proxy the company has.
   const isDirect = ({ protocol, hostname }: URL) =>
     (protocol === 'https:' ? https : http) === undefined || isLoopback(hostname);
   const dispatcher = direct.compose(
@@ -103,7 +103,7 @@ function createDispatcher(
   return { dispatcher, destroy: () => Promise.all([direct.destroy(), proxied.destroy()]) };
 }
 
-/** undici does not recognize Node's own Request and FormData: it would send them as "[object FormData]" and the like. */
+/** undici does not recognize the Request and FormData of Node.js: it would send "[object FormData]" and the like. */
 function toUndici({ FormData }: Undici, input: string | URL | Request, init?: RequestInit): [string | URL, object] {
   const isRequest = input instanceof Request;
   const given = { ...(isRequest && partsOf(input)), ...init };

@@ -42,7 +42,7 @@ const nameOf = new Map(
   Object.entries(whisperNames).flatMap(([name, code]) => (code === null ? [] : [[code, name] as const])),
 );
 let displayNames: Intl.DisplayNames | undefined;
-/** Created when they are needed: that takes 9 ms. */
+/** Created on first use: that takes 9 ms. */
 const unicodeNames = () => (displayNames ??= new Intl.DisplayNames('en', { type: 'language' }));
 
 /** Lower-case English name of an ISO 639-1 code, as Whisper names it, else as Unicode does: `german`, `irish`. */

@@ -2,7 +2,7 @@
 
 const [lineFeed, carriageReturn] = [10, 13];
 
-/** Programs may write single bytes: many parts are joined before they cost more than their bytes. */
+/** Programs may write single bytes: parts are joined before they cost more memory than their bytes. */
 const mostParts = 1_024;
 
 export class LineSplitter {
@@ -36,7 +36,7 @@ export class LineSplitter {
     this.#keep(chunk.subarray(start));
   }
 
-  /** The last line, if it has no end. */
+  /** Returns the last line if it has no line end. */
   *end(): Generator<string> {
     if (this.#length > 0) yield this.#take();
   }

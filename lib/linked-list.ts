@@ -6,8 +6,8 @@ export interface Linked<T> {
 }
 
 /**
- * Items in the order in which they were added. For what comes and goes with each request, instead of a Set: that replaces
- * its table every few additions, and V8 keeps the old tables, with what was in them, until its next full collection
+ * A list in the order of addition, for items that come and go with each request. A Set replaces its table every few
+ * additions, and V8 keeps the old tables with their contents until its next full collection
  * (docs/decisions/13-memory-of-a-stream.md).
  */
 export class LinkedList<T extends Linked<T>> implements Iterable<T> {
@@ -32,7 +32,10 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
     this.#size += 1;
   }
 
-  /** False if the item is not in the list. Without its neighbors: what is gone must not keep what came after it. */
+  /**
+   * Returns false if the item is not in the list. Clears its neighbors, so that a removed item does not keep later ones
+   * in memory.
+   */
   remove(item: T): boolean {
     if (item.isListed !== true) return false;
     const { older, newer } = item;
@@ -46,7 +49,7 @@ export class LinkedList<T extends Linked<T>> implements Iterable<T> {
     return true;
   }
 
-  /** Copy it to change the list meanwhile. */
+  /** Do not change the list during the iteration; iterate over a copy instead. */
   *[Symbol.iterator](): Generator<T, void, undefined> {
     for (let item = this.#oldest; item; item = item.newer) yield item;
   }

@@ -1,4 +1,4 @@
-/** The address of an IPv6 literal; everything else is returned as it is. */
+/** Returns the address of an IPv6 literal, and any other host unchanged. */
 export function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { raceAbort, startTimeout } from './abort.ts';
 import { errnoOf } from './errors.ts';
 
-/** A network file system whose server is gone never answers. */
+/** A network file system whose server is down never answers. */
 const limitMs = 5_000;
 
 /**
- * Makes a directory and its parents. Not `mkdir` with `recursive`: for a place such as /proc/x that never returns in
- * Node.js 22 and 24, and takes a whole core.
+ * Makes a directory and its parents. It avoids `recursive` of `mkdir`, which never returns for a place such as /proc/x
+ * in Node.js 22 and 24, and uses a whole core.
  */
 export async function makeDirectory(path: string): Promise<void> {
   const late = () => new Error(`the file system does not answer within ${limitMs / 1000} s, mkdir '${path}'`);

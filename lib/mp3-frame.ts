@@ -1,7 +1,7 @@
 /** Frame headers of MPEG audio layer III (ISO/IEC 11172-3, 2.4.2.3; 13818-3). */
 
 export interface Mp3Frame {
-  /** Including the header. */
+  /** Bytes of the frame, including the header. */
   readonly bytes: number;
   readonly ms: number;
   /** Hz. */
@@ -17,7 +17,7 @@ const sampleRates = [44_100, 48_000, 32_000] as const;
 /** Divisor of the sample rate by the two version bits: MPEG 2.5, reserved, MPEG 2, MPEG 1. */
 const divisors = [4, undefined, 2, 1] as const;
 
-/** `head` is the first four bytes, big-endian; undefined if they are no frame header. */
+/** `head` is the first four bytes, big-endian. Returns undefined if they are not a frame header. */
 export function readMp3Frame(head: number): Mp3Frame | undefined {
   if (head >>> 21 !== 0x7ff || ((head >>> 17) & 3) !== 1) return undefined;
   const divisor = divisors[(head >>> 19) & 3];

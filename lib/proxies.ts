@@ -26,14 +26,14 @@ export function proxyMistakes(env: Environment): string[] {
     .map(({ name }) => `${name}: its value is not allowed: ${expected}`);
 }
 
-/** The lower-case name wins, as in curl. */
+/** The lower-case name takes precedence, as in curl. */
 function read(env: Environment, variable: string): { readonly name: string; readonly value: string } {
   const lowerCase = variable.toLowerCase();
   const name = env[lowerCase] ? lowerCase : variable;
   return { name, value: env[name] ?? '' };
 }
 
-/** Undefined if it is not a valid proxy URL. The default scheme is http, as in curl. */
+/** Returns undefined if it is not a valid proxy URL. The default scheme is http, as in curl. */
 function parseProxy(value: string): URL | undefined {
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;

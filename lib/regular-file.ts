@@ -1,6 +1,6 @@
 /**
- * Files of DATA_DIR, where other programs may put anything. Opening a FIFO waits for its other end, in a thread of the
- * pool that then serves nobody else and keeps the process from exiting; a symlink may point anywhere.
+ * Files in DATA_DIR, where other programs may put anything. Opening a FIFO waits for its other end in a thread of the
+ * pool, which is then blocked and keeps the process from exiting; a symlink may point anywhere.
  */
 import { closeSync, constants, fstatSync, openSync, type Stats } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY, O_CREAT, O_TRUNC, O_APPEND }
 
 const modes = { read: O_RDONLY, write: O_WRONLY | O_CREAT | O_TRUNC, append: O_WRONLY | O_APPEND } as const;
 
-/** A directory, a FIFO, a device, a socket or a symlink. */
+/** The path is a directory, a FIFO, a device, a socket or a symlink. */
 export class NotRegularFileError extends Error {
   constructor(path: string) {
     super(`${path} is not a regular file`);
@@ -27,15 +27,15 @@ export async function openRegularFile(path: string, mode: keyof typeof modes = '
   throw new NotRegularFileError(path);
 }
 
-/** As `openRegularFile`. */
+/** Throws as `openRegularFile` does. */
 export async function readRegularFile(path: string): Promise<string> {
   await using file = await openRegularFile(path);
   return await file.readFile('utf8');
 }
 
 /**
- * A crash leaves the old file or the new one. Whatever has the name of the draft is removed. The new file has the owner and
- * the mode of `like`; by default, only this user can read it.
+ * Replaces a file so that a crash leaves the old file or the new one. A file with the name of the draft is removed. The
+ * new file has the owner and the mode of `like`; by default, only this user can read it.
  */
 export async function replaceFile(path: string, text: string, like?: Stats): Promise<void> {
   const draft = `${path}.new`;
@@ -74,7 +74,7 @@ function withDescriptor<T>(path: string, flags: number, use: (file: number, byte
   }
 }
 
-/** ELOOP: a symlink. ENXIO: a socket, or a FIFO that nobody reads. */
+/** ELOOP: a symlink. ENXIO: a socket, or a FIFO without a reader. */
 function explained(error: unknown, path: string): unknown {
   return ['ELOOP', 'ENXIO', 'EISDIR'].includes(errnoOf(error) ?? '') ? new NotRegularFileError(path) : error;
 }

@@ -19,7 +19,7 @@ export function isAtMachineLimit(error: unknown): boolean {
   return isAtMachineLimit(cause);
 }
 
-/** Whether a file could not be written because the disk, or the quota of this user, is full. */
+/** True if a file could not be written because the disk, or the quota of this user, is full. */
 export function isDiskFull(error: unknown): boolean {
   const code = errnoOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT' || sqliteCodeOf(error) === sqliteCodes.full;

@@ -1,4 +1,4 @@
-/** For the HTTP client: a response without its head in raw form, and with few informational ones (1xx) before it. */
+/** For the HTTP client: discards the raw head of a response, and limits the informational responses (1xx) before it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
@@ -6,8 +6,8 @@ type Handler = Dispatcher.DispatchHandler;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * undici would keep the raw head until the body has ended: 1.2 KB for each live stream, a buffer for each name and value
- * (docs/decisions/13-memory-of-a-stream.md).
+ * undici would keep the raw head until the body has ended: 1.2 KB per live stream, with a buffer for each name and
+ * value (docs/decisions/13-memory-of-a-stream.md).
  */
 export const dropHeads: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) =>
   dispatch(request, new HeadDropper(handler));

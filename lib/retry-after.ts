@@ -1,4 +1,4 @@
-/** Longer waits are cut to a day. */
+/** Longest wait in seconds (a day); longer waits are reduced to it. */
 const longestRetryAfter = 86_400;
 
 /** Parses Retry-After into seconds from now. */

@@ -39,7 +39,7 @@ export function deinterleave(bytes: Uint8Array, format: SampleFormat, channels: 
   });
 }
 
-/** The mean of all channels, or the loudest of them where the mean cancels. */
+/** The mean of all channels, or the loudest channel where the channels cancel each other. */
 export function mixDown(channels: readonly Float32Array[]): Float32Array {
   const [first] = channels;
   if (first === undefined) return new Float32Array(0);
@@ -57,8 +57,9 @@ export function mixDown(channels: readonly Float32Array[]): Float32Array {
 const windowSamples = 1024;
 
 /**
- * Replaces the parts of a mix that opposite phases have cancelled by the loudest of the channels given. Unrelated channels
- * give a mix with the energy of one channel divided by their number; a cancelled one is 10 dB below that.
+ * Replaces the parts of a mix in which opposite phases cancel each other by the loudest of the given channels.
+ * Unrelated channels give a mix with the energy of one channel divided by their number; a canceled one is 10 dB below
+ * that.
  */
 export function restoreCancelled<Samples extends Float32Array | Int16Array>(
   mix: Samples,
@@ -85,14 +86,14 @@ export function toInt16(sample: number): number {
   return Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))) || 0;
 }
 
-/** The same for all samples. A loop: `Int16Array.from` takes ten times as long. */
+/** Converts all samples. It uses a loop, because `Int16Array.from` takes ten times as long. */
 export function toSamples16(samples: Float32Array): Int16Array {
   const rounded = new Int16Array(samples.length);
   for (let i = 0; i < rounded.length; i++) rounded[i] = toInt16(samples[i] ?? 0);
   return rounded;
 }
 
-/** Little-endian s16; without a copy, unless the bytes begin at an odd address. */
+/** Reads little-endian s16, without a copy unless the bytes begin at an odd address. */
 export function viewSamples16(bytes: Uint8Array): Int16Array {
   const { buffer, byteOffset, length } = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes);
   return new Int16Array(buffer, byteOffset, length / 2);

@@ -1,4 +1,7 @@
-/** How our commands are typed: as an npm script in a clone, with npx in an installed package (the bare name is another's). */
+/**
+ * Commands as the operator types them: npm scripts in a clone, npx in an installed package (the bare package name is
+ * taken).
+ */
 const isClone = import.meta.url.endsWith('.ts');
 
 export function commandLine(name: string, ...args: readonly string[]): string {
@@ -6,8 +9,8 @@ export function commandLine(name: string, ...args: readonly string[]): string {
   return [name === 'start' ? 'npm start' : `npm run ${name}`, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
 }
 
-/** The command that builds and downloads what is missing. */
+/** The command that installs missing assets. */
 export const setupCommand = commandLine('setup');
 
-/** The same for what has to be named. */
+/** The command that installs the named group. */
 export const nameSetup = (id: string): string => commandLine('setup', id);

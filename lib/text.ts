@@ -7,8 +7,8 @@ export function shorten(text: string, limit: number): string {
 const longest = 200;
 
 /**
- * Returns the last line of a program's output, for the log. The lines before it may repeat source code or what the program
- * was given. A line with JSON may be a question or an answer and is left out.
+ * Returns the last line of a program's output, for the log. Earlier lines may repeat source code or the program's
+ * input. A line with JSON may be a question or an answer and is left out.
  */
 export function lastLine(output: string): string {
   const line =

@@ -4,7 +4,7 @@
 export interface Trace {
   /** 32 hex digits. */
   readonly traceId: string;
-  /** The request's own span: 16 hex digits. */
+  /** 16 hex digits of the request's own span. */
   readonly spanId: string;
   /** The caller's span; undefined when the trace begins here. */
   readonly parentId?: string | undefined;
@@ -16,12 +16,12 @@ export interface Trace {
 
 type Header = string | readonly string[] | undefined;
 
-/** The flags that the levels define. */
+/** The flags that levels 1 and 2 define. */
 const knownFlags = 0b11;
 
 /**
- * Continues the trace of a request, or begins one if `traceparent` is absent or invalid. The new ids are made of the
- * digits of the request id, a random UUID: making further ones would be half of the cost.
+ * Continues the trace of a request, or begins one if `traceparent` is absent or invalid. The new ids are made from the
+ * digits of the request id, a random UUID: generating further ones would be half of the cost.
  */
 export function openTrace(requestId: string, traceparent: Header, tracestate: Header): Trace {
   const digits = requestId.replaceAll('-', '');
@@ -31,7 +31,7 @@ export function openTrace(requestId: string, traceparent: Header, tracestate: He
   return { ...parent, spanId, state: readTracestate(tracestate) };
 }
 
-/** Undefined if the header is invalid. Later versions are read as far as version 00 goes, as the standard asks. */
+/** Returns undefined if the header is invalid. A later version is parsed as version 00, as the standard requires. */
 function readTraceparent(header: string): Pick<Trace, 'traceId' | 'parentId' | 'flags'> | undefined {
   const [, version = 'ff', traceId = '', parentId = '', flags = '', more = ''] = pattern.exec(header) ?? [];
   if (version === 'ff' || (version === '00' && more !== '')) return undefined;
@@ -45,7 +45,7 @@ const longestState = 512;
 const mostMembers = 32;
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** Undefined if it is absent, invalid, or longer than a service must pass on. */
+/** Returns undefined if the header is absent, invalid, or longer than a service must pass on. */
 function readTracestate(header: Header): string | undefined {
   const text = String(header ?? '').trim();
   if (text === '' || text.length > longestState) return undefined;
@@ -54,7 +54,7 @@ function readTracestate(header: Header): string | undefined {
   return isValid ? text : undefined;
 }
 
-/** The header for requests that are made on behalf of this one. */
+/** The header for requests on behalf of this one. */
 export function writeTraceparent({ traceId, spanId, flags }: Trace): string {
   return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }

@@ -1,21 +1,21 @@
 /**
- * Loops of services: a service whose provider is the service itself, directly or through another one. Every request to a
- * provider names the services that it has passed, and a service that finds its own id refuses it.
+ * Detects loops of services: a service whose provider is the service itself, directly or through another one. Every
+ * request to a provider lists the services that it has passed, and a service that finds its own id rejects it.
  */
 import { randomBytes } from 'node:crypto';
 
 export const viaHeader = 'x-parlance-via';
 
 const id = /^[\w-]{16}$/;
-/** Ids in a header. */
+/** Maximum number of ids in a header. */
 const longestChain = 16;
 
-/** One per service, and another one after each start: it says nothing about the machine. */
+/** A new id per service and start: it reveals nothing about the machine. */
 export function createViaId(): string {
   return randomBytes(12).toString('base64url');
 }
 
-/** The ids of a request; whatever is none is skipped. */
+/** Returns the ids of a request, and skips invalid ones. */
 export function readVia(header: string | readonly string[] | undefined): readonly string[] {
   if (header === undefined) return none;
   return String(header)
@@ -27,7 +27,7 @@ export function readVia(header: string | readonly string[] | undefined): readonl
 
 const none: readonly string[] = [];
 
-/** The value of the header for a request that has passed `chain` and now this service. */
+/** Returns the header for a request that has passed `chain` and now this service. */
 export function writeVia(chain: readonly string[], own: string): string {
   return [...chain, own].slice(-longestChain).join(', ');
 }

@@ -1,4 +1,7 @@
-/** Reads WAV from its beginning, also while it is written or received: integers, floats, A-law and mu-law. */
+/**
+ * Reads and writes WAV. Reads it from its beginning, also while it is written or received: integers, floats, A-law and
+ * mu-law.
+ */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { audioSignatures } from './audio-signatures.ts';
@@ -30,10 +33,10 @@ export function wavHeader(dataBytes: number, rate = sampleRate): Buffer {
   return header;
 }
 
-/** The bytes are no WAV file that can be read; the message says what they are. */
+/** The bytes are not a readable WAV file; the message describes them. */
 export class WavError extends Error {
   override readonly name = 'WavError';
-  /** WAV's code of a format that cannot be read. */
+  /** The format code of WAV for an encoding that is not supported. */
   readonly format: number | undefined;
 
   constructor(message: string, { format }: { format?: number } = {}) {
@@ -46,7 +49,7 @@ export interface WavLayout {
   readonly sampleRate: number;
   readonly channels: number;
   readonly format: SampleFormat;
-  /** Announced length of the samples; Infinity if unknown. A program that cannot know it yet announces any that is longer. */
+  /** Announced length of the samples; Infinity if unknown. A program that does not know it yet announces too much. */
   readonly bytes: number;
 }
 
@@ -68,7 +71,10 @@ interface WavSound {
   readonly samples: AsyncGenerator<Int16Array>;
 }
 
-/** Speech as mono s16. Resolves once the header is there; undefined when no byte comes. Throws a `WavError`. */
+/**
+ * Reads speech as mono s16. Resolves once the header has arrived, with undefined for an empty stream. Throws a
+ * `WavError`.
+ */
 export async function readWav(source: AsyncIterable<Uint8Array>): Promise<WavSound | undefined> {
   const bytes = createByteReader(source);
   const head = await bytes.peek(12);
@@ -92,7 +98,7 @@ export async function readSpeechHeader(bytes: ByteReader): Promise<WavLayout> {
   return layout;
 }
 
-/** Throws a `WavError`. Number of channels and sample rate may be any. */
+/** Throws a `WavError`. Accepts any number of channels and any sample rate. */
 export async function readWavHeader(bytes: ByteReader): Promise<WavLayout> {
   await bytes.skip(12);
   let format: Omit<WavLayout, 'bytes'> | undefined;
@@ -113,7 +119,7 @@ export async function readWavHeader(bytes: ByteReader): Promise<WavLayout> {
   }
 }
 
-/** The size of the samples is in the chunk `ds64`, or unknown where there is none. */
+/** The size of the samples is in the chunk `ds64`; without it, the size is unknown. */
 const inLongSize = 0xffff_ffff;
 
 /** The size of the file comes first. */
@@ -144,7 +150,7 @@ function toMono(frames: Uint8Array, { channels, format }: WavLayout): Int16Array
   return toSamples16(mixDown(deinterleave(frames, format, channels)));
 }
 
-/** The samples as they come, in whole frames, as many as the header announces at most. */
+/** Yields the samples in whole frames as they arrive, at most as many as the header announces. */
 export async function* framesOf(
   bytes: ByteReader,
   { channels, format, ...layout }: WavLayout,
@@ -163,10 +169,13 @@ export async function* framesOf(
   }
 }
 
-/** The header is looked for in so many bytes. */
+/** The header must be within this number of bytes. */
 const headBytes = 65_536;
 
-/** Undefined if the file is no WAV, has another encoding, or more before its samples. `bytes` is what the file has. */
+/**
+ * Returns undefined if the file is not WAV, has an unsupported encoding, or has too much data before the samples.
+ * `bytes` is the size of the file.
+ */
 export async function findWavSamples(
   file: FileHandle,
 ): Promise<{ readonly layout: WavLayout; readonly start: number; readonly bytes: number } | undefined> {
@@ -177,7 +186,7 @@ export async function findWavSamples(
   try {
     const layout = await readWavHeader(reader);
     const start = head.length - (await reader.peek(head.length)).length;
-    // A recording may have been cut off: what is there is taken, as ffmpeg does.
+    // A recording may have been cut off: the existing samples are used, as ffmpeg does.
     return { layout, start, bytes: Math.min(layout.bytes, (await file.stat()).size - start) };
   } catch (error) {
     if (error instanceof WavError) return undefined;

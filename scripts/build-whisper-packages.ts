@@ -1,8 +1,8 @@
 /**
- * Compiles the programs of packages/whisper-linux-x64 or -arm64 into its bin/, out of the source that the service itself
- * builds from. They run on every processor of that kind: ggml's variants lie beside them, and the best one is loaded when
- * they start. On Debian 12, for glibc 2.35 and later. Takes 15 minutes of processor time; what is compiled is kept in
- * build/. Needs npm, tar, cmake, make and g++.
+ * Compiles the programs of packages/whisper-linux-x64 or -arm64 into its bin/, from the source that the service itself
+ * builds. They run on every processor of that architecture: ggml's variants are beside them, and the best one is loaded
+ * at startup. Run it on Debian 12, for glibc 2.35 and later. It takes 15 minutes of processor time; compiled files are
+ * kept in build/. Requires npm, tar, cmake, make and g++.
  *
  *     node scripts/build-whisper-packages.ts [x64|arm64] [OPTION OF CMAKE, such as for a cross compiler]...
  */
@@ -21,7 +21,7 @@ import {
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { unpackPart } from '../engines/lib/npm-package.ts';
-import type { Workspace } from '../engines/lib/tool-workspace.ts';
+import type { ToolDirectory } from '../engines/lib/tool-directory.ts';
 import { whisperSource } from '../engines/whisper-cli/build.ts';
 import { findToolchain } from '../engines/whisper-cli/toolchain.ts';
 
@@ -41,10 +41,10 @@ function run(program: string, args: readonly string[], stdout: 'inherit' | 'pipe
 async function unpackSource(): Promise<string> {
   const source = join(build, 'source');
   if (existsSync(source)) return source;
-  const runHere: Workspace['run'] = (program, args) => Promise.resolve(void run(program, args));
+  const runHere: ToolDirectory['run'] = (program, args) => Promise.resolve(void run(program, args));
   const workspace = { path: build, run: runHere };
   const unpacked = await unpackPart(whisperSource, workspace, tools);
-  // The gcc of Debian 12 does not know SME, which only ggml's optional KleidiAI uses.
+  // The gcc of Debian 12 does not support SME, which only ggml's optional KleidiAI uses.
   const list = join(unpacked, 'ggml/src/CMakeLists.txt');
   writeFileSync(list, readFileSync(list, 'utf8').replaceAll(/^ *ggml_add_cpu_backend_variant\(armv9.*\n/gm, ''));
   renameSync(unpacked, source);
@@ -62,7 +62,7 @@ function compile(source: string): void {
   run(tools.cmake, ['--build', 'out', ...targets, '-j', `${availableParallelism()}`]);
 }
 
-/** npm packs no symbolic links: each library gets the name under which the others look for it. */
+/** npm packs no symbolic links: each library is renamed to the name under which the others load it. */
 function install(): void {
   rmSync(bin, { recursive: true, force: true });
   mkdirSync(bin);

@@ -1,4 +1,4 @@
-/** `npm run build`: dist/ has the sources as JavaScript with declarations, and the files beside them. */
+/** `npm run build`: writes the sources as JavaScript with declarations to dist/, and the files beside them. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -17,7 +17,7 @@ for (const path of [
 ]) {
   cpSync(path, `dist/${path}`, { recursive: true });
 }
-// Not as .ts: it is a text here, which nobody should compile.
+// Renamed from .ts, because it is a template here and must not be compiled.
 for (const path of globSync('examples/engines/*.ts')) {
   cpSync(path, `dist/src/bin/engine-templates/${basename(path)}.txt`);
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run sbom`: prints a CycloneDX list of the packages that the service runs with, those of src/fleet/packages/ included.
- * `npm sbom --omit=dev` leaves out every package that a devDependency needs as well (62 of 129 remain), so npm reads a
- * copy without devDependencies.
+ * `npm run sbom`: prints a CycloneDX list of the packages that the service runs with, including those of
+ * src/fleet/packages/. `npm sbom --omit=dev` leaves out every package that a devDependency needs as well (62 of 129
+ * remain), so npm reads a copy without devDependencies.
  * With --image it adds what else is in an image of Debian: Node.js, npm and the packages of dpkg, ffmpeg among them.
  */
 import { spawnSync } from 'node:child_process';
@@ -50,7 +50,7 @@ function programs() {
   ];
 }
 
-/** The packages of another list, which become dependencies of the service. */
+/** Adds the packages of another list as dependencies of the service. */
 function add(bom, { metadata, components, dependencies }) {
   const root = metadata.component['bom-ref'];
   const known = new Set(bom.components.map((one) => one['bom-ref']));

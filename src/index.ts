@@ -8,14 +8,18 @@ export { createLog, loadSettings, RegistryError, SettingsError };
 export type { App, Environment, LoadedSettings, Service, ServiceOptions };
 
 /**
- * The service as a request listener for your own server:
+ * Creates the service as a request listener for your own server. By default, settings are read from the environment and
+ * from parlance.config.yaml in the working directory. Missing programs and models are not installed: run `npx
+ * @parlance/server setup`. On shutdown, close your server first, then dispose of the app. Throws a `SettingsError` or a
+ * `RegistryError`.
  *
- *     await using app = await createApp();
- *     http.createServer(app.listener).listen(8080);
+ * @example
+ * import { createServer } from 'node:http';
+ * import { createApp } from '@parlance/server';
  *
- * By default, settings are read from the environment and from parlance.config.yaml in the working directory. Missing
- * programs and models are not installed: run `npx @parlance/server setup`. On shutdown, close your server first, then dispose the
- * app. Throws a `SettingsError` or a `RegistryError`.
+ * const app = await createApp();
+ * const server = createServer(app.listener).listen(8080);
+ * process.once('SIGTERM', () => server.close(() => void app[Symbol.asyncDispose]()));
  */
 export async function createApp({ env = process.env, ...given }: Partial<ServiceOptions> = {}): Promise<App> {
   const settings = given.settings ?? loadSettings(env);

@@ -7,7 +7,10 @@ import { pino, type DestinationStream, type Logger, type LogFn } from 'pino';
 import { maskKeys, shorten } from '../lib/text.ts';
 import { currentScope } from './request-scope.ts';
 
-/** Writes to stdout by default. */
+/**
+ * Creates the service's log. `level`: `debug`, `info`, `warn`, `error` or `silent`. `destination` defaults to stdout if
+ * not specified.
+ */
 export function createLog(level: string, destination?: DestinationStream): Logger {
   const serializers = { err: (err: unknown) => err }; // already converted by withoutSecrets
   const formatters = { log: withoutSecrets };

@@ -1,4 +1,4 @@
-/** Builds the service out of its settings: registry, services, router, app, server; and ends it again. */
+/** Builds the service from its settings (registry, services, router, app, server), and ends it. */
 import { getHeapStatistics } from 'node:v8';
 import type { Registry } from './engine-host/registry/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
@@ -50,63 +50,85 @@ import { createToolbox } from './tools/toolbox.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 import { defaultTuning, type Tuning } from './tuning.ts';
 
+/** Options of `startService`. */
 export interface ServiceOptions {
+  /** The settings, from `loadSettings`. */
   readonly settings: LoadedSettings;
+  /** Environment variables, for the engines and MCP servers. */
   readonly env: Environment;
+  /** The log, from `createLog`, or any logger of pino. */
   readonly log: ParentLogger;
 }
 
-/** Temporary files on the disk, in bytes. */
+/** Use of the disk by temporary files. */
 export interface DiskUse {
-  /** DISK_BUDGET. */
+  /** DISK_BUDGET in bytes. */
   readonly bytes: number;
+  /** Bytes that temporary files use now. */
   readonly used: number;
 }
 
-/** The service without a socket: for an existing server, and for ours. */
+/** The service without a server of its own. Disposing of it aborts the requests in flight and ends the engines. */
 export interface App extends AsyncDisposable {
-  /** Answers every path of the service. A listener as `http.createServer` takes it. */
+  /** Serves every path of the service. A listener for `http.createServer`. */
   readonly listener: RequestListener;
+  /** The engines and their models. */
   readonly registry: Registry;
   readonly disk: DiskUse;
-  /** Reads API_KEYS_FILE again, as on SIGHUP; an invalid file changes nothing and is logged. */
+  /** Reads API_KEYS_FILE again, as SIGHUP does. An invalid file is logged, and the previous keys stay valid. */
   readonly reloadKeys: () => Promise<void>;
-  /** In a fleet: resolves once this node does no work for other nodes. */
+  /** In a fleet: stops accepting work of other nodes, and resolves once the accepted work is finished. */
   readonly leaveFleet: () => Promise<void>;
-  /** From now on `/readyz` answers 503. */
+  /** Makes `/readyz` answer 503; other requests are still served. */
   readonly drain: () => void;
-  /** Ends the requests that are still at work with `shutting-down`. */
+  /** Ends the requests in flight with `shutting-down`. */
   readonly end: () => void;
 }
 
+/** The service with a server of its own. */
 export interface Service {
-  /** Where it listens. */
+  /** URL on which it listens. */
   readonly url: string;
-  /** Where the metrics are; undefined where they are off. */
+  /** URL of the metrics; undefined if METRICS_PORT is not set. */
   readonly metricsUrl: string | undefined;
+  /** The engines and their models. */
   readonly registry: Registry;
   readonly disk: DiskUse;
-  /** Reads API_KEYS_FILE again; an invalid file changes nothing and is logged. */
+  /** Reads API_KEYS_FILE again. An invalid file is logged, and the previous keys stay valid. */
   reloadKeys(): Promise<void>;
-  /** Warms caches so that the first request is not slow. */
+  /** Warms caches so that the first request is not slow. Call it once, after the start. */
   finishStart(): Promise<void>;
-  /** From now on `/readyz` answers 503 and connections are not kept alive; everything else is still served. */
+  /** Makes `/readyz` answer 503, and closes connections after their request; requests are still served. */
   drain(): void;
-  /** Lets requests in flight finish for so many milliseconds, then ends them with `shutting-down`; a later call may hurry. */
+  /**
+   * Lets requests in flight finish for `graceMs` milliseconds, then ends them with `shutting-down`. Resolves when
+   * everything has ended. A later call with a shorter time takes effect.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
-/** The clips of all callers hold their part of the disk budget together: the store shares it among them. */
+/** Clips have one account in the disk budget: the clip store divides it among the callers. */
 const clipStore = Symbol('clips');
 
-/** Answers to aborted requests take a moment to go out. */
+/** Time for the responses of aborted requests to be sent. */
 const abortedResponseMs = 1_000;
 
 function formatFor(target: string): ApiFormat {
   return isOpenAITarget(target) ? openaiFormat : nativeFormat;
 }
 
-/** Throws a `RegistryError`, a `SettingsError`, or what `listen` says. */
+/**
+ * Starts the service on HOST and PORT. Throws a `SettingsError`, a `RegistryError`, or the error of a port that is in
+ * use.
+ *
+ * @example
+ * import { createLog, loadSettings, startService } from '@parlance/server';
+ *
+ * const settings = loadSettings(process.env);
+ * const service = await startService({ settings, env: process.env, log: createLog(settings.logLevel) });
+ * console.log(service.url);
+ * process.once('SIGTERM', () => void service.stop(10_000));
+ */
 export async function startService(options: ServiceOptions, overrides: Partial<Tuning> = {}): Promise<Service> {
   const tuning: Tuning = { ...defaultTuning, ...overrides };
   const metrics = await openMetrics(options.settings.metricsPort);
@@ -144,7 +166,7 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
     await app.leaveFleet(); // its own requests may have needed it
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
-    // Last: until then, it shows what the shutdown waits for.
+    // The metrics end last: until then, they show what the shutdown waits for.
     const lateScrape = setTimeout(() => metricsServer?.destroy(), abortedResponseMs);
     await metricsServer?.close();
     clearTimeout(lateScrape);
@@ -174,10 +196,7 @@ async function openServers(
   }
 }
 
-/**
- * Throws a `RegistryError` or a `SettingsError`. Disposing of it ends what is at work and the engines with it. Without metrics: these have a
- * listener of their own.
- */
+/** Throws a `RegistryError` or a `SettingsError`. The app collects no metrics: these need a server of their own. */
 export async function openApp(options: ServiceOptions): Promise<App> {
   return openProbedApp(options, defaultTuning, undefined);
 }
@@ -312,7 +331,7 @@ async function buildApp(
       end();
       keys?.[Symbol.dispose]();
       items?.[Symbol.dispose]();
-      // First: they use the engines.
+      // Jobs and installations use the engines, so they end first.
       await Promise.all([ownJobs[Symbol.asyncDispose](), preparations[Symbol.asyncDispose]()]);
       await Promise.all([tools, ownClips, speechSpool].map((part) => part[Symbol.asyncDispose]()));
       await engines[Symbol.asyncDispose]();
@@ -328,7 +347,7 @@ function openApi<Operations extends AnyOperations<Operations>>(
   return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
 }
 
-/** A sixteenth of the heap each, and never less than the largest valid request. */
+/** A sixteenth of the heap for each of the two; the shared budget fits at least the largest valid request. */
 function memoryForBodies(): BudgetSize {
   const share = getHeapStatistics().heap_size_limit / 16;
   return { reserve: share, shared: Math.max(share, largestRequestBody()) };

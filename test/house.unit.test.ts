@@ -16,7 +16,7 @@ const imports = new Map(
 );
 
 function importsOf(path: string): string[] {
-  const source = readFileSync(join(home, path), 'utf8');
+  const source = readFileSync(join(home, path), 'utf8').replaceAll(/^ +\* .*\n/gm, ''); // examples in comments import, too
   const specifiers = [
     ...source.matchAll(
       /(?:^|\n)(?:import|export)\b[^;]*?from '([^']+)'|\bimport\('([^']+)'\)|new URL\('(\.[^']*\.ts)'/g,

@@ -1,4 +1,4 @@
-/** node-llama-cpp alone: for each line of stdin, answers it and prints the processor milliseconds and the tokens. */
+/** node-llama-cpp alone: answers each line of stdin, and prints the processor milliseconds and the tokens. */
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';

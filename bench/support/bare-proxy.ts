@@ -1,6 +1,6 @@
 /**
- * The least that a chat through a proxy costs: `node bare-proxy.ts PROVIDER_URL`. Prints its port. It reads a request, asks
- * the provider for its events, reads each of them, and answers with the whole text; it checks nothing.
+ * The minimal proxy for a chat: `node bare-proxy.ts PROVIDER_URL`. Prints its port. It reads a request, requests the
+ * events from the provider, reads each of them, and responds with the whole text. It validates nothing.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

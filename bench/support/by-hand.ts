@@ -1,4 +1,4 @@
-/** What the service does for a transcription, without the service: two programs and a file between them. */
+/** The work of a transcription without the service: two programs and a file between them. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,11 +13,11 @@ export interface HandWork {
   readonly clip: string;
   readonly modelFile: string;
   readonly threads: number;
-  /** Where the files between go; it must not exist yet. */
+  /** Path of the intermediate file, which must not exist yet. */
   readonly directory: string;
 }
 
-/** Returns what transcribes the clip, each time anew, to the text of whisper-cli's JSON. */
+/** Returns a function that transcribes the clip and returns the text of whisper-cli's JSON. */
 export async function prepareByHand(work: HandWork): Promise<(signal?: AbortSignal) => Promise<string>> {
   await mkdir(work.directory);
   const [wavPath, output] = [join(work.directory, 'decoded.wav'), join(work.directory, 'out')];
@@ -34,8 +34,8 @@ export async function prepareByHand(work: HandWork): Promise<(signal?: AbortSign
 const sayFlags = join(import.meta.dirname, 'say-flags.sh');
 
 /**
- * The flags that our decoder gives to ffmpeg, but for those of the output: they come back as the decoded sound. By hand, one
- * mixes with ffmpeg alone.
+ * The arguments that the service's decoder passes to ffmpeg, except those of the output, which are replaced. A user
+ * would mix the channels with ffmpeg alone.
  */
 async function flagsOfFfmpeg({ clip, directory }: HandWork): Promise<string[]> {
   const wavPath = join(directory, 'flags.wav');
@@ -47,7 +47,7 @@ async function flagsOfFfmpeg({ clip, directory }: HandWork): Promise<string[]> {
   return [...flags, '-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le'];
 }
 
-/** The flags that our engine gives to whisper-cli: it is handed a context that runs nothing and remembers them. */
+/** The arguments that the engine passes to whisper-cli. Its context runs nothing and records them. */
 async function flagsOfWhisper(
   { modelFile, threads }: HandWork,
   { wavPath, output }: { readonly wavPath: string; readonly output: string },

@@ -1,4 +1,4 @@
-/** Asks for plain chats from a process of its own: each message `{ url, requests, concurrent }` is answered by "done". */
+/** Sends plain chats from a separate process: each message `{ url, requests, concurrent }` is answered with "done". */
 import { Agent } from 'undici';
 
 export interface ChatLoad {

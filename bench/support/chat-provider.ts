@@ -1,6 +1,6 @@
 /**
- * A provider of chats that costs next to nothing, in a process of its own: `node chat-provider.ts TOKENS PAUSE_MS`.
- * Prints its port. Streams one token after each pause, all at once without one; the plain form has the same text.
+ * A minimal chat provider in a separate process: `node chat-provider.ts TOKENS PAUSE_MS`. Prints its port. Streams one
+ * token after each pause, or all at once without a pause; without streaming, it returns the same text.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** Who answers a chat in these benchmarks: the provider alone, and before it the service, a gateway or a bare proxy. */
+/**
+ * The servers that these benchmarks compare: the provider alone, and the service, a gateway or a bare proxy in front of
+ * it.
+ */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -32,7 +35,7 @@ export const directly = (provider: Provider): ChatServer => ({
   pid: provider.pid,
 });
 
-/** In production mode, as its users run it. */
+/** The service in production mode. */
 export async function startChatService(
   { baseUrl }: Provider,
   { env, files }: Pick<ProcessOptions, 'env' | 'files'> = {},
@@ -59,7 +62,7 @@ const readyWithinMs = 20_000;
 
 export interface Gateway extends Child, ChatServer {}
 
-/** @portkey-ai/gateway, told by headers where the provider is. */
+/** @portkey-ai/gateway, which receives the URL of the provider in headers. */
 export async function startGateway({ baseUrl }: Pick<Provider, 'baseUrl'>): Promise<Gateway> {
   const port = await freePort();
   const manifest = createRequire(import.meta.url).resolve('@portkey-ai/gateway/package.json');

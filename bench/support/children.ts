@@ -4,11 +4,11 @@ import { tiedToUs } from '../../test/support/child-service.ts';
 
 export interface Child extends AsyncDisposable {
   readonly pid: number;
-  /** The first line that it says which is not empty. */
+  /** Resolves with the first line of output that is not empty. */
   readonly firstLine: Promise<string>;
 }
 
-/** A Node program beside us; disposing of it kills it. */
+/** Starts a Node.js program in this folder. Disposing of it kills it. */
 export function startNode(script: string, ...args: readonly string[]): Child {
   const [program, ...rest] = tiedToUs(process.execPath, script, ...args);
   const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -16,7 +16,7 @@ export async function makeClip(directory: string): Promise<Clip> {
   return { path, bytes: await readFile(path) };
 }
 
-/** Throws unless the model has said all it has to say: a run that failed early costs too little. */
+/** Throws unless the transcript is complete: a run that failed early would cost too little. */
 export function assertSaid(text: string): void {
   if (!text.includes(sentence)) throw new Error(`the model was to say its sentence, not: ${text}`);
 }

@@ -1,4 +1,7 @@
-/** Loaded with --import: answers `take` with the files in which a function has run since the last `take` (V8's precise coverage). */
+/**
+ * Loaded with --import: answers `take` with the files in which a function has run since the last `take` (V8's precise
+ * coverage).
+ */
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 

@@ -1,10 +1,10 @@
-/** Measuring side by side: on a machine that others use too, only ratios out of one and the same run mean something. */
+/** Measures side by side: on a machine that is shared, only ratios within the same run are meaningful. */
 import { readFileSync } from 'node:fs';
 import { processes } from '../../test/support/proc.ts';
 
 /**
- * Runs all contestants in every round, each time in another order, after a round that does not count. Returns, by
- * contestant, what each round came to.
+ * Runs all contestants in every round, each time in another order, after a round that is discarded. Returns the results
+ * of all rounds by contestant.
  */
 export async function interleave<Name extends string, T>(
   contestants: Readonly<Record<Name, () => Promise<T>>>,
@@ -23,13 +23,13 @@ export async function interleave<Name extends string, T>(
 }
 
 export interface Cost {
-  /** Milliseconds from beginning to end. */
+  /** Milliseconds of wall-clock time. */
   readonly ms: number;
-  /** Milliseconds that a processor was at work for it; hardly changed by what else the machine does. */
+  /** Milliseconds of processor time, which hardly depends on the load of the machine. */
   readonly processorMs: number;
 }
 
-/** What the work costs; `processor` tells how long processors have been at it so far. */
+/** Measures the work. `processor` returns the processor time so far. */
 export async function costOf(work: () => Promise<unknown>, processor: () => number): Promise<Cost> {
   const [started, before] = [performance.now(), processor()];
   await work();
@@ -45,15 +45,16 @@ export function processorMsOf(pid: number): number {
   return (own + ended) * tickMs;
 }
 
-/** The same with its children that live, such as a program with a loaded model. */
+/** Also includes children that are running, such as a program with a loaded model. */
 export function processorMsOfFamily(pid: number): number {
   const children = processes().filter(({ parent }) => parent === pid);
   return processorMsOf(pid) + children.reduce((sum, child) => sum + processorMsOf(child.pid), 0);
 }
 
 /**
- * What share of the machine's processor time goes into neither idling nor us and our children that have ended, from now
- * on: the more it is, the less the times mean. Programs that outlive their parent count as others: nobody has waited for them.
+ * The share of the machine's processor time, from now on, that other programs use (neither idle, nor this process and
+ * its children that have ended). The higher it is, the less reliable are the times. Programs that outlive their parent
+ * count as other programs.
  */
 export function watchOthers(): () => number {
   const read = () => ({ ...machineTicks(), ours: processorMsOf(process.pid) / tickMs });
@@ -72,7 +73,7 @@ function machineTicks(): { readonly busy: number; readonly all: number } {
   return { busy, all: busy + idle + waiting };
 }
 
-/** Processor time of our children that have ended. */
+/** Processor time of the children that have ended. */
 export function processorMsOfChildren(): number {
   const [, ended] = processorTicks(process.pid);
   return ended * tickMs;

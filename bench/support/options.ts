@@ -1,20 +1,20 @@
-/** What every benchmark may be told on its command line. */
+/** Command-line options of every benchmark. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { parrotShapes, type ParrotSize } from '../../test/support/parrot-model.ts';
 
 export interface BenchOptions {
   readonly model: ParrotSize;
-  /** How often everything is measured. */
+  /** Number of rounds. */
   readonly rounds: number;
-  /** Transcriptions at once, and threads of each. */
+  /** Concurrent transcriptions, and threads of each. */
   readonly slots: number;
   readonly threads: number;
   /** Write docs/benchmarks.md. */
   readonly write: boolean;
 }
 
-/** `--model tiny|base --rounds N --slots N --threads N --write`; absent: tiny, and the service's own defaults. */
+/** `--model tiny|base --rounds N --slots N --threads N --write`. Defaults to tiny and the service's own defaults. */
 export function benchOptions(): BenchOptions {
   const text = { type: 'string' } as const;
   const { values } = parseArgs({

@@ -1,4 +1,4 @@
-/** Preloaded into the service by the soak: on SIGUSR2 it collects its garbage and prints what is left. */
+/** Preloaded into the service by the soak test: on SIGUSR2, collects the garbage and prints the size of the heap. */
 process.on('SIGUSR2', () => {
   globalThis.gc?.();
   const { heapUsed, rss, external } = process.memoryUsage();

@@ -4,7 +4,7 @@ import type { BenchOptions } from './options.ts';
 
 export interface BenchServiceOptions extends Pick<BenchOptions, 'slots' | 'threads'> {
   readonly modelFile: string;
-  /** Requests that may wait. */
+  /** Number of requests that may wait. */
   readonly waiting?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -24,7 +24,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** POSTs a recording, in English so that no time goes into finding that out. */
+/** POSTs a recording with the language English, so that no time is spent on detecting it. */
 export async function transcribe(
   { url }: Pick<ChildService, 'url'>,
   recording: Blob,

@@ -6,7 +6,7 @@ import { findProgram, run } from '../../test/support/programs.ts';
 import { watchOthers } from './measure.ts';
 import { benchOptions, type BenchOptions } from './options.ts';
 
-/** A measured value, and what it is held against. */
+/** A measured value and its reference. */
 export interface Row {
   readonly what: string;
   readonly measured: string;
@@ -15,13 +15,15 @@ export interface Row {
   readonly goal?: Goal;
 }
 
-/** `{ atMost: 1.1 }` is about the ratio of the row, `{ atMost: 250, value: 190, unit: 'MB' }` about the value. */
+/**
+ * The goal: `{ atMost: 1.1 }` applies to the ratio of the row, `{ atMost: 250, value: 190, unit: 'MB' }` to the value.
+ */
 export type Goal = ({ readonly atMost: number } | { readonly atLeast: number }) & {
   readonly value?: number;
   readonly unit?: string;
 };
 
-/** Times vary by this share from run to run on a machine that others use, too: only more is a miss. */
+/** Times vary by this share from run to run on a shared machine: only more is a miss. */
 const tolerance = 0.2;
 
 function misses({ ratio, goal }: Row): boolean {
@@ -63,7 +65,7 @@ export async function runBenchmarks(benchmarks: readonly ((options: BenchOptions
 
 const page = join(import.meta.dirname, '../../docs/benchmarks.md');
 
-/** For readers who have not run them. */
+/** An introduction for readers of the page. */
 async function writePage(rows: readonly Row[], facts: readonly string[]): Promise<void> {
   const cells = rows.map(({ what, measured, against, ratio, goal }) => [
     what,

@@ -1,6 +1,6 @@
 /**
- * Asks again and again, in a process of its own whose event loop has nothing else to do: `node watch.ts URL`. At
- * SIGTERM it prints the milliseconds of each answer.
+ * Sends requests one after the other from a separate process, whose event loop does nothing else: `node watch.ts URL`.
+ * On SIGTERM it prints the milliseconds of each response.
  */
 import { Agent } from 'undici';
 

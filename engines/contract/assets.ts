@@ -1,55 +1,67 @@
 /**
- * Something on this disk that models need. An engine declares it; the service downloads, installs or lets it be made, says
- * how far it is, and removes it.
+ * Something on this disk that models need: model files, a library or a program. An engine declares it; the service
+ * installs it, reports the progress, and removes it.
  */
 export type Asset = FilesAsset | PackagesAsset | MadeAsset;
 
+/** Members of every asset. */
 interface AssetFacts {
   /** Letters, digits, dots, hyphens and underscores. Engines that declare the same id share the asset. */
   readonly id: string;
-  /** For people, such as `Whisper base`. */
+  /** Display name, such as `Whisper base`. */
   readonly title: string;
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
   /** Licence of the download, such as `MIT` or `GPL-3.0`. */
   readonly licence: string;
-  /** Whether it can be used now. Called for every listing and every request: it takes milliseconds. Timeout: 1 s. */
+  /**
+   * Whether it can be used now. Called for every listing and every request, so answer within milliseconds. Timeout: 1
+   * s.
+   */
   isReady(): boolean | Promise<boolean>;
-  /** Called when it may have been installed or removed: forget what `isReady` remembers. */
+  /** Called when it may have been installed or removed: discard what `isReady` has cached. */
   changed?(): void | Promise<void>;
 }
 
-/** Files of a model. What somebody else has put in their place is used, and neither replaced nor removed. */
+/** Files of a model. Files that the operator has copied to their paths are used, and neither replaced nor removed. */
 export interface FilesAsset extends AssetFacts {
   readonly kind: 'files';
   /** In the order in which they are downloaded. */
   readonly files: readonly AssetFile[];
 }
 
+/** One file of a `FilesAsset`. */
 export interface AssetFile {
+  /** Where it is downloaded from. */
   readonly url: string;
   /** Absolute, below the data directory. */
   readonly path: string;
   /** Its size, which may be rounded to whole MiB. */
   readonly bytes: number;
-  /** MD5, SHA-1 or SHA-256 in hex, whichever upstream publishes: its length tells which. */
+  /** MD5, SHA-1 or SHA-256 in hex, whichever upstream publishes. The length of the digest identifies the algorithm. */
   readonly digest: string;
 }
 
-/** A library: packages of npm, as a lock file names them. Their scripts are not run. */
+/** A library: npm packages, pinned by a lock file. Their install scripts are not run. */
 export interface PackagesAsset extends AssetFacts {
   readonly kind: 'packages';
+  /** Name of the library, such as `sherpa-onnx`. */
   readonly name: string;
+  /** Version of the library. */
   readonly version: string;
-  /** Folder with a package.json and a package-lock.json, for this platform. */
+  /** Folder with the package.json and the package-lock.json for this platform. */
   readonly manifest: string;
-  /** Where it is installed: `NAME-VERSION-DIGEST`. Others of this name beside it are older and deleted. */
+  /**
+   * Where it is installed: `NAME-VERSION-DIGEST`. Other directories of this name beside it are older and are deleted.
+   */
   readonly directory: string;
-  /** Below node_modules: must exist after the installation, and are loaded once in a process of their own. */
+  /**
+   * Paths below node_modules. They must exist after the installation, and each is loaded once in a separate process.
+   */
   readonly files: readonly string[];
 }
 
-/** Something that the engine makes itself, such as a program that is built from its source. */
+/** An asset that the engine makes itself, such as a program that is built from its source. */
 export interface MadeAsset extends AssetFacts {
   readonly kind: 'made';
   /** The work, as progress messages name it. */
@@ -58,36 +70,49 @@ export interface MadeAsset extends AssetFacts {
   readonly source: string;
   /** Where it is put. */
   readonly path: string;
-  /** Why it cannot be made on this machine and how to change that, as a sentence without a full stop. */
+  /**
+   * Why it cannot be made on this machine and how to change that, as a sentence without a full stop. Undefined: it can.
+   */
   obstacle?(): string | undefined;
   /**
-   * Only one process makes it at a time. Rejects with an error for the operator, or with the signal's reason. After an abort
-   * it has 5 s to end.
+   * Makes it. Only one process makes an asset at a time. Rejects with an error for the operator, or with the signal's
+   * reason. After an abort it has 5 s to end.
    */
   make(call: MakeCall): Promise<void>;
 }
 
+/** Arguments of `MadeAsset.make`. */
 export interface MakeCall {
+  /** Aborts when the operator stops the installation, and at shutdown. */
   readonly signal: AbortSignal;
-  /** 0 to 1, or null while that is unknown. */
+  /** Reports how much is done, from 0 to 1, or null while that is unknown. */
   readonly progress: (fraction: number | null) => void;
 }
 
 /** Assets that the operator installs by one name: `npm run setup -- voice`. */
 export interface AssetGroup {
-  /** As the id of an asset. Groups of several engines with the same id are one. */
+  /** Letters, digits, dots, hyphens and underscores. Groups of several engines with the same id are merged. */
   readonly id: string;
+  /** The assets that the group needs, in the order in which they are installed. */
   readonly assets: readonly Asset[];
-  /** Better to have: installed with the others where the operator asks for the group. */
+  /**
+   * Optional assets, installed after the others when the operator names the group. Defaults to none if not specified.
+   */
   readonly extras?: readonly Asset[];
-  /** Default: the titles of its assets. */
+  /** Display name. Defaults to the titles of its assets if not specified. */
   readonly title?: string;
-  /** The models of the settings need it. Default: a further model or voice. */
+  /**
+   * True if a model in the settings needs the group; false if it is a further model or voice.
+   * @default false
+   */
   readonly isConfigured?: boolean;
-  /** A start installs it, and so does `npm run setup` without a name. Default: only who names it gets it. */
-  readonly atStart?: boolean;
-  /** For a single model: its id in requests, once it is there. The last of `assets` is the model, and can be removed. */
+  /**
+   * True if a start installs the group, and `npm run setup` without a name does. Otherwise the operator has to name it.
+   * @default false
+   */
+  readonly isAutomatic?: boolean;
+  /** For a group of a single model: its id in requests. The last of `assets` is the model, and can be removed. */
   readonly model?: string;
-  /** For a single model that is not served without it: the line for the settings file. */
+  /** For a single model that the settings have to list: the line for the settings file. */
   readonly settings?: string;
 }

@@ -1,10 +1,15 @@
 import type { Engine } from './engine.ts';
 
+/** A message of a conversation. */
 export interface Message {
   /** `tool`: the output of a tool that the caller ran. Only for entries that support `tools`. */
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  /** The text; "" in an assistant message that only calls tools. */
   readonly content: string;
-  /** In user messages with images: the whole message in order; `content` has its texts alone. Only for entries that support `images`. */
+  /**
+   * In user messages with images: the whole message in order; `content` has only its texts. Only for entries that
+   * support `images`.
+   */
   readonly parts?: readonly MessagePart[];
   /** In assistant messages: calls of the caller's tools. Each is answered by one of the `tool` messages that follow. */
   readonly toolCalls?: readonly ToolCall[];
@@ -12,36 +17,42 @@ export interface Message {
   readonly toolCallId?: string;
 }
 
+/** A text or an image of a message. */
 export type MessagePart = { readonly type: 'text'; readonly text: string } | ImagePart;
 
+/** Media types that an image may have. */
 export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
 
-/** An image that the caller has sent, up to 10 MB; its first bytes fit its type. */
+/** An image that the caller has sent, up to 10 MB. The service has checked that its first bytes match its type. */
 export interface ImagePart {
   readonly type: 'image';
   readonly mediaType: (typeof imageTypes)[number];
-  /** Base64. */
+  /** The bytes in Base64. */
   readonly data: string;
-  /** As OpenAI names it: `low`, `high`, `auto`. */
+  /** Resolution at which the model sees it, as in OpenAI's API: `low`, `high` or `auto`. */
   readonly detail?: string;
 }
 
-/** A call of a tool of the caller. */
+/** The model's call of a tool that the caller runs. */
 export interface ToolCall {
+  /** Unique in the conversation. */
   readonly id: string;
+  /** Name of the tool. */
   readonly name: string;
-  /** JSON, as the model wrote it: not validated. */
+  /** JSON text as the model wrote it: not validated. */
   readonly arguments: string;
 }
 
-/** A tool that the caller runs: the model's calls of it end the run. */
+/** A tool that the caller runs. When the model calls it, the run ends. */
 export interface CallerTool {
   readonly name: string;
+  /** For the model: what the tool does. */
   readonly description?: string;
-  /** JSON Schema of the arguments. */
+  /** JSON Schema of the arguments. Defaults to no arguments if not specified. */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
+/** Whether the model may call a tool, must not, must call some tool, or must call the named one. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };
 
 /**
@@ -58,36 +69,48 @@ export const providerFields = [
   'reasoning_effort',
   'parallel_tool_calls',
 ] as const;
+/** One of `providerFields`. */
 export type ProviderField = (typeof providerFields)[number];
 
+/** A chat request for an engine. */
 export interface ChatCall {
+  /** The conversation, oldest message first; at least one. */
   readonly messages: readonly Message[];
+  /** Id of one of the engine's entries. */
   readonly model: string;
-  /** If absent, the provider's default applies; the same holds for `maxTokens` and `topP`. */
+  /** Sampling temperature, 0 to 2. Defaults to the provider's default if not specified. */
   readonly temperature?: number;
+  /** Maximum number of completion tokens. Defaults to the provider's default if not specified. */
   readonly maxTokens?: number;
+  /** Nucleus sampling, 0 to 1. Defaults to the provider's default if not specified. */
   readonly topP?: number;
   /**
    * Tools of the caller. Then the engine gets no tools of the service, makes one step, and returns the model's calls as
    * `ChatResult.toolCalls`. Only for entries that support `tools`.
    */
   readonly tools?: readonly CallerTool[];
+  /**
+   * Whether the model must call one of `tools`.
+   * @default 'auto'
+   */
   readonly toolChoice?: ToolChoice;
   /**
-   * Further fields of OpenAI's chat completions, as the caller sent them: only those of `providerFields`. Only for entries
+   * Further fields of OpenAI's chat completions, as the caller sent them: only `providerFields`. Only for entries
    * that support `json`. A field that changes the answer is obeyed, or the call fails with `parameter-not-supported`.
    */
   readonly provider?: Readonly<Record<string, unknown>>;
 }
 
+/** A tool of the service, which the engine runs when the model calls it. */
 export interface Tool {
   readonly name: string;
+  /** For the model: what the tool does. */
   readonly description: string;
   /** JSON Schema of `args`. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
-   * Resolves to the output that the model reads. If it throws, the model receives the error message and the run goes on.
-   * An `emit` that throws ends the call with `engine-failed`.
+   * Resolves to the output that the model reads. If it throws, the model receives the error message and the run goes
+   * on. An `emit` that throws ends the call with `engine-failed`.
    */
   run(
     args: Readonly<Record<string, unknown>>,
@@ -100,28 +123,38 @@ export type ToolEvent =
   | { readonly type: 'progress'; readonly progress: number; readonly total?: number; readonly message?: string }
   | { readonly type: 'audio'; readonly clip: { readonly id: string; readonly mediaType: string } };
 
+/** Tokens of a run: the sum of all its steps, as the provider counts them. */
 export interface Usage {
+  /** Tokens of the messages and the tool definitions. */
   readonly promptTokens: number;
+  /** Tokens that the model generated, including reasoning. */
   readonly completionTokens: number;
+  /** `promptTokens` and `completionTokens`. */
   readonly totalTokens: number;
+  /** The part of `completionTokens` that is reasoning; 0 if the provider does not report it. */
   readonly reasoningTokens: number;
 }
 
-/** `tool_calls`: the model called tools of the caller. */
+/** Why the model ended. `length`: the token limit was reached; `tool_calls`: the model called tools of the caller. */
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
+/** The result of a run. */
 export interface ChatResult {
   /** The content deltas of the last step. */
   readonly content: string;
   readonly finishReason: FinishReason;
-  /** The reasoning deltas of all steps, with an empty line between those of different steps; null: there are none. */
+  /** The reasoning deltas of all steps, with an empty line between steps; null if there are none. */
   readonly reasoning: string | null;
+  /** Tokens of the run; null if the provider does not report them. */
   readonly usage: Usage | null;
-  /** With the finish reason `tool_calls`, and only then: at least one. */
+  /** Present if, and only if, `finishReason` is `tool_calls`: at least one call. */
   readonly toolCalls?: readonly ToolCall[];
 }
 
-/** `step` counts from 0. `call` is the index of the tool call within its step, in the model's order. */
+/**
+ * An event of a run. `step` counts from 0. `call` is the index of the tool call within its step, in the model's order.
+ * `durationMs` is in milliseconds.
+ */
 export type AgentEvent =
   | { readonly type: 'step-started'; readonly step: number }
   | { readonly type: 'reasoning-delta'; readonly step: number; readonly delta: string }
@@ -146,20 +179,37 @@ export type AgentEvent =
     }
   | { readonly type: 'completed'; readonly result: ChatResult };
 
+/** The second argument of `ChatEngine.complete`. */
 export interface ChatOptions {
+  /** Aborts when the caller disconnects, and at shutdown. */
   readonly signal: AbortSignal;
+  /** Tools of the service that the model may call; empty if the call has tools of the caller. */
   readonly tools: readonly Tool[];
   /**
-   * For engines with several rounds: call it after each with the usage of the run so far. A run that then fails or is
-   * aborted is charged for these, and an estimate for the rest. The usage of the result wins if it has more.
+   * For engines with several steps: call it after each step with the usage of the run so far. A run that then fails or
+   * is aborted is charged for that usage, and an estimate for the rest. The usage of the result takes precedence if it
+   * has more.
    */
   readonly onUsage?: (usage: Usage) => void;
 }
 
+/** An engine with the capability `chat`. */
 export interface ChatEngine extends Engine {
   /**
-   * The events of the run; the last one, and only the last, is `completed`. Failures are thrown as `EngineError`. If the
-   * next event takes longer than 2 hours, the run ends with `engine-timeout`; backpressure does not count as waiting.
+   * Yields the events of the run; the last one, and only the last, is `completed`. Failures are thrown as
+   * `EngineError`. If the next event takes longer than 2 hours, the run ends with `engine-timeout`; backpressure does
+   * not count as waiting.
+   *
+   * @example
+   * import type { ChatEngine } from '@parlance/server/engine';
+   *
+   * export const complete: ChatEngine['complete'] = async function* ({ messages }, { signal }) {
+   *   signal.throwIfAborted();
+   *   const content = `You said: ${messages.at(-1)?.content}`;
+   *   yield { type: 'step-started', step: 0 };
+   *   yield { type: 'content-delta', step: 0, delta: content };
+   *   yield { type: 'completed', result: { content, finishReason: 'stop', reasoning: null, usage: null } };
+   * };
    */
   complete(call: ChatCall, options: ChatOptions): AsyncIterable<AgentEvent>;
 }

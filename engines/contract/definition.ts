@@ -3,6 +3,7 @@ import type { EngineContext } from './context.ts';
 import type { SpeechEngine } from './speech.ts';
 import type { TranscriptionEngine } from './transcription.ts';
 
+/** What an engine does. An engine has one capability; a module may export several engines. */
 export type Capability = 'transcription' | 'chat' | 'speech';
 
 /** The default export of an engine module. `Options` is the type described by the JSON Schema in `options`. */
@@ -11,13 +12,14 @@ export interface EngineDefinition<C extends Capability = Capability, Options = u
   readonly contract: 1;
   /** Name in listings and messages: lower case, with hyphens. */
   readonly name: string;
+  /** Determines which engine `create` returns. */
   readonly capability: C;
   /** JSON Schema (2020-12) of the engine's settings, without `use`. Validated at startup. */
   readonly options: OptionsSchema;
   /**
-   * Throws an `OptionsError` for invalid options that the schema cannot express: startup fails. After any other failure,
-   * or a timeout of 30 s, the service starts without this instance, unless it is the only one. The import of the module has
-   * the same timeout.
+   * Creates the engine of one instance in the settings, with its validated options. Throws an `OptionsError` for
+   * invalid options that the schema cannot express: startup fails. After any other failure, or a timeout of 30 s, the
+   * service starts without this instance, unless it is the only one. The import of the module has the same timeout.
    */
   create(options: Options, context: EngineContext): Engines[C] | Promise<Engines[C]>;
 }
@@ -31,13 +33,41 @@ export interface OptionsSchema {
   readonly $defs?: Readonly<Record<string, unknown>>;
 }
 
+/** The engine type of each capability. */
 export interface Engines {
   transcription: TranscriptionEngine;
   chat: ChatEngine;
   speech: SpeechEngine;
 }
 
-/** Infers the types of a definition. The registry validates it at run time. */
+/**
+ * Returns the definition, with its types inferred. The service validates it at startup.
+ *
+ * @example
+ * import { defineEngine, EngineError } from '@parlance/server/engine';
+ *
+ * export default defineEngine<'speech', { url: string }>({
+ *   contract: 1,
+ *   name: 'my-voice',
+ *   capability: 'speech',
+ *   options: {
+ *     type: 'object',
+ *     properties: { url: { type: 'string', format: 'uri' } },
+ *     required: ['url'],
+ *     additionalProperties: false,
+ *   },
+ *   create: ({ url }, { fetch }) => ({
+ *     models: async () => [{ id: 'my-voice', local: false }],
+ *     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+ *     async synthesize({ text, format }, { signal }) {
+ *       if (format !== 'mp3') throw new EngineError('format-not-supported', 'my-voice supports mp3 only.');
+ *       const { ok, body } = await fetch(url, { method: 'POST', body: text, signal });
+ *       if (!ok || !body) throw new EngineError('provider-error', 'The speech provider failed.');
+ *       return { mediaType: 'audio/mpeg', audio: body };
+ *     },
+ *   }),
+ * });
+ */
 export function defineEngine<C extends Capability, Options>(
   definition: EngineDefinition<C, Options>,
 ): EngineDefinition<C, Options> {

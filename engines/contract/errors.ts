@@ -27,21 +27,23 @@ export const engineErrorCodes = [
   'provider-overloaded',
   'provider-timeout',
 ] as const;
+/** One of `engineErrorCodes`. */
 export type EngineErrorCode = (typeof engineErrorCodes)[number];
 
 const brand = Symbol.for('parlance.engine-error');
 
 /**
- * A failure of an engine. Clients receive the message, up to 4,096 characters; put private details into `cause`, which is
- * only logged.
+ * A failure of an engine. Clients receive the message, up to 4,096 characters; put private details into `cause`, which
+ * is only logged.
  */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
-  /** Seconds. */
+  /** Seconds that the client should wait before a retry; undefined if unknown. */
   readonly retryAfter: number | undefined;
   readonly [brand] = true;
 
+  /** `publicMessage`: one sentence for the client. `cause`: for the log only. `retryAfter`: seconds. */
   constructor(
     code: EngineErrorCode,
     publicMessage: string,

@@ -7,8 +7,8 @@
  * The service guards every call into an engine. If a function throws something other than an `EngineError`, returns a
  * value that its type does not allow, or exceeds its timeout, only its own entry (`engine-failed`) or its own call
  * (`engine-failed`, `engine-timeout`) fails; the cause is logged. Three things cannot be contained and end the service:
- * an infinite synchronous loop, `process.exit()`, and uncaught exceptions or unhandled rejections (thrown in a timer, in
- * an event listener, or by a promise that is not returned).
+ * an infinite synchronous loop, `process.exit()`, and uncaught exceptions or unhandled rejections (thrown in a timer,
+ * in an event listener, or by a promise that is not returned).
  *
  * Within version 1, only optional members are added: an engine that works today works with every version 1 service. A
  * breaking change is version 2, and a service states the versions that it supports.

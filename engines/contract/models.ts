@@ -1,6 +1,6 @@
 /**
- * Optional features of an entry. The service refuses or drops what an entry does not list, before any work: an engine
- * never receives it.
+ * Optional features of an entry. The service rejects or drops a field that belongs to a feature which the entry does
+ * not list: an engine never receives it.
  */
 export const features = [
   /** Transcription: `TranscriptionCall.prompt`. */
@@ -28,36 +28,51 @@ export const features = [
   /** Chat: `Message.parts`. */
   'images',
 ] as const;
+/** One of `features`. */
 export type Feature = (typeof features)[number];
 
+/** A model that an engine serves. */
 export interface ModelEntry {
   /** As written in the settings, or the provider's own id for a discovered model. */
   readonly id: string;
-  /** Display name; default: the id. */
+  /** Display name. Defaults to the id if not specified. */
   readonly name?: string;
-  /** True when the engine's calls for this model never leave the machine; the service may run them on another machine of its operator. */
+  /**
+   * True if the engine sends no data of a call to another machine. In a fleet, the service may still run the call on
+   * another machine of the operator.
+   */
   readonly local: boolean;
-  /** Listed by a provider, not written in the settings: the registry serves it as `instance/id`. */
+  /**
+   * True if a provider lists the model and the settings do not: the service serves it as `instance/id`.
+   * @default false
+   */
   readonly discovered?: boolean;
-  /** Ids of the assets that it cannot work without. */
+  /** Ids of the assets that the model requires. Defaults to none if not specified. */
   readonly needs?: readonly string[];
-  /** Never the default model. */
-  readonly byNameOnly?: boolean;
-  /** Absent: none. */
+  /**
+   * True if the model serves only requests that name it: it is never the default model.
+   * @default false
+   */
+  readonly isExplicitOnly?: boolean;
+  /** Features of the model. Defaults to none if not specified. */
   readonly supports?: readonly Feature[];
   /** For speech models whose voices are known. */
   readonly voices?: readonly Voice[];
-  /** Of `voices`: the one that speaks when a call has neither a voice nor a language. */
+  /** Id of the voice that speaks when a call has neither a voice nor a language. It is one of `voices`. */
   readonly defaultVoice?: string;
 }
 
+/** A voice of a speech model. */
 export interface Voice {
+  /** `SpeechCall.voice` in calls. */
   readonly id: string;
+  /** Display name. */
   readonly name: string;
   /** ISO 639-1 code, or null if the voice speaks several languages. */
   readonly language: string | null;
 }
 
+/** States of a model. */
 export const availabilityCodes = [
   'ready',
   'disabled',
@@ -74,14 +89,16 @@ export const availabilityCodes = [
   /** Set by the service when an engine throws or does not answer in time. Engines must not return it. */
   'engine-failed',
 ] as const;
+/** One of `availabilityCodes`. */
 export type AvailabilityCode = (typeof availabilityCodes)[number];
 
-/** Use `available: false` only for permanent conditions: a frontend asks once and then hides its microphone button. */
+/** Whether a model can be used now. */
 export interface Availability {
+  /** Use false only for permanent conditions: a frontend asks once and then hides its microphone button. */
   readonly available: boolean;
   readonly code: AvailabilityCode;
   /** One sentence for users: what is missing and how to fix it. */
   readonly reason: string;
-  /** With `preparing`: how much is done, from 0 to 1. Absent: unknown. */
+  /** With the code `preparing`: how much is done, from 0 to 1. Absent if unknown. */
   readonly progress?: number;
 }

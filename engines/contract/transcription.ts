@@ -1,6 +1,8 @@
 import type { Engine } from './engine.ts';
 
+/** Containers of recordings that the service accepts. */
 export const containers = ['webm', 'mp4', 'ogg', 'mp3', 'wav', 'flac'] as const;
+/** One of `containers`. */
 export type Container = (typeof containers)[number];
 
 /** A part of a recording. Whole milliseconds from its start, `startMs` <= `endMs`. */
@@ -25,7 +27,9 @@ export interface Recording {
   readonly slice?: Span;
 }
 
+/** The parts of a transcript that can have timestamps. */
 export const timestampKinds = ['segment', 'word'] as const;
+/** One of `timestampKinds`. */
 export type TimestampKind = (typeof timestampKinds)[number];
 
 /** A part of a transcript. */
@@ -33,77 +37,101 @@ export interface TimedText extends Span {
   readonly text: string;
 }
 
-/** What one speaker says without a break. */
+/** An uninterrupted passage of one speaker. */
 export interface SpeakerTurn extends TimedText {
   /** The same for all turns of a speaker, such as `A`. */
   readonly speaker: string;
 }
 
+/** The result of a transcription. */
 export interface Transcript {
-  /** One continuous string. "" means silence, which is a success. */
+  /** The whole text as one string. "" means silence, which is a success. */
   readonly text: string;
   /** Detected language (ISO 639-1), or null if the model does not report it. */
   readonly language: string | null;
   /** Length of the recording in milliseconds, if known. */
   readonly durationMs?: number;
   /**
-   * If the call asked for them; [] for silence. In order of `startMs`, none ends after `durationMs`. Joined with spaces
-   * where the language has them, the segments are `text`, and the words of a segment are its text.
+   * Present if the call requested segments; [] for silence. In order of `startMs`, none ends after `durationMs`. Joined
+   * with spaces (if the language has them), the segments are `text`.
    */
   readonly segments?: readonly TimedText[];
+  /**
+   * Present if the call requested words; ordered as `segments`. Joined with spaces, the words of a segment are its
+   * text.
+   */
   readonly words?: readonly TimedText[];
-  /** If the call asked for them; [] for silence. In order of `startMs`. */
+  /** Present if the call requested `diarize`; [] for silence. In order of `startMs`. */
   readonly turns?: readonly SpeakerTurn[];
 }
 
+/** A transcription request for an engine. */
 export interface TranscriptionCall {
   readonly recording: Recording;
+  /** Id of one of the engine's entries. */
   readonly model: string;
-  /** ISO 639-1 code, two letters. Default: the model detects the language. */
+  /** ISO 639-1 code, two letters. Defaults to the language that the model detects if not specified. */
   readonly language?: string;
   /** Words and names that may occur, or the text before the recording. Only for entries that support `prompt`. */
   readonly prompt?: string;
   /** Sampling temperature, 0 to 1. Only for entries that support `temperature`. */
   readonly temperature?: number;
-  /** Only for entries that support `segment` and `word`. Absent: no timestamps. */
+  /** Only for entries that support `segment` and `word`. Defaults to none if not specified. */
   readonly timestamps?: readonly TimestampKind[];
-  /** Words and names that may occur, at most 200 of 64 characters, without line breaks. Only for entries that support `keywords`. */
+  /**
+   * Words and names that may occur, at most 200 of 64 characters, without line breaks. Only for entries that support
+   * `keywords`.
+   */
   readonly keywords?: readonly string[];
   /** Write the transcript in English. Only for entries that support `translate`. */
   readonly translate?: true;
-  /** Report who says what. Only for entries that support `diarize`. */
+  /** Report the turns of the speakers. Only for entries that support `diarize`. */
   readonly diarize?: true;
 }
 
 /**
- * The callbacks never throw. A segment that breaks the contract ends the call with `engine-failed`: `signal` aborts. After
- * the end of the call they do nothing.
+ * The second argument of `TranscriptionEngine.transcribe`. The callbacks never throw, and do nothing after the end of
+ * the call. A segment that breaks the contract ends the call with `engine-failed`: `signal` aborts.
  */
 export interface TranscriptionOptions {
+  /** Aborts when the caller disconnects, when the time limit is reached, and at shutdown. */
   readonly signal: AbortSignal;
   /**
-   * For engines that know parts of the transcript before its end: call it with each segment, in order. The segments of the
-   * result win where they differ.
+   * For engines that know parts of the transcript before its end: call it with each segment, in order. If the segments
+   * of the result differ, the result takes precedence.
    */
   readonly onSegment?: (segment: TimedText) => void;
   /** Call it with the milliseconds of the recording that have been transcribed, and its length if known. */
   readonly onProgress?: (processedMs: number, durationMs?: number) => void;
   /**
-   * For engines whose calls wait in a line: call it with the number of calls that will be served before this one, when it
-   * begins to wait and whenever the number changes, and with null once its turn has come. `CallQueue.run` does.
+   * For engines whose calls wait in a queue: call it with the number of calls ahead when the call begins to wait and
+   * whenever the number changes, and with null once its turn has come. `CallQueue.run` does.
    */
   readonly onQueued?: (ahead: number | null) => void;
 }
 
+/** An engine with the capability `transcription`. */
 export interface TranscriptionEngine extends Engine {
   /**
    * Rejects with an `EngineError`, or with the signal's reason within 250 ms after an abort: after that the service no
    * longer waits for it.
+   *
+   * @example
+   * import { EngineError, type EngineContext, type TranscriptionEngine } from '@parlance/server/engine';
+   *
+   * export const transcribeWith =
+   *   ({ fetch, decode }: EngineContext): TranscriptionEngine['transcribe'] =>
+   *   async ({ recording, language = 'en' }, { signal }) => {
+   *     const { durationMs } = await decode(recording, { signal });
+   *     const response = await fetch(`http://127.0.0.1:9000/${language}?file=${recording.path}`, { signal });
+   *     if (!response.ok) throw new EngineError('provider-error', 'The transcription provider failed.');
+   *     return { text: await response.text(), language, durationMs };
+   *   };
    */
   transcribe(call: TranscriptionCall, options: TranscriptionOptions): Promise<Transcript>;
   /**
-   * A recording for the model is being uploaded: what it needs may be loaded. Without a model: the service has started.
-   * Not awaited; failures are only logged.
+   * Called while a recording for the model is uploaded, so that the engine can load what it needs, and without a model
+   * when the service has started. Not awaited; failures are only logged.
    */
   warmUp?(model?: string): Promise<void>;
   /**

@@ -12,11 +12,11 @@ export interface ProviderTranscript {
   readonly durationMs: number | undefined;
   /** Billed duration, often rounded up. */
   readonly billedMs: number | undefined;
-  /** Only those that were asked for. */
+  /** Present only if they were requested. */
   readonly times: Times;
 }
 
-/** Throws `provider-bad-response`, or `provider-error` if the body is an error in spite of its status. */
+/** Throws `provider-bad-response`, or `provider-error` if the body is an error despite its status. */
 export function readAnswer(
   body: string,
   asked: AskedTimes,
@@ -53,7 +53,7 @@ function languageOf({ language, languages }: Record<string, unknown>): string | 
   return toIsoLanguage(language) ?? toIsoLanguage(isObject(first) ? first.code : first);
 }
 
-/** Sent by another Parlance. */
+/** Turns in the format of Parlance, for a provider that is another Parlance. */
 function wholeMilliseconds(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : undefined;
 }

@@ -14,7 +14,7 @@ async function measure(): Promise<number | undefined> {
   return (await wavSeconds()) ?? (await trackSeconds());
 }
 
-/** The demuxer knows no BW64. */
+/** The demuxer does not support BW64. */
 async function wavSeconds(): Promise<number | undefined> {
   await using file = await open(path);
   const found = await findWavSamples(file);
@@ -28,7 +28,7 @@ async function trackSeconds(): Promise<number | undefined> {
   try {
     const [track] = await input.getAudioTracks();
     if (track === undefined) return undefined;
-    // A recording that was cut out of a stream does not begin at 0; what is before 0 is not played.
+    // A recording that was cut out of a stream does not begin at 0. Samples before 0 are not played.
     return (await track.computeDuration()) - Math.max(0, await track.getFirstTimestamp());
   } finally {
     input.dispose();

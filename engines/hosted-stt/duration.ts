@@ -8,22 +8,30 @@ import type { CallQueue, Recording } from '../contract/index.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
 import { raceAbort } from '../../lib/abort.ts';
 
-/** Counted from the first read: the time to start a thread depends on the load, and the call has its own timeout. */
+/**
+ * Counted from the first read, because the time to start a thread depends on the load. The call has its own timeout.
+ */
 const timeoutMs = 5_000;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-/** An Opus packet of silence has 10 bytes with its framing and lasts up to 400 ms: no recording has less for its length. */
+/**
+ * An Opus packet of silence has 10 bytes with its framing and lasts up to 400 ms. No recording has fewer bytes for its
+ * length.
+ */
 const maxMsPerByte = 40;
 const maxMs = 86_400_000;
 
 /** `.ts` in the repository, `.js` in the built package. */
 const workerUrl = new URL(`./duration-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Whether a recording of this size can be as long: its time stamps may jump, and so may what providers derive from them. */
+/**
+ * Whether a recording of this size can be that long: its timestamps may jump, and so may durations that providers
+ * derive from them.
+ */
 export function canLast(ms: number, { bytes }: Pick<Recording, 'bytes'>): boolean {
   return ms > 0 && ms <= Math.min(bytes * maxMsPerByte, maxMs);
 }
 
-/** Milliseconds, or undefined if unknown. Rejects if the signal has aborted. */
+/** Resolves with milliseconds, or undefined if unknown. Rejects if the signal has aborted. */
 export async function measureDuration(
   { path }: Recording,
   queue: CallQueue,
@@ -33,7 +41,7 @@ export async function measureDuration(
     return await queue.run(() => readInThread(path, signal), { signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    return undefined; // overloaded, or no thread could start: return the transcript without a duration
+    return undefined; // the machine is overloaded, or no thread could start: return the transcript without a duration
   }
 }
 

@@ -1,4 +1,4 @@
-/** Hosted transcription: any provider with OpenAI's /audio/transcriptions. Recordings leave this machine. */
+/** Hosted transcription by any provider with OpenAI's /audio/transcriptions. Recordings are sent to the provider. */
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { entryOf, fixedModels, serveModels } from '../lib/serve-models.ts';

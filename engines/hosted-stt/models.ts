@@ -7,22 +7,25 @@ export interface Model {
   readonly id: string;
   readonly name: string | undefined;
   readonly remoteId: string;
-  /** Times only as long as the provider is not known to reject verbose_json, which has them. */
+  /** The model returns timestamps unless the provider is known to reject verbose_json, which contains them. */
   readonly supports: () => readonly Feature[];
-  /** The format to ask for now. */
+  /** The response format to request now. */
   readonly format: () => ResponseFormat;
-  /** Takes note that the provider refuses this format; returns the one to ask for instead, if the settings leave it open. */
+  /**
+   * Records that the provider rejects this format. Returns the format to request instead, if the settings allow another
+   * one.
+   */
   readonly refused: (format: ResponseFormat) => ResponseFormat | undefined;
-  /** Whether its answers say how long a recording is, going by the last one. */
+  /** Whether its responses contain the duration of the recording, judging by the last one. */
   saysDuration: boolean;
-  /** Throws if the settings rule the call out. */
+  /** Throws if the settings do not allow the call. */
   readonly check: (call: TranscriptionCall) => void;
 }
 
 export function toModel(options: string | ModelOptions): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
   const { id, remoteId = id, name, responseFormat = 'auto', languages, maxBytes = Infinity } = given;
-  // The only way to learn what a model can do is to ask for it, so every model begins with the fuller answer.
+  // Only a request shows what a model supports, so every model begins with the format that contains more.
   let format: ResponseFormat = responseFormat === 'auto' ? 'verbose_json' : responseFormat;
   const { supports = defaultFeatures(remoteId) } = given;
   const withoutTimes = supports.filter((feature) => feature !== 'segment' && feature !== 'word');
@@ -41,17 +44,17 @@ export function toModel(options: string | ModelOptions): Model {
     check({ recording, language }) {
       if (recording.bytes > maxBytes) {
         const sizes = `${String(maxBytes)} bytes; this one has ${String(recording.bytes)}`;
-        throw new EngineError('recording-too-large', `The model ${id} takes recordings of at most ${sizes}.`);
+        throw new EngineError('recording-too-large', `The model ${id} accepts recordings of at most ${sizes}.`);
       }
       if (language !== undefined && languages !== undefined && !languages.includes(language)) {
         const known = languages.join(', ');
-        throw new EngineError('language-not-supported', `The model ${id} knows ${known}, not "${language}".`);
+        throw new EngineError('language-not-supported', `The model ${id} supports ${known}, not "${language}".`);
       }
     },
   };
 }
 
-/** All servers of Whisper return times; of other models only the operator knows. */
+/** All Whisper servers return timestamps. For other models, the operator has to tell. */
 function defaultFeatures(remoteId: string): readonly Feature[] {
   return ['prompt', 'temperature', ...(/whisper/i.test(remoteId) ? (['segment', 'word'] as const) : [])];
 }

@@ -73,7 +73,7 @@ export interface Asked {
 export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Error | undefined {
   if (!rejectionStatuses.has(refusal.status)) return undefined;
   const { format, timestamps, model } = asked;
-  // Says nothing about verbose_json: a model may have the times of segments only.
+  // This says nothing about verbose_json: a model may support timestamps of segments only.
   if (timestamps.length > 0 && isAboutTimes(refusal)) return timesNotSupported(model, cause);
   if (isAboutFormat(refusal, format))
     return new FormatRefused(`the provider rejects the response format ${format}`, { cause });

@@ -1,14 +1,14 @@
-/** Reads the times of segments, words and speakers' turns, which are seconds in the answers of providers. */
+/** Reads the timestamps of segments, words and speaker turns, which are seconds in the responses of providers. */
 import type { SpeakerTurn, TimedText, Transcript, TranscriptionCall } from '../contract/index.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 
 export type Times = Pick<Transcript, 'segments' | 'words' | 'turns'>;
 export type AskedTimes = Pick<TranscriptionCall, 'timestamps' | 'diarize'>;
 
-/** Longer than any recording; LocalAI has sent nanoseconds. */
+/** Longer than any recording. LocalAI has sent nanoseconds. */
 const maxSeconds = 86_400;
 
-/** Undefined if any of the times that were asked for is missing or invalid. */
+/** Returns undefined if any requested timestamp is missing or invalid. */
 export function readTimes(answer: JsonObject, asked: AskedTimes): Times | undefined {
   const { timestamps = [], diarize } = asked;
   const segments = timestamps.includes('segment') ? readAll(answer.segments, readOne) : [];
@@ -17,7 +17,7 @@ export function readTimes(answer: JsonObject, asked: AskedTimes): Times | undefi
   return segments && words && turns && only(asked, { segments, words, turns });
 }
 
-/** For silence. */
+/** The result for silence. */
 export function noTimes(asked: AskedTimes): Times {
   return only(asked, { segments: [], words: [], turns: [] });
 }
@@ -30,12 +30,12 @@ function only({ timestamps = [], diarize }: AskedTimes, { segments, words, turns
   };
 }
 
-/** Where the server of whisper.cpp puts them. */
+/** Where the whisper.cpp server puts the words. */
 function wordsInSegments(segments: unknown): unknown {
   return Array.isArray(segments) && segments.flatMap((segment: unknown) => (isObject(segment) ? segment.words : []));
 }
 
-/** Undefined for an invalid or empty list: a transcript with text has times. */
+/** Returns undefined for an invalid or empty list: a transcript with text has timestamps. */
 function readAll<T extends TimedText>(list: unknown, readPart: (part: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const read = list.map(readPart);
@@ -66,7 +66,7 @@ function toMs(seconds: unknown): number | undefined {
   return value <= maxSeconds && value >= -maxSeconds ? Math.round(value * 1000) : undefined;
 }
 
-/** In order of their starts, and within the recording. */
+/** Sorts by start, and limits the times to the recording. */
 export function withinDuration({ segments, words, turns }: Times, durationMs = Infinity): Times {
   return {
     ...(segments && { segments: place(segments, durationMs) }),

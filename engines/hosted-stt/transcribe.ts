@@ -15,7 +15,7 @@ import { explainRefusal, FormatRefused, timesNotSupported } from './refusals.ts'
 import { createForm, type Field } from './request.ts';
 import { withinDuration } from './times.ts';
 
-/** A day of speech with a timestamp for every word. */
+/** Enough for a day of speech with a timestamp for every word. */
 const maxAnswerBytes = 32 * 2 ** 20;
 
 export interface Dependencies extends Endpoint {
@@ -57,7 +57,7 @@ function createMeasurement(recording: Recording, queue: CallQueue, signal: Abort
       return running;
     },
     async [Symbol.asyncDispose]() {
-      work.end(new Error('nobody waits for the duration'));
+      work.end(new Error('the duration is no longer needed'));
       await running?.catch(() => undefined);
     },
   };
@@ -94,7 +94,7 @@ async function requestWithFallback(
   }
 }
 
-/** Of this format there is no plainer one. */
+/** There is no simpler format to fall back to. */
 async function requestTurns(
   call: TranscriptionCall,
   model: Model,
@@ -105,7 +105,7 @@ async function requestTurns(
     return await request(call, { model, format: 'diarized_json' }, endpoint, signal);
   } catch (error) {
     if (!(error instanceof FormatRefused)) throw error;
-    const message = `The model ${model.id} does not tell speakers apart.`;
+    const message = `The model ${model.id} does not distinguish speakers.`;
     throw new EngineError('format-not-supported', message, { cause: error });
   }
 }
@@ -136,7 +136,7 @@ const translationsPath = '/audio/translations';
 
 function fieldsOf(call: TranscriptionCall, remoteId: string, format: ResponseFormat): Field[] {
   const { language, prompt, temperature, timestamps = [], keywords = [], translate, diarize } = call;
-  // A translation knows neither; its verbose_json has the times of segments.
+  // A translation has neither words nor turns. Its verbose_json contains the timestamps of segments.
   const optional = { language: translate ? undefined : language, prompt, temperature };
   const kinds = translate ? [] : timestamps;
   return [
@@ -147,7 +147,7 @@ function fieldsOf(call: TranscriptionCall, remoteId: string, format: ResponseFor
     ),
     ...kinds.map((kind): Field => ['timestamp_granularities[]', kind]),
     ...keywords.map((keyword): Field => ['keywords[]', keyword]),
-    // OpenAI's model wants it for recordings of more than 30 s.
+    // OpenAI's model requires it for recordings of more than 30 s.
     ...(diarize ? [['chunking_strategy', 'auto'] as const] : []),
   ];
 }

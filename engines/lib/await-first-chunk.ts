@@ -1,13 +1,13 @@
 import type { Speech } from '../contract/index.ts';
 
 export interface FirstChunkOptions {
-  /** Called once the audio has ended: read to its end, failed, or abandoned, even before the first read. */
+  /** Called once the audio has ended: it was read to its end, failed, or was abandoned, even before the first read. */
   readonly end: () => void;
   /** The error to throw if there is no audio at all. */
   readonly empty: () => Error;
 }
 
-/** Resolves with the speech once its first bytes are there. */
+/** Resolves with the speech once its first bytes have arrived. */
 export async function awaitFirstChunk(
   { mediaType, audio }: Speech,
   { end, empty }: FirstChunkOptions,
@@ -23,7 +23,7 @@ export async function awaitFirstChunk(
       yield* { [Symbol.asyncIterator]: () => chunks };
     } finally {
       end();
-      await chunks.return?.(); // abandoned before `yield*`, nothing else would close it
+      await chunks.return?.(); // abandoned before `yield*`, when nothing else closes it
     }
   }
   const speech = resumed();

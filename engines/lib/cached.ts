@@ -1,13 +1,16 @@
-/** A search reads every directory of PATH: too expensive for every listing and every chat. */
+/**
+ * Caches the search for a program: it reads every directory of PATH, which is too expensive for every listing and every
+ * chat.
+ */
 const cacheMs = 2_000;
 
 export interface Cached<T> {
   (): T;
-  /** Searches again when it is asked next. */
+  /** Discards the cached result. */
   forget(): void;
 }
 
-/** The result of the last search, for two seconds; `now` in milliseconds. */
+/** Returns the result of the last search for two seconds. `now` is in milliseconds. */
 export function cached<T>(search: () => T, now: () => number): Cached<T> {
   let found: { readonly value: T; readonly until: number } | undefined;
   const find = () => {

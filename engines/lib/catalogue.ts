@@ -1,9 +1,9 @@
-/** The models that an engine can have downloaded, as data, and the assets that they are. */
+/** A catalog of models that can be downloaded for an engine, as data, and their assets. */
 import { basename, join } from 'node:path';
 import type { Asset, AssetGroup, EngineContext, FilesAsset } from '../contract/index.ts';
 
 export interface CatalogueModel {
-  /** For people. Default: its id. */
+  /** Display name. Defaults to the id if not specified. */
   readonly title?: string;
   readonly licence: string;
   /** In the order in which they are downloaded. The last one is the model. */
@@ -11,7 +11,7 @@ export interface CatalogueModel {
 }
 
 export interface CatalogueFile {
-  /** Below the base URL. */
+  /** Path below the base URL. */
   readonly path: string;
   /** May be rounded to whole MiB, as some sites publish it. */
   readonly bytes: number;
@@ -26,7 +26,7 @@ export class Catalogue {
   readonly #folder: string;
   readonly #models: Readonly<Record<string, CatalogueModel>>;
 
-  /** `source`: the base URL, unless the settings name a mirror. `folder`: where the files go, below DATA_DIR. */
+  /** `source`: the base URL, unless the settings name a mirror. `folder`: the target folder below DATA_DIR. */
   constructor(source: string, folder: string, models: Readonly<Record<string, CatalogueModel>>) {
     this.#source = source;
     this.#folder = folder;
@@ -45,7 +45,7 @@ export class Catalogue {
     return this.find(id)?.title ?? id;
   }
 
-  /** Where the model is downloaded to. */
+  /** Path of the downloaded model. */
   pathOf(id: string, place: Place): string {
     return this.#pathOf(this.find(id)?.files.at(-1)?.path ?? id, place);
   }
@@ -65,33 +65,33 @@ export class Catalogue {
   }
 }
 
-/** A model of a catalogue that can be installed by its name. */
+/** A model of a catalog that can be installed by its name. */
 export interface NamedModel {
   readonly asset: FilesAsset;
   /** Its id in requests. */
   readonly model: string;
-  /** The line for the settings file, where nothing else serves it. */
+  /** The line for the settings file, if the model is served only with it. */
   readonly settings?: string;
 }
 
-interface GroupOptions extends Pick<AssetGroup, 'extras' | 'atStart'> {
-  /** The name of the group that the settings need. */
+interface GroupOptions extends Pick<AssetGroup, 'extras' | 'isAutomatic'> {
+  /** Id of the group that the settings need. */
   readonly part: string;
   /** Assets that every model needs. */
   readonly base: readonly Asset[];
-  readonly wanted: readonly Asset[];
+  readonly configured: readonly Asset[];
   readonly named: readonly NamedModel[];
 }
 
-/** One group for the assets that the settings need, and a group for each model of the catalogue. */
-export function groupsOf({ part, base, wanted, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
-  const assets = [...base, ...wanted];
+/** Returns one group for the assets that the settings need, and a group per model of the catalog. */
+export function groupsOf({ part, base, configured, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
+  const assets = [...base, ...configured];
   const singles = named.map(({ asset, ...one }) => {
     return { id: asset.id, title: asset.title, assets: [...base, asset], extras, ...one };
   });
   return [
     ...(assets.length + extras.length > 0 ? [{ id: part, assets, extras, isConfigured: true, ...more }] : []),
-    // Two models of the settings may be one of the catalogue.
+    // Two models in the settings may be the same one in the catalog.
     ...new Map(singles.toReversed().map((group) => [group.id, group])).values().toArray().reverse(),
   ];
 }

@@ -1,17 +1,17 @@
-/** Files of models are judged without loading them: a broken one would end the program that loads it. */
+/** Checks model files without loading them: a broken file would end the program that loads it. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 import { NotRegularFileError, withRegularFile } from '../../lib/regular-file.ts';
 
-/** What a file lacks, as the end of a sentence; for the operator. */
+/** A problem of a file, as the end of a sentence for the operator. */
 export class Unusable extends Error {}
 
 export type Judged<T> =
   | (T & {
       readonly ok: true;
-      /** Differs when the files have changed. */
+      /** Changes when the files change. */
       readonly stamp: string;
     })
   | {
@@ -20,7 +20,7 @@ export type Judged<T> =
       readonly detail: string;
     };
 
-/** Looks at the files again only when they have changed. `judge` throws what `explained` throws. */
+/** Reads the files again only when they have changed. `judge` throws as `explained` does. */
 export function rememberFiles<T>(files: readonly string[], judge: () => T): () => Promise<Judged<T>> {
   let seen: { readonly stamp: string; readonly found: Judged<T> } | undefined;
   return async () => {
@@ -48,7 +48,9 @@ async function stampOf(files: readonly string[]): Promise<string> {
   return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
 }
 
-/** A text beside a model. Throws `Unusable` before it reads what is too long, or never ends. */
+/**
+ * Reads a text beside a model. Throws `Unusable` for a file that is too long or not a regular file, before it is read.
+ */
 export function readText(path: string, maxBytes: number): string {
   return withRegularFile(path, (file, bytes) => {
     if (bytes > maxBytes) throw new Unusable('it is too long');
@@ -56,7 +58,7 @@ export function readText(path: string, maxBytes: number): string {
   });
 }
 
-/** What `read` returns; its failure as a sentence about the file. */
+/** Returns the result of `read`. A failure becomes a sentence about the file. */
 export function explained<T>(path: string, read: () => T): T {
   try {
     return read();

@@ -1,8 +1,11 @@
-/** A part of an npm package: its tarball alone, of a pinned version. Nothing of it runs, and no dependency is installed. */
+/**
+ * A file of an npm package: it downloads only the tarball, of a pinned version. No code of it runs, and no dependency
+ * is installed.
+ */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Workspace } from './tool-workspace.ts';
+import type { ToolDirectory } from './tool-directory.ts';
 
 export interface PackagePart {
   readonly name: string;
@@ -13,25 +16,25 @@ export interface PackagePart {
   readonly path: string;
 }
 
-/** Paths of these programs. */
+/** Paths of the programs. */
 export interface UnpackTools {
   readonly npm: string;
   readonly tar: string;
 }
 
-/** Unpacks it in the workspace, and returns its path. npm keeps the registry and the proxy of its own settings. */
+/** Unpacks it in the directory and returns its path. npm uses the registry and the proxy of its own settings. */
 export async function unpackPart(
   { name, version, integrity, path }: PackagePart,
-  workspace: Pick<Workspace, 'path' | 'run'>,
+  directory: Pick<ToolDirectory, 'path' | 'run'>,
   { npm, tar }: UnpackTools,
 ): Promise<string> {
   const quiet = ['--ignore-scripts', '--loglevel=error'];
-  await workspace.run(npm, ['pack', `${name}@${version}`, ...quiet, `--pack-destination=${workspace.path}`]);
-  const tarball = join(workspace.path, `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`);
+  await directory.run(npm, ['pack', `${name}@${version}`, ...quiet, `--pack-destination=${directory.path}`]);
+  const tarball = join(directory.path, `${name.replace(/^@/, '').replace('/', '-')}-${version}.tgz`);
   const actual = `sha512-${hash('sha512', await readFile(tarball), 'base64')}`;
   if (actual !== integrity) {
     throw new Error(`integrity check failed for ${name} ${version} from npm: got ${actual}, expected ${integrity}`);
   }
-  await workspace.run(tar, ['-xzf', tarball, '-C', workspace.path, path]);
-  return join(workspace.path, path);
+  await directory.run(tar, ['-xzf', tarball, '-C', directory.path, path]);
+  return join(directory.path, path);
 }

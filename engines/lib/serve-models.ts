@@ -1,4 +1,4 @@
-/** Listing and availability of models whose entries are known. */
+/** Listing and availability of models that are known in advance. */
 import { EngineError, type Availability, type Engine, type CallQueue, type ModelEntry } from '../contract/index.ts';
 
 export interface ModelSource<M> {
@@ -11,7 +11,7 @@ export interface ServedModels<M> extends Pick<Engine, 'models' | 'availability'>
   readonly modelOf: (id: string) => M;
 }
 
-/** `availabilityOf` answers for a model that is served. */
+/** `availabilityOf` is called for served models only. */
 export function serveModels<M>(
   source: ModelSource<M>,
   availabilityOf: (model: M) => Availability | Promise<Availability>,
@@ -28,7 +28,7 @@ export function serveModels<M>(
   };
 }
 
-/** The models of the settings: which they are never changes, their entries may. */
+/** Serves the models of the settings. The list never changes, but its entries may. */
 export function fixedModels<M extends { readonly id: string }>(
   models: readonly M[],
   toEntry: (model: M) => ModelEntry,
@@ -36,12 +36,12 @@ export function fixedModels<M extends { readonly id: string }>(
   return { entries: () => Promise.resolve(models.map(toEntry)), find: (id) => models.find((model) => model.id === id) };
 }
 
-/** As `fixedModels`, and models that are served by their ids alone as long as their files are there. */
+/** Serves models as `fixedModels` does, and further models by their ids as long as their files exist. */
 export function withPulled<
   M extends { readonly id: string; readonly inspect: () => Promise<{ readonly ok: boolean }> },
 >(models: readonly M[], pulled: readonly M[], toEntry: (model: M) => ModelEntry | Promise<ModelEntry>): ModelSource<M> {
   async function ifThere(model: M): Promise<ModelEntry[]> {
-    return (await model.inspect()).ok ? [{ ...(await toEntry(model)), byNameOnly: true }] : [];
+    return (await model.inspect()).ok ? [{ ...(await toEntry(model)), isExplicitOnly: true }] : [];
   }
   return {
     entries: async () => {
@@ -52,10 +52,10 @@ export function withPulled<
   };
 }
 
-/** Id of a model of a catalogue that no settings name. */
+/** Id of a model of a catalog that the settings do not list. */
 export const pulledId = (name: string): string => `local/${name}`;
 
-/** The option of the engines that have a catalogue. */
+/** The option of the engines that have a catalog. */
 export const pulledOption = {
   type: 'boolean',
   description:
@@ -64,15 +64,15 @@ export const pulledOption = {
 
 export const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
-/** For an engine whose model is not in memory yet, but on its way. */
+/** The availability of a model that is being loaded. */
 export const loading: Availability = { available: true, code: 'loading', reason: 'Ready: loading the model.' };
 
-/** For an engine that lacks nothing but a slot of its queue. */
+/** The availability of a model that lacks at most a slot of its queue. */
 export function readyOrBusy({ full }: Pick<CallQueue, 'full'>): Availability {
   return full ? busy : ready;
 }
 
-/** The entry of a model that may have a name. */
+/** Returns the entry of a model, which may have a name. */
 export function entryOf(
   { id, name }: { readonly id: string; readonly name?: string | undefined },
   local: boolean,

@@ -6,12 +6,13 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 
 const unfinished = '.making-';
 
-/** Nobody fills one for so long: its process was killed. */
+/** An older draft belongs to a killed process: no process takes that long. */
 const abandonedMs = 3_600_000;
 
 /**
- * Makes a directory that appears at `target` when it is complete; it is never changed. Does nothing if it is there.
- * Several processes may make it at once. It is filled beside its place: a rename does not leave its file system.
+ * Makes a directory that appears at `target` when it is complete, and never changes after that. Does nothing if it
+ * exists. Several processes may make it concurrently. It is filled beside its target, because a rename does not work
+ * across file systems.
  */
 export async function makeWholeDirectory(target: string, fill: (path: string) => Promise<void>): Promise<void> {
   if (existsSync(target)) return;
@@ -31,7 +32,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(unfinished)) continue;
     const path = join(parent, name);
-    const made = await stat(path).catch(() => undefined); // it has been finished meanwhile
+    const made = await stat(path).catch(() => undefined); // another process has finished it meanwhile
     if (made && Date.now() - made.mtimeMs > abandonedMs) await rm(path, { recursive: true, force: true });
   }
 }

@@ -1,9 +1,9 @@
 import { Catalogue } from '../lib/catalogue.ts';
 
-/** Its name in `npm run setup -- chat`. */
+/** Id of its asset group: `npm run setup -- chat`. */
 export const part = 'chat';
 
-/** The digests were found alike in several independent public repositories. */
+/** The digests are the same in several independent public repositories. */
 export const catalogue = new Catalogue('https://huggingface.co', 'models', {
   'qwen3-0.6b': {
     title: 'Qwen3 0.6B',

@@ -1,12 +1,12 @@
 /**
- * Keeps control tokens such as `<|im_end|>` out of what others write into tools and calls. The library tokenizes message
- * contents apart. The template of a model, however, writes tools and calls into one text with its own control tokens, where
- * an argument could end the turn and begin one of the system.
+ * Keeps control tokens such as `<|im_end|>` out of texts of others in tools and calls. The library tokenizes message
+ * contents separately. The template of a model, however, writes tools and calls into one text with its own control
+ * tokens, in which an argument could end the turn and begin one of the system.
  */
 import { randomBytes } from 'node:crypto';
 import type { ChatState, ChatWrapper, HistoryItem, Library, Model, PromptPart } from './library-types.ts';
 
-/** Names that nobody can guess stand for the texts of control tokens while the wrapper renders; plain texts replace them. */
+/** Random names replace the texts of control tokens while the wrapper renders; plain texts then replace the names. */
 export function keepControlTextsPlain(
   wrapper: ChatWrapper,
   model: Model,
@@ -51,8 +51,8 @@ export function keepControlTextsPlain(
 }
 
 /**
- * The longest first: one may begin with another. Tokens that the makers of a vocabulary call user-defined, such as `<think>`,
- * are not among them: the library reads them in message contents, too.
+ * Returns the tokens, the longest first, because one may begin with another. Tokens that the vocabulary calls
+ * user-defined, such as `<think>`, are not included: the library reads them in message contents as well.
  */
 function controlTexts(model: Model): string[] {
   const texts: string[] = [];

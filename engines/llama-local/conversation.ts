@@ -8,7 +8,7 @@ import { toGrammarSchema, writable } from './grammar-schema.ts';
 import type { HostAnswer, HostQuestion } from './host.ts';
 import type { FunctionCall, HistoryItem } from './library-types.ts';
 
-/** Asks the program; the deltas are its messages. */
+/** Sends a question to the program. The deltas are its messages. */
 export type Ask = (
   question: HostQuestion,
   onMessage: (message: Readonly<Record<string, unknown>>) => void,
@@ -22,7 +22,7 @@ interface ConverseOptions {
   readonly reasons: boolean;
 }
 
-/** As the makers of Qwen3 advise, for answers and for reasoning; others do well with it. */
+/** The values that the makers of Qwen3 recommend, for answers and for reasoning. They also suit other models. */
 const sampling = {
   answer: { temperature: 0.7, topP: 0.8, topK: 20 },
   reasoning: { temperature: 0.6, topP: 0.95, topK: 20 },
@@ -30,13 +30,13 @@ const sampling = {
 
 export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: ConverseOptions): Conversation {
   const history = toHistory(call.messages);
-  const usual = sampling[reasons ? 'reasoning' : 'answer'];
-  const { temperature = usual.temperature, topP = usual.topP, maxTokens } = call;
+  const defaults = sampling[reasons ? 'reasoning' : 'answer'];
+  const { temperature = defaults.temperature, topP = defaults.topP, maxTokens } = call;
   const fixed = {
     functions: Object.fromEntries(tools.map(toFunction)),
-    ...{ temperature, topP, topK: usual.topK },
+    ...{ temperature, topP, topK: defaults.topK },
   };
-  /** Tokens that the run may still have. */
+  /** Tokens that the run may still generate. */
   let left = maxTokens;
 
   function requestRound(_isLast: boolean, signal: AbortSignal): RoundStream {
@@ -64,7 +64,7 @@ export function converse(call: ChatCall, { ask, tools, contextSize, reasons }: C
   };
 }
 
-/** Collects messages while nobody reads. `end` is what `work` resolves with. */
+/** Buffers messages until they are read. `end` resolves with the result of `work`. */
 function receive(work: (onMessage: (message: object) => void) => Promise<unknown>) {
   let waiting: object[] = [];
   let wake = () => {};
@@ -112,7 +112,10 @@ function tooLong(length: string, contextSize: number): EngineError {
   return new EngineError('context-length-exceeded', `The conversation has ${length}; the model's context has ${contextSize} tokens.`); // prettier-ignore
 }
 
-/** No tokenizer makes fewer tokens, and while the program counts it serves nobody. A line to it has at most 1 MiB. */
+/**
+ * No tokenizer makes fewer tokens. While the program counts, it answers no other question, and a line to it has at most
+ * 1 MiB.
+ */
 const [mostBytesPerToken, longestQuestion] = [64, 1_000_000];
 
 function requireFitting(question: HostQuestion, contextSize: number): void {
@@ -137,15 +140,15 @@ function toHistory(messages: readonly Message[]): HistoryItem[] {
     const calls = toolCalls.map(({ id, name, arguments: json }) => toFunctionCall(name, json, outputOf(id)));
     addResponse(history, [content, ...calls]);
   }
-  addResponse(history, []); // the one to come
+  addResponse(history, []); // the answer that follows
   return history;
 }
 
 const noOutput = () => '';
 
 /**
- * The outputs of the calls of a message: the tool messages that follow it. Both APIs allow an id to be used again, also
- * within a message: each call takes the first output of its id that no other has taken.
+ * Returns the outputs of a message's calls, from the tool messages that follow it. Both APIs allow an id to be reused,
+ * even within a message: each call takes the first unused output of its id.
  */
 function outputsAfter(messages: readonly Message[], index: number): (id: string) => string {
   const outputs = new Map<string, string[]>();
@@ -159,7 +162,7 @@ function outputsAfter(messages: readonly Message[], index: number): (id: string)
   return (id) => outputs.get(id)?.pop() ?? '';
 }
 
-/** Answers that follow each other are one: the library continues the last one. */
+/** Joins consecutive answers: the library continues the last one. */
 function addResponse(history: HistoryItem[], parts: readonly (string | FunctionCall)[]): void {
   const response = parts.filter((part) => part !== '');
   const last = history.at(-1);

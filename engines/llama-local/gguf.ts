@@ -1,4 +1,7 @@
-/** Reads a GGUF file without loading it: whether it is whole, and what it needs. Format: ggml's docs/gguf.md, version 3. */
+/**
+ * Reads a GGUF file without loading it: checks that it is complete, and estimates its memory. Format: ggml's
+ * docs/gguf.md, version 3.
+ */
 import { readSync } from 'node:fs';
 import { withRegularFile } from '../../lib/regular-file.ts';
 import { Unusable } from '../lib/model-files.ts';
@@ -7,13 +10,14 @@ export interface GgufFile {
   readonly bytes: number;
   /** Size of the KV cache per token of context. */
   readonly cacheBytes: number;
-  /** Tokens that the model was made for, if it says so. */
+  /** Context size in tokens that the model was trained for, if the file states it. */
   readonly contextLength: number | undefined;
 }
 
 /**
- * No model has more. `texts` are those of all lists together: a vocabulary has up to 300,000, and its merges twice as many.
- * `bytes` are those before the tensors. A sparse file may otherwise have any number of them, and reading blocks the process.
+ * Limits that no model exceeds. `texts` applies to all lists together: a vocabulary has up to 300,000, and twice as
+ * many merges. `bytes` applies to the part before the tensors. A sparse file could otherwise have any number of them,
+ * and reading blocks the process.
  */
 const limits = { entries: 10_000, tensors: 100_000, texts: 2_000_000, bytes: 2 ** 27, name: 1_024 } as const;
 
@@ -21,7 +25,7 @@ const limits = { entries: 10_000, tensors: 100_000, texts: 2_000_000, bytes: 2 *
 const [stringType, arrayType] = [8, 9];
 const sizes: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8 };
 
-/** Elements and bytes of a block, by the number of the tensor's type (ggml.h). Others are not checked for their length. */
+/** Elements and bytes of a block, by the type of the tensor (ggml.h). The length of other types is not checked. */
 const blocks: Readonly<Record<number, readonly [elements: number, bytes: number]>> = {
   ...{
     0: [1, 4],
@@ -45,7 +49,7 @@ export function readGgufFile(path: string): GgufFile {
 function judge(reader: Reader, bytes: number): GgufFile {
   if (bytes < 24 || reader.u32() !== 0x46554747) throw new Unusable('it is not a GGUF model');
   const version = reader.u32();
-  if (version !== 3) throw new Unusable(`its version of GGUF is ${version}, not 3`);
+  if (version !== 3) throw new Unusable(`its GGUF version is ${version}; supported: 3`);
   const [tensors, entries] = [reader.count(limits.tensors), reader.count(limits.entries)];
   const metadata = new Map<string, number | string>();
   for (let entry = 0; entry < entries; entry += 1) {
@@ -73,7 +77,7 @@ function readValue(reader: Reader): number | string | undefined {
   return undefined;
 }
 
-/** Where its data ends, from the begin of all data. */
+/** End of the tensor's data, counted from the beginning of all data. */
 function readTensor(reader: Reader): number {
   reader.text();
   const dimensions = reader.u32();
@@ -85,7 +89,7 @@ function readTensor(reader: Reader): number {
   return offset + Math.ceil(elements / perBlock) * bytes;
 }
 
-/** The cache has a key and a value for each layer, in 16 bits. Where the file does not say it, nothing is added. */
+/** The cache has a 16-bit key and value for each layer. If the file lacks the sizes, nothing is added. */
 function needsOf(metadata: ReadonlyMap<string, number | string>): Pick<GgufFile, 'cacheBytes' | 'contextLength'> {
   const architecture = String(metadata.get('general.architecture'));
   const numberAt = (key: string) => {
@@ -98,7 +102,7 @@ function needsOf(metadata: ReadonlyMap<string, number | string>): Pick<GgufFile,
   return { cacheBytes: Math.round(2 * 2 * cached), contextLength: numberAt('context_length') };
 }
 
-/** Little-endian; in windows, so that the tensors are not read. */
+/** Reads little-endian numbers in windows, so that the tensors are not read. */
 class Reader {
   readonly #file: number;
   readonly #size: number;
@@ -141,7 +145,7 @@ class Reader {
     return this.#take(length).toString('utf8');
   }
 
-  /** Undefined for a long one, such as a template. */
+  /** Returns undefined for a long text, such as a template. */
   shortText(): string | undefined {
     const length = this.u64();
     if (length <= limits.name) return this.#take(length).toString('utf8');

@@ -1,8 +1,11 @@
-/** JSON Schema of a tool's arguments -> what node-llama-cpp's grammar can express (3.22.1). The tool checks them afterwards. */
+/**
+ * Converts the JSON Schema of a tool's arguments to the schema of node-llama-cpp's grammar (3.22.1). The tool validates
+ * the arguments afterwards.
+ */
 import { EngineError } from '../contract/index.ts';
 import { isObject, objectsOf, type JsonObject } from '../../lib/json.ts';
 
-/** Shapes with and without optional properties; the grammar demands every property of a shape. */
+/** Maximum number of shapes with different optional properties; the grammar requires every property of a shape. */
 const maxShapes = 8;
 const maxDepth = 16;
 const anything = { type: 'string' } as const;
@@ -33,7 +36,7 @@ function toObject({ properties = {}, required = [] }: JsonObject, depth: number)
   );
   const isRequired = ([name]: readonly [string, ...unknown[]]) => Array.isArray(required) && required.includes(name);
   const [needed, optional] = [all.filter(isRequired), all.filter((entry) => !isRequired(entry))];
-  // A choice of shapes is understood at the top only.
+  // The library supports a choice of shapes at the top level only.
   const offered = depth === 0 ? optional.slice(0, maxShapes - 1) : [];
   const shapes = offered.map((_, count) => [...needed, ...offered.slice(0, count + 1)]);
   const [only, ...more] = [needed, ...shapes].map((shape) => ({
@@ -51,9 +54,9 @@ function isPrimitive(value: unknown): value is string | number | boolean | null 
 // eslint-disable-next-line no-control-regex
 const unescaped = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;
 
-/** `text` itself. Throws `parameter-not-supported` if it has control characters other than tabs and line breaks. */
+/** Returns the text. Throws `parameter-not-supported` if it has control characters other than tabs and line breaks. */
 export function writable<Value>(value: Value): Value {
   if (typeof value !== 'string' || !unescaped.test(value)) return value;
   const shown = JSON.stringify(value.slice(0, 100));
-  throw new EngineError('parameter-not-supported', `Local models call no tool with control characters in the name of the tool, of a property or in a value of its schema: ${shown}.`); // prettier-ignore
+  throw new EngineError('parameter-not-supported', `Local models support no tools with control characters in the tool name, in a property name or in a value of the schema: ${shown}.`); // prettier-ignore
 }

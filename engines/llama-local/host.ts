@@ -1,8 +1,9 @@
 /**
- * Keeps one model in memory and answers with it, by llama.cpp. A broken file or too little memory ends its process: so this is
- * a program of its own.
+ * Keeps one model in memory and answers with it, by llama.cpp. It is a separate program, because a broken file or too
+ * little memory ends its process.
  *
- * Question: `HostQuestion`. Answers: {"content": text} and {"thought": text} as they come; at the end `HostAnswer`.
+ * Question: `HostQuestion`. Answers: {"content": text} and {"thought": text} as they are generated; at the end
+ * `HostAnswer`.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,13 +16,13 @@ export interface HostOptions {
   /** The directory of the package node-llama-cpp. */
   readonly library: string;
   readonly model: string;
-  /** Tokens of each conversation. */
+  /** Context size of each conversation in tokens. */
   readonly contextSize: number;
-  /** Conversations at once. */
+  /** Number of concurrent conversations. */
   readonly sequences: number;
   readonly threads: number;
   readonly gpu: string | false;
-  /** Tokens of reasoning an answer may have; 0: none. */
+  /** Maximum tokens of reasoning in an answer; 0: none. */
   readonly thoughtTokens: number;
 }
 
@@ -42,23 +43,23 @@ export type HostAnswer =
       readonly promptTokens: number;
       readonly completionTokens: number;
       readonly reasoningTokens: number;
-      /** Tokens of the prompt that had to be read: the others were in memory. */
+      /** Tokens of the prompt that were not in the cache. */
       readonly readTokens: number;
     };
 
-/** Tokens of the window that stay free: the end of an answer may need some. */
+/** Tokens of the context that stay free: the end of an answer may need some. */
 const spareTokens = 8;
 /**
- * Nothing stops the library within a piece of the prompt. A program that serves one caller ends itself where a cancellation
- * would have to wait, so its pieces are as large as pays: Qwen3 0.6B takes 11 to 14 ms of a core for each token of a piece of
- * 256, and 23 of one of 16. Several callers wait for each other's pieces.
+ * The library cannot be stopped within a piece of the prompt. A program with a single caller ends itself if a
+ * cancellation would have to wait, so its pieces are as large as is useful: Qwen3 0.6B takes 11 to 14 ms of a core per
+ * token in a piece of 256, and 23 ms in a piece of 16. Several callers wait for each other's pieces.
  */
 const alonePiece = 256;
-/** Milliseconds that a piece may take to its end after a cancellation: to load the model again takes seconds. */
+/** Milliseconds that a piece may take after a cancellation. Loading the model again takes seconds. */
 const patienceMs = 30;
 const sharedPiece = { ms: 80, first: 32, least: 16, most: 512 } as const;
 
-// stdout is the protocol's.
+// The library must not write to stdout, which carries the protocol.
 console.log = console.info = console.warn = console.error;
 const options = JSON.parse(process.argv[2] ?? '') as HostOptions;
 const { contextSize, thoughtTokens } = options;
@@ -94,7 +95,9 @@ serveQuestions(async (question, { say, signal }) => {
   }
 });
 
-/** The one that remembers most of the prompt. As many questions are asked at once as there are sequences. */
+/**
+ * Returns the sequence that has most of the prompt in its cache. There are as many concurrent questions as sequences.
+ */
 function takeSequence(tokens: readonly Token[]): Sequence {
   const known = free.map((sequence) => sharedLength(sequence.contextTokens, tokens));
   const [best] = free.splice(known.indexOf(Math.max(...known)), 1);
@@ -107,7 +110,9 @@ function sharedLength(some: readonly Token[], others: readonly Token[]): number 
   return different === -1 ? some.length : different;
 }
 
-/** Reads the prompt but for its last token, in pieces. Returns the number of tokens that were not in memory. */
+/**
+ * Evaluates the prompt except its last token, in pieces. Resolves with the number of tokens that were not in the cache.
+ */
 async function read(sequence: Sequence, tokens: readonly Token[], signal: AbortSignal): Promise<number> {
   await sequence.adaptStateToTokens([...tokens], false);
   const begin = Math.min(sequence.nextTokenIndex, tokens.length - 1);
@@ -130,7 +135,7 @@ async function read(sequence: Sequence, tokens: readonly Token[], signal: AbortS
 /** Ends this program soon after the abort, unless it is disposed of. */
 function endAfter(signal: AbortSignal): Disposable {
   let timer: NodeJS.Timeout | undefined;
-  // Not process.exit(), which waits for the library.
+  // process.exit() would wait for the library.
   const onAbort = () => (timer = setTimeout(() => process.kill(process.pid, 'SIGKILL'), patienceMs));
   signal.addEventListener('abort', onAbort);
   return {
@@ -143,7 +148,7 @@ function endAfter(signal: AbortSignal): Disposable {
 
 interface Answering extends Omit<HostQuestion, 'history'> {
   readonly history: readonly HistoryItem[];
-  /** Tokens that are left for the answer. */
+  /** Tokens that remain for the answer. */
   readonly room: number;
 }
 
@@ -178,7 +183,7 @@ async function answer(
   }
 }
 
-/** By default the library drops the oldest messages without a word. `maxTokens` keeps it from getting there. */
+/** By default, the library silently drops the oldest messages. `maxTokens` prevents that. */
 function forgetNothing(): never {
   throw new Error('the context is full');
 }

@@ -1,4 +1,7 @@
-/** Chat on this machine: llama.cpp in a program that stays loaded, with our agent loop. The conversation stays here. */
+/**
+ * Chat on this machine: llama.cpp in a resident program, with the service's agent loop. The conversation stays on this
+ * machine.
+ */
 import {
   EngineError,
   defineEngine,
@@ -11,7 +14,7 @@ import {
   type Tool,
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import { complete, type Offer } from '../lib/agent/complete.ts';
+import { complete, type ToolOffer } from '../lib/agent/complete.ts';
 import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
@@ -39,9 +42,9 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   const queue = context.queue({ slots, waiting, threads });
   const library = openLibrary(options.runtime, context);
   const models = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
-  const wanted = models.flatMap(({ download }) => download ?? []);
+  const configured = models.flatMap(({ download }) => download ?? []);
   const others = catalogue.ids
-    .filter((id) => !wanted.some((download) => download.id === id))
+    .filter((id) => !configured.some((download) => download.id === id))
     .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
   const pulled = options.pulled === true ? others : [];
   const ofLibrary = library.asset ? [library.asset] : [];
@@ -55,7 +58,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     return [{ asset, model: asset.id, settings: `engines.${context.instance}.models:\n  - ${asset.id}` }];
   }
 
-  /** The service asks this only once all assets are there. */
+  /** Called only if all assets are ready. */
   async function availability(model: Model): Promise<Availability> {
     const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
     const missing = library.missing();
@@ -79,7 +82,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     return context.resident({ name: id, ...command, ...facts });
   }
 
-  /** Waits for a slot for each round, so that the tools of one run keep nobody waiting. */
+  /** Waits for a slot in each round, so that the tools of one run do not block other runs. */
   function createAsk(model: Model): Ask {
     return async (question, onMessage, signal) => {
       const file = await model.inspect();
@@ -98,7 +101,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     };
   }
 
-  function begin(call: ChatCall, { tools, returnsCalls }: Offer) {
+  function begin(call: ChatCall, { tools, returnsCalls }: ToolOffer) {
     const model = modelOf(call.model);
     const { toolChoice = 'auto' } = call;
     if (toolChoice !== 'auto' && toolChoice !== 'none' && returnsCalls) {
@@ -110,7 +113,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
     return { conversation: converse(call, asking), maxSteps };
   }
 
-  /** A tool of an MCP server that no grammar can express is not offered: callers did not choose it. */
+  /** A tool of an MCP server that a grammar cannot express is left out, because the caller did not choose it. */
   function isUsable(tool: Tool | CallerTool): boolean {
     try {
       toFunction(tool);
@@ -124,7 +127,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   return {
     ...served,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
-    assets: groupsOf({ part, base: ofLibrary, wanted, named: [...models, ...others].flatMap(namedModel) }),
+    assets: groupsOf({ part, base: ofLibrary, configured, named: [...models, ...others].flatMap(namedModel) }),
     inspect: async () => [
       ...library.inspect(),
       ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))).flat(),

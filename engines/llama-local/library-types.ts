@@ -1,4 +1,4 @@
-/** The part of node-llama-cpp 3.22.1 that we use. */
+/** The part of node-llama-cpp 3.22.1 that is used here. */
 
 export type Token = number;
 
@@ -35,7 +35,7 @@ export interface Model {
   detokenize(tokens: readonly Token[], specialTokens: boolean): string;
 }
 
-/** Control tokens in its text are read as such; in a plain string they are text. */
+/** Text in which control tokens are parsed; in a plain string they are text. */
 interface SpecialTokensText {
   readonly value: string;
 }

@@ -1,4 +1,7 @@
-/** node-llama-cpp on this machine: found in the settings, beside us or installed. Loaded in a program of its own (host.ts). */
+/**
+ * Finds node-llama-cpp on this machine: in the settings, beside this package, or installed by the service. host.ts
+ * loads it in its own process.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,20 +53,20 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
         };
 
   return {
-    /** A sentence on what is missing; from memory. */
+    /** Returns a sentence about what is missing. Answers from memory. */
     missing(): string | undefined {
       const found = find();
       return 'missing' in found ? found.missing : undefined;
     },
-    /** The directory of the package. Throws `model-unavailable`. */
+    /** Returns the directory of the package. Throws `model-unavailable`. */
     open(): string {
       const found = find();
       if ('missing' in found) throw new EngineError('model-unavailable', found.missing);
       return join(found.directory, 'node_modules', packageName);
     },
-    /** Undefined where the settings name its place, and where there is no lock for this platform. */
+    /** Undefined if the settings name the directory, or if there is no lock for this platform. */
     asset,
-    /** Nothing where it is not there and the service can install it, which then says so. */
+    /** Reports nothing if it is missing and the service can install it: the service then reports the asset. */
     inspect(): Finding[] {
       const found = find();
       const what = 'llama.cpp';

@@ -1,4 +1,4 @@
-/** The models of the settings, and what is known of their files. */
+/** The models of the settings, and the facts of their files. */
 import { OptionsError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
 import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
@@ -14,13 +14,13 @@ export interface Model {
   readonly name: string | undefined;
   readonly file: string;
   readonly inspect: () => Promise<Judged<GgufFile>>;
-  /** For a model of the catalogue. */
+  /** Set for a model of the catalog. */
   readonly download: FilesAsset | undefined;
 }
 
 type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
 
-/** Throws an `OptionsError` for a model that cannot be meant. */
+/** Throws an `OptionsError` for an invalid model. */
 export function toModel(given: string | ModelOptions, mirror: string | undefined, context: ModelContext): Model {
   const { id, file, name, model } =
     typeof given === 'string' ? { id: given, model: given } : { model: undefined, ...given };
@@ -38,13 +38,16 @@ function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
   return { file, inspect: rememberFiles([file], () => explained(file, () => readGgufFile(file))) };
 }
 
-/** `library`: the ids of what every model needs. */
+/** `library`: ids of the assets that every model needs. */
 export function toEntry(model: Model, library: readonly string[]): ModelEntry {
   const needs = [...library, ...(model.download ? [model.download.id] : [])];
   return { ...entryOf(model, true), needs, supports: ['tools'] };
 }
 
-/** Bytes: the file, which is mapped or repacked, the cache of each conversation, and what the library needs itself. */
+/**
+ * Bytes of memory: the file, which is mapped or repacked, the cache of each conversation, and the memory of the library
+ * itself.
+ */
 export function needOf(
   { bytes, cacheBytes }: GgufFile,
   { contextSize, slots }: { contextSize: number; slots: number },

@@ -18,7 +18,7 @@ export interface Options {
   readonly pulled?: boolean;
 }
 
-/** Either `file` or `model`. */
+/** Set either `file` or `model`. */
 export interface ModelOptions {
   readonly id: string;
   readonly file?: string;

@@ -32,8 +32,9 @@ export function createCallParts(nextId: () => string) {
   let count = 0;
 
   /**
-   * The call that a part continues, or undefined if it starts a new one. The id and the index identify a call, never its
-   * arguments: some providers repeat a whole call. Different calls may have one index, or one id with an index each.
+   * Returns the call that a part continues, or undefined if it starts a new one. The id and the index identify a call,
+   * never its arguments: some providers repeat a whole call. Different calls may have the same index, or the same id
+   * with different indexes.
    */
   function continued({ index, id, name, piece }: Part): PartialCall | undefined {
     const latest = index === undefined ? all.at(-1) : all.findLast((one) => one.index === index);

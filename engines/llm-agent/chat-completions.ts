@@ -31,7 +31,7 @@ export const chatCompletions: Dialect = { path: '/chat/completions', createHisto
 function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[]): History {
   const { temperature, topP, maxTokens } = call;
   const toolChoice = toolChoiceOf(call);
-  /** Reasoning per message. */
+  /** Reasoning by message. */
   let reasonings: Map<JsonObject, JsonObject> | undefined;
   const messages = call.messages.map(toMessage);
   const nextId = createIds();
@@ -124,7 +124,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 const callReasons: ReadonlySet<string> = new Set(['tool_calls', 'function_call']);
 
-/** Finish reasons that are failures: `error` of OpenRouter and Mistral, the other one of DeepSeek. */
+/** Finish reasons that are failures: `error` of OpenRouter and Mistral, `insufficient_system_resource` of DeepSeek. */
 const failures: Readonly<Record<string, () => EngineError>> = {
   error: () => new EngineError('provider-error', 'The provider failed during its response.'),
   insufficient_system_resource: () => new EngineError('provider-overloaded', 'The provider is overloaded.'),
@@ -132,10 +132,10 @@ const failures: Readonly<Record<string, () => EngineError>> = {
 
 /** The field name depends on the provider; reasoning is sent back under the name that it came with. */
 const reasoningKeys = ['reasoning_content', 'reasoning'] as const;
-/** Parts of the content, which are not sent back. */
+/** Content parts that are not sent back. */
 const thinkingParts = 'thinking';
 
-/** Not closures, and texts in pieces: every live stream holds one of these, and each `+=` an object more. */
+/** A class instead of closures, and texts in pieces: every live stream holds one, and each `+=` would add an object. */
 class Reader implements RoundReader {
   readonly #nextId: () => string;
   /** Created with the first part: most answers have none. */
@@ -212,7 +212,7 @@ class Reader implements RoundReader {
     return shown;
   }
 
-  /** Keeps the text. Some providers send the same under two names: only the first name is shown. */
+  /** Collects the text. Some providers send it under two names: only that of the first name is emitted. */
   #isShown(key: string, text: string): boolean {
     const reasoning = (this.#reasoning ??= new Map<string, string[]>());
     const texts = reasoning.get(key) ?? [];
@@ -230,7 +230,7 @@ class Reader implements RoundReader {
     const kept = {
       ...Object.fromEntries(reasoning),
       ...(blocks.length > 0 && { reasoning_details: blocks }),
-      ...(content !== '' && { content }), // with the reasoning that the model wrote into it
+      ...(content !== '' && { content }), // includes reasoning that the model wrote into the content
     };
     return [kept, ...(this.#parts?.extras() ?? [])];
   }

@@ -9,15 +9,15 @@ import type { RequestVariant } from './request-variant.ts';
 export interface Dialect {
   /** Below the base URL. */
   readonly path: string;
-  /** `tools` are the caller's or the service's. Throws `parameter-not-supported`. */
+  /** `tools` are those of the caller or of the service. Throws `parameter-not-supported`. */
   readonly createHistory: (call: ChatCall, model: Model, tools: readonly CallerTool[]) => History;
 }
 
 /** The messages of one run in the format of the provider's API. */
 export interface History {
-  /** The next request; in the last round no tool may be called. */
+  /** Returns the next request. In the last round, no tool may be called. */
   request(variant: RequestVariant, isLast: boolean): JsonObject;
-  /** A reader for the answer to it. */
+  /** Returns a reader for the response. */
   read(): RoundReader;
   /** Adds a round that called tools, with the output of each call. */
   append(round: Round, outputs: readonly string[]): void;
@@ -26,17 +26,17 @@ export interface History {
 export interface RoundReader {
   /** Takes the next event and returns its deltas. Throws an `EngineError`. */
   take(event: JsonObject): readonly Delta[];
-  /** The same for an answer that is not streamed. */
+  /** Takes a response that is not streamed, and returns its deltas. */
   takeWhole(answer: JsonObject): readonly Delta[];
-  /** Whether the finish reason has arrived. */
+  /** True if the finish reason has arrived. */
   readonly isFinished: boolean;
-  /** Whether nothing can follow. */
+  /** True if no further event can follow. */
   readonly isComplete: boolean;
   /** Throws `provider-bad-response` without a finish reason. */
   end(): RoundEnd;
 }
 
-/** Far above what any tool takes: limits a model that never ends its arguments. */
+/** Far above the size of any arguments. It limits a model that never ends them. */
 export const longestArguments = 2 ** 20;
 export const mostCalls = 128;
 /** Parts of all calls of an answer together: about the tokens of the longest answer. */
@@ -57,7 +57,7 @@ export function dataUrlOf({ mediaType, data }: ImagePart): string {
   return `data:${mediaType};base64,${data}`;
 }
 
-/** The counts of either API; undefined without any. */
+/** Returns the token counts of either API; undefined if there are none. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const prompt = countOf(value.prompt_tokens ?? value.input_tokens);

@@ -12,7 +12,7 @@ const maxModels = 1_000;
 const maxIdLength = 256;
 
 export interface Discovery extends Disposable {
-  /** The latest list; kept when a refresh fails. */
+  /** The latest list. It is kept when a refresh fails. */
   ids(): readonly string[];
   /** Starts a refresh if the list is old. Resolves immediately, but waits briefly for the first list. */
   refresh(): Promise<void>;
@@ -23,7 +23,7 @@ export interface Discovery extends Disposable {
 export interface DiscoveryOptions {
   readonly provider: Provider;
   readonly filter: readonly string[] | undefined;
-  /** A provider on this machine may not be running; that is not worth a warning. */
+  /** A provider on this machine may not be running, which is not worth a warning. */
   readonly isLoopback: boolean;
   readonly context: Pick<EngineContext, 'now' | 'log'>;
 }
@@ -32,7 +32,7 @@ export function startDiscovery({ provider, filter, isLoopback, context }: Discov
   const { now, log } = context;
   const passes = createFilter(filter);
   let ids: readonly string[] = [];
-  /** Outcome of the last refresh: only changes are logged. */
+  /** Result of the last refresh: only changes are logged. */
   let outcome: string | undefined;
 
   async function fetchIds(signal: AbortSignal): Promise<readonly string[]> {
@@ -60,7 +60,7 @@ export function startDiscovery({ provider, filter, isLoopback, context }: Discov
   return { ...refreshing, ids: () => ids, fetch: () => fetchIds(refreshing.signal) };
 }
 
-/** Throws for the list of another Parlance's own API: it has models, but no chat completions under this path. */
+/** Throws for the list of another Parlance's own API, which has models, but no chat completions under this path. */
 export function refuseParlance(text: string): void {
   const list = parseObject(text);
   if (list === undefined || !('default' in list) || !objectsOf(list.data).some((entry) => 'engine' in entry)) return;
@@ -70,7 +70,7 @@ export function refuseParlance(text: string): void {
 
 interface ListedModel {
   readonly id: string;
-  /** Undefined if the provider does not say what the model can do. */
+  /** Undefined if the provider does not list the features of the model. */
   readonly isChat: boolean | undefined;
 }
 
@@ -91,10 +91,10 @@ function readModels(text: string): readonly ListedModel[] {
   return [...models.values()];
 }
 
-/** The capabilities that a Parlance lists. */
+/** The capabilities in the lists of a Parlance. */
 const kinds: readonly unknown[] = ['chat', 'speech', 'transcription'] satisfies Capability[];
 
-/** Other providers list other things there, such as `["tool_use"]` (LM Studio): that says nothing about chat. */
+/** Other providers list other values, such as `["tool_use"]` (LM Studio), which do not exclude chat. */
 function readIsChat(capabilities: unknown): boolean | undefined {
   if (!Array.isArray(capabilities) || !capabilities.some((one) => kinds.includes(one))) return undefined;
   return capabilities.includes('chat');

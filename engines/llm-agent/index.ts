@@ -1,7 +1,7 @@
 /** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
 import { defineEngine, type ChatCall, type ChatEngine, type EngineContext, type Finding } from '../contract/index.ts';
 import { isLoopback } from '../../lib/loopback.ts';
-import { complete, type Offer } from '../lib/agent/complete.ts';
+import { complete, type ToolOffer } from '../lib/agent/complete.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
@@ -38,7 +38,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const catalogue = createCatalogue(options, discovery);
   const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
 
-  function begin(call: ChatCall, { tools, returnsCalls }: Offer) {
+  function begin(call: ChatCall, { tools, returnsCalls }: ToolOffer) {
     const model = modelOf(call.model);
     provider.expectKey(model.id);
     if (returnsCalls) requireTools(model, call.toolChoice);

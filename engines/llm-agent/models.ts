@@ -1,4 +1,4 @@
-/** The models of an instance: those that the settings write, and those that the provider lists. */
+/** The models of an instance: those in the settings, and those that the provider lists. */
 import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
@@ -13,22 +13,22 @@ export interface Model {
   /** Features that the settings list. */
   readonly listed: readonly Feature[];
   readonly api: NonNullable<DialectOptions['api']>;
-  /** The variant of requests that it accepts, as far as is known. */
+  /** The variant of requests that the provider accepts, as far as it is known. */
   variant: RequestVariant;
 }
 
-/** `discovery` is there when the provider's own list is to be served. */
+/** `discovery` is present if the provider's own list is served. */
 export function createCatalogue(options: Options, discovery: Discovery | undefined): ModelSource<Model> {
-  // A twin stays in the list of entries, for the registry to complain about.
+  // A duplicate stays in the list of entries, so that the registry reports it.
   const all = (options.models ?? []).map((item) =>
     toModel(typeof item === 'string' ? { id: item } : item, options, false),
   );
   const written = new Map(all.map((model) => [model.id, model]));
   const writtenRemoteIds = new Set(all.map(({ remoteId }) => remoteId));
-  /** Kept when the list changes: they remember what the provider refused. */
+  /** The models are kept when the list changes, because they have learned what the provider rejects. */
   const discovered = new Map<string, Model>();
   /** A listed model that has not been called yet. */
-  const usual = toModel({ id: '' }, options, true);
+  const defaults = toModel({ id: '' }, options, true);
   const { local = false } = options;
 
   function listed(): readonly string[] {
@@ -37,14 +37,14 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
 
   return {
     async entries() {
-      // From memory, but for the provider's first list, which is waited for a moment.
+      // Answers from memory, except that it briefly waits for the provider's first list.
       await discovery?.refresh();
       const named = all.map((model) => ({
         ...entryOf(model, local),
         supports: [...supportsOf(model.variant), ...model.listed],
       }));
       const found = listed().map((id) => {
-        const { variant } = discovered.get(id) ?? usual;
+        const { variant } = discovered.get(id) ?? defaults;
         return { id, local, discovered: true, supports: supportsOf(variant) };
       });
       return [...named, ...found];
@@ -76,7 +76,7 @@ function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolea
   };
 }
 
-/** Fields of which the settings may say that they are never sent; without them JSON cannot be asked for. */
+/** Fields that the settings can drop; without them, JSON output cannot be requested. */
 const jsonFields = ['response_format', 'text', 'stop'];
 
 function supportsOf(variant: RequestVariant): readonly Feature[] {

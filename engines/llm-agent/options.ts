@@ -8,11 +8,11 @@ import {
 } from '../lib/provider/options.ts';
 
 export const apis = ['chat', 'responses'] as const;
-/** What nobody can know without the settings. */
+/** Facts that only the operator knows. */
 export const optionalFeatures = ['images'] as const;
 export const limitParams = ['max_tokens', 'max_completion_tokens'] as const;
 
-/** Set for the provider; a model may override each. */
+/** Options of the provider. A model may override each of them. */
 export interface DialectOptions {
   readonly api?: (typeof apis)[number];
   readonly maxTokensParam?: (typeof limitParams)[number];

@@ -4,7 +4,7 @@ import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { notSupported } from './caller-tools.ts';
 import type { Model } from './models.ts';
 
-/** Null means the default, as for OpenAI. Without tools, OpenAI rejects `parallel_tool_calls`. */
+/** Null means the default, as in OpenAI's API. Without tools, OpenAI rejects `parallel_tool_calls`. */
 export function chatFields(
   { provider = {} }: ChatCall,
   hasTools: boolean,
@@ -27,13 +27,13 @@ export function responsesFields(call: ChatCall, hasTools: boolean, { id }: Pick<
   };
 }
 
-/** Clients send 0 for the penalties, [] and {} when their user has set nothing. */
+/** Values that clients send when their user has set nothing: 0 for the penalties, [] and {}. */
 function isNeutral(name: string, value: unknown): boolean {
   if (value === 0) return name.endsWith('_penalty');
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** The schema is one level higher there: `{type, name, schema, strict}`. */
+/** In /responses, the schema is one level higher: `{type, name, schema, strict}`. */
 function textFormat(format: unknown, model: string): JsonObject {
   if (!isObject(format)) throw notSupported(model, 'this response_format');
   const { type, json_schema: given } = format;

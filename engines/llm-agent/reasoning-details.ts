@@ -6,7 +6,7 @@ const streamedFields: Readonly<Record<string, string>> = { 'reasoning.text': 'te
 
 interface Block {
   readonly fields: Map<string, unknown>;
-  /** The pieces of the streamed field. */
+  /** Pieces of the streamed field. */
   readonly texts: string[];
 }
 

@@ -1,4 +1,4 @@
-/** Which fields a request may have. Providers differ, and reveal it only by rejecting a field. */
+/** Which fields a request may have. Providers differ, and a rejection is the only way to find out. */
 import { objectsOf, type JsonObject } from '../../lib/json.ts';
 import type { Refusal } from '../lib/provider/failures.ts';
 import type { limitParams } from './options.ts';
@@ -6,7 +6,7 @@ import type { limitParams } from './options.ts';
 export interface RequestVariant {
   /** Name of the token limit field in /chat/completions. */
   readonly limitParam: (typeof limitParams)[number];
-  /** Whether the model's reasoning is sent back to it with the tool results. */
+  /** True if the model's reasoning is sent back to it with the tool results. */
   readonly replaysReasoning: boolean;
   /** Fields that are not sent. */
   readonly dropped: readonly string[];
@@ -76,7 +76,10 @@ export function nextVariant(
   return refused === undefined ? undefined : without(variant, refused);
 }
 
-/** Ignores a match that is also in the conversation: the error may only quote it, and the tools would be lost for all. */
+/**
+ * Ignores a match that also occurs in the conversation: the error may only quote it, and the tools would be dropped for
+ * all callers.
+ */
 function refusesTools(sent: JsonObject, { status, complaint }: Refusal): boolean {
   if (!('tools' in sent) || !toolsRefused.has(status) || !withoutTools.test(complaint)) return false;
   return !withoutTools.test(JSON.stringify(sent.messages ?? sent.input));
@@ -91,7 +94,7 @@ function without(variant: RequestVariant, field: string): RequestVariant {
   return { ...variant, dropped: [...variant.dropped, field] };
 }
 
-/** Without tools, tool_choice is dropped too. */
+/** Without tools, tool_choice is dropped as well. */
 export function withoutDropped(body: JsonObject, { dropped }: RequestVariant): JsonObject {
   if (dropped.length === 0) return body;
   const gone = dropped.includes('tools') ? [...dropped, 'tool_choice'] : dropped;

@@ -1,4 +1,4 @@
-/** One round with the provider: the request in a variant that it accepts, and its answer as it streams. */
+/** One round with the provider: sends the request in a variant that the provider accepts, and streams the answer. */
 import { EngineError, type Logger } from '../contract/index.ts';
 import type { Delta } from '../lib/agent/delta.ts';
 import type { Conversation, RoundEnd } from '../lib/agent/loop.ts';
@@ -13,7 +13,7 @@ import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 
-/** Bytes: some 200,000 tokens with the JSON around each. */
+/** Bytes of about 200,000 tokens with the JSON around each. */
 const longestAnswer = 64 * 2 ** 20;
 
 export interface RequestOptions {
@@ -21,15 +21,15 @@ export interface RequestOptions {
   /** Below the base URL. */
   readonly path: string;
   readonly model: Model;
-  /** Seconds for a whole answer, and for silence within it. */
+  /** Timeouts in seconds: of a whole answer, and between two chunks. */
   readonly timeout: number;
   readonly idleTimeout: number;
-  /** The tools are the caller's: they are never left out, and their calls are the result. */
+  /** True if the tools are the caller's: they are never dropped, and their calls are the result. */
   readonly returnsCalls: boolean;
   readonly log: Logger;
 }
 
-/** The conversation of a run: the provider is asked for each round. */
+/** The conversation of a run: one request to the provider per round. */
 export function converse(history: History, options: RequestOptions): Conversation {
   return {
     requestRound(isLast, signal) {
@@ -125,14 +125,14 @@ async function send(
         },
         signal,
       );
-      // Only a new variant: another run may have updated it meanwhile.
+      // Only a new variant is stored, because another run may have updated it meanwhile.
       if (variant !== first) model.variant = variant;
       return answer;
     } catch (error) {
       if (!(error instanceof VariantRefused)) throw error;
       variant = error.other;
       if ('tools' in body && variant.dropped.includes('tools')) {
-        log.warn({ model: model.id, err: error.cause }, 'the model takes no tools: it is asked without them');
+        log.warn({ model: model.id, err: error.cause }, 'the model does not support tools; they are left out');
       }
     }
   }

@@ -1,10 +1,10 @@
-/** Assembles the output items of a streamed response. Some providers leave out the event that has the whole item. */
+/** Assembles the output items of a streamed response. Some providers omit the event that has the whole item. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import { argumentText, mostParts } from './dialect.ts';
 
 interface Place {
-  /** As the latest event has it. */
+  /** The item in its latest event. */
   item: JsonObject;
   isDone: boolean;
   /** The arguments of a call, in pieces until they are complete. */
@@ -25,7 +25,9 @@ export class ResponseItems {
     this.#remember(index, idsOf(item), place);
   }
 
-  /** Takes `response.output_item.done`. Index and id identify an item: one that is repeated is one item. */
+  /**
+   * Takes `response.output_item.done`. An item is identified by its index and id: a repeated item is not added again.
+   */
   finish({ output_index: index, item }: JsonObject): void {
     if (!isObject(item)) return;
     const place = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
@@ -46,12 +48,15 @@ export class ResponseItems {
     place.item = { ...place.item, name: textOf(place.item.name) || name };
   }
 
-  /** Whether an item was begun that has no end. */
+  /** True if an item has begun and not ended. */
   get hasUnfinished(): boolean {
     return this.#places.some(({ isDone }) => !isDone);
   }
 
-  /** The items, or those of the final event if it has what was not streamed; `isCut`: a call lacks its arguments. */
+  /**
+   * Returns the items, or those of the final event if it has items that were not streamed. `isCut`: a call lacks its
+   * arguments.
+   */
   complete(output: readonly JsonObject[]): { readonly items: readonly JsonObject[]; readonly isCut: boolean } {
     const streamed = this.#places.length;
     const isBetter = this.hasUnfinished ? output.length >= streamed : output.length > streamed;
@@ -63,7 +68,7 @@ export class ResponseItems {
     return ids.map((id) => this.#byId.get(keyOf(index, id))).find((place) => place !== undefined);
   }
 
-  /** The unfinished item at this index: some providers change the ids from event to event. */
+  /** Returns the unfinished item at this index: some providers change the ids from event to event. */
   #begun(index: unknown, type: unknown): Place | undefined {
     const latest = this.#latest.get(index);
     return latest && !latest.isDone && latest.item.type === type ? latest : undefined;
@@ -76,7 +81,7 @@ export class ResponseItems {
     return place;
   }
 
-  /** Also without the index, which some events lack. */
+  /** Also finds items without the index, which some events lack. */
   #remember(index: unknown, ids: readonly string[], place: Place): void {
     this.#count += 1;
     if (this.#count > mostParts) throw badResponse('The response of the provider has too many parts.', 'items');

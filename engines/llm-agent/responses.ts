@@ -67,7 +67,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   };
 }
 
-/** A message, and an item of its own for each tool call. */
+/** Converts a message; each tool call becomes an item of its own. */
 function toItems({ role, content, parts, toolCalls = [], toolCallId = '' }: Message): JsonObject[] {
   if (parts) return [{ role, content: parts.map(toPart) }];
   if (role === 'tool') return [{ type: 'function_call_output', call_id: toolCallId, output: content }];
@@ -132,7 +132,7 @@ const incompleteReasons: Readonly<Record<string, FinishReason>> = {
 /** Statuses of a response that is not finished. */
 const unfinished: ReadonlySet<string> = new Set(['', 'queued', 'in_progress', 'cancelled']);
 
-/** Reasoning is streamed as text or as a summary; if both are, only the kind that came first is used. */
+/** Reasoning is streamed as text or as a summary. If the provider sends both, only the kind that came first is used. */
 const reasoningEvents = {
   'response.reasoning_text.delta': 'content_index',
   'response.reasoning_summary_text.delta': 'summary_index',
@@ -195,7 +195,10 @@ function createReader(nextId: () => string): RoundReader {
     }
   }
 
-  /** The final event of a stream, or a response without streaming: takes what was not streamed before. */
+  /**
+   * Takes the final event of a stream, or a response without streaming: collects the parts that were not streamed
+   * before.
+   */
   function takeWhole(response: JsonObject): readonly Delta[] {
     last = response;
     ({ items, isCut } = streamed.complete(objectsOf(response.output)));

@@ -103,7 +103,7 @@ function converse(call: ChatCall, pace: Pace): Conversation {
   };
 }
 
-/** What the caller's tools answered since the last message of the user. */
+/** Returns the outputs of the caller's tools since the last message of the user. */
 function callerOutputs(messages: readonly Message[]): string[] {
   const recent = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
   const calls = recent.flatMap(({ toolCalls = [] }) => toolCalls);

@@ -1,4 +1,4 @@
-/** Models of the sandbox: each capability has one that answers at once and a slow one. */
+/** Models of the sandbox: each capability has one that answers immediately and a slow one. */
 import type { Capability, EngineContext, EngineDefinition, Engines, ModelEntry } from '../contract/index.ts';
 import { fixedModels, serveModels, type ServedModels } from '../lib/serve-models.ts';
 
@@ -6,18 +6,18 @@ export function defineSandbox<C extends Capability>(
   capability: C,
   create: (context: EngineContext) => Engines[C],
 ): EngineDefinition<C, object> {
-  // No options: consumers' tests rely on fixed answers.
+  // There are no options, because tests of clients rely on fixed answers.
   const options = { type: 'object', properties: {}, additionalProperties: false } as const;
   return { contract: 1, name: 'sandbox', capability, options, create: (_options, context) => create(context) };
 }
 
 export interface Model {
   readonly id: string;
-  /** For testing spinners and buttons that stop something. */
+  /** For testing progress indicators and stop buttons. */
   readonly isSlow: boolean;
 }
 
-/** Such as `sandbox-chat` and `sandbox-chat-slow`. */
+/** Returns ids such as `sandbox-chat` and `sandbox-chat-slow`. */
 export function serveSandbox(
   id: string,
   more: Pick<ModelEntry, 'supports' | 'voices' | 'defaultVoice'> = {},

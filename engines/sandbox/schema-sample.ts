@@ -10,20 +10,21 @@ import { EngineError } from '../contract/index.ts';
 const maxDepth = 8;
 const maxValues = 10_000;
 const maxBytes = 1_000_000;
-/** A colon, a comma and a number. */
+/** Bytes of a colon, a comma and a number. */
 const bytesPerValue = 26;
-/** References and alternatives on the way to one value. */
+/** Maximum number of references and alternatives on the way to one value. */
 const maxHops = 8;
 
 /**
- * JSON for the usual keywords of structured output; null for a schema beyond them. Every string is `text`. Breadth first:
- * what exceeds the bounds is missing in the deepest objects. Throws `provider-rejected-request` for an empty enum.
+ * Returns JSON for the common keywords of structured output; null for other schemas. Every string is `text`. Works
+ * breadth first: values beyond the limits are missing in the deepest objects. Throws `provider-rejected-request` for an
+ * empty enum.
  */
 export function sampleOf(schema: JsonObject, text: string): string {
   return JSON.stringify(new Sampler(schema, text).sample());
 }
 
-/** A value to be made, and where it goes. */
+/** A value to create, and its place. */
 interface Place {
   readonly schema: unknown;
   readonly depth: number;
@@ -36,9 +37,9 @@ class Sampler {
   readonly #text: string;
   readonly #textBytes: number;
   readonly #places: Place[] = [];
-  /** By reference: each is looked up once. */
+  /** Resolved references. */
   readonly #targets = new Map<string, unknown>();
-  #values = maxValues - 1; // the whole
+  #values = maxValues - 1; // one is the value itself
   #bytes = maxBytes;
 
   constructor(root: JsonObject, text: string) {
@@ -84,7 +85,7 @@ class Sampler {
     }
   }
 
-  /** The object; its values follow. */
+  /** Creates the object; its values follow. */
   #open(properties: JsonObject, depth: number): object {
     const parent = emptyObject();
     if (this.#isFull) return parent;
@@ -113,14 +114,14 @@ class Sampler {
     return this.#values < 0 || this.#bytes < 0;
   }
 
-  /** A JSON pointer within the schema. */
+  /** Resolves a JSON pointer within the schema. */
   #resolve(reference: string): unknown {
     if (!this.#targets.has(reference)) this.#targets.set(reference, targetOf(reference, this.#root));
     return this.#targets.get(reference);
   }
 }
 
-/** Without a prototype: a property may be called `__proto__`. */
+/** Created without a prototype, because a property may be called `__proto__`. */
 function emptyObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>;
 }

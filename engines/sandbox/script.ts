@@ -41,9 +41,9 @@ export function callsFor(
 ): readonly ScriptedCall[] {
   if (tools.length === 0) return calls;
   const allowed = tools.filter(({ name }) => mayCall(name, toolChoice));
-  const wanted = calls.filter(({ name }) => allowed.some((tool) => tool.name === name));
+  const requested = calls.filter(({ name }) => allowed.some((tool) => tool.name === name));
   const demanded = toolChoice === 'auto' ? [] : allowed.slice(0, 1).map(({ name }) => ({ name, arguments: '{}' }));
-  const all = wanted.length > 0 ? wanted : demanded;
+  const all = requested.length > 0 ? requested : demanded;
   return provider?.parallel_tool_calls === false ? all.slice(0, 1) : all;
 }
 

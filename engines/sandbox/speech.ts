@@ -1,5 +1,6 @@
 /**
- * Synthesizes beeps: one per word, with a length proportional to the word, in the pitch of the voice. A speed of 2 halves them; instructions make them an octave higher.
+ * Synthesizes beeps: one per word, with a length proportional to the word, in the pitch of the voice. A speed of 2
+ * halves their length; instructions raise them by an octave.
  */
 import { EngineError, type EngineContext, type Pcm, type SpeechCall, type SpeechEngine } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
@@ -51,7 +52,7 @@ interface Manner {
   readonly delayMs: number;
 }
 
-/** Punctuation is silent; a text without words is one pause. */
+/** Punctuation is silent. A text without words is one pause. */
 async function* beeps(
   text: string,
   { pitch, speed, delayMs }: Manner,

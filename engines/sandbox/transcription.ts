@@ -1,7 +1,7 @@
 /**
- * Decodes the recording like any local engine, and returns a fixed sentence, or "" for silence. Its segments and words
- * share the duration in proportion to their length. A translation is the English sentence. The prompt, keywords and the
- * temperature change nothing.
+ * Decodes the recording as any local engine does, and returns a fixed sentence, or "" for silence. Its segments and
+ * words share the duration in proportion to their length. A translation is the English sentence. The prompt, keywords
+ * and temperature have no effect.
  */
 import {
   EngineError,
@@ -20,7 +20,7 @@ import { defineSandbox, serveSandbox } from './models.ts';
 
 const supports = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate'] as const;
 
-/** How long the slow model takes; it reports one segment after another. */
+/** Duration of the slow model in milliseconds; it reports one segment after another. */
 const slowMs = 3_000;
 const waiting = 64;
 
@@ -57,7 +57,7 @@ interface Pace {
   readonly totalMs: number;
 }
 
-/** Calls back with each segment, evenly over `totalMs`. */
+/** Reports each segment, evenly over `totalMs`. */
 async function report(
   segments: readonly TimedText[],
   { signal, onSegment, onProgress, durationMs, totalMs }: TranscriptionOptions & Pace,

@@ -1,4 +1,4 @@
-/** Local transcription by sherpa-onnx, with models of the operator. Recordings stay on this machine. */
+/** Local transcription by sherpa-onnx, with models that the operator provides. Recordings stay on this machine. */
 import {
   EngineError,
   defineEngine,
@@ -21,7 +21,7 @@ import { transcribe } from './transcribe.ts';
 
 const defaultWaiting = 32;
 
-/** Its name in `npm run setup -- stt`. */
+/** Id of its asset group: `npm run setup -- stt`. */
 const part = 'stt';
 
 export default defineEngine<'transcription', Options>({
@@ -33,7 +33,7 @@ export default defineEngine<'transcription', Options>({
 });
 
 interface Model extends ModelOptions {
-  /** Judges the files; free when they have not changed. */
+  /** Checks the files again only if they have changed. */
   readonly inspect: () => Promise<ModelFiles>;
 }
 
@@ -99,13 +99,16 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
 
 const supports = ['segment', 'word'] as const;
 
-/** Bytes: the library copies the file (2 * bytes + 100 MB, measured with weights made by hand). A piece takes more. */
+/**
+ * Bytes of memory: the library copies the file (2 * bytes + 100 MB, measured with generated weights). A piece takes
+ * more.
+ */
 const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
 
-/** A CTC model transcribes what it was trained for, and takes no hint. */
+/** A CTC model transcribes the language that it was trained for, and accepts no hint. */
 function checkLanguage({ id, language }: ModelOptions, asked: string | undefined): void {
   if (asked === undefined || asked === language) return;
-  const why = language === undefined ? 'takes no language: its settings name none' : `supports only "${language}", not "${asked}"`; // prettier-ignore
+  const why = language === undefined ? 'does not accept a language, because its settings name none' : `supports only "${language}", not "${asked}"`; // prettier-ignore
   throw new EngineError('language-not-supported', `The model ${id} ${why}.`);
 }
 

@@ -1,12 +1,12 @@
 import type { Judged } from '../lib/model-files.ts';
 
 export interface ModelFacts {
-  /** The weights. */
+  /** Path of the weights. */
   readonly file: string;
   readonly bytes: number;
-  /** sherpa-onnx's `modelConfig`. */
+  /** `modelConfig` of sherpa-onnx. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Whether its tokens mark where words begin. If not, each token is a word, as in Chinese. */
+  /** True if its tokens mark where words begin. Otherwise, each token is a word, as in Chinese. */
   readonly marksWords: boolean;
 }
 

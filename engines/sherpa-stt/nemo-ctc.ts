@@ -7,7 +7,7 @@ import type { ModelFacts, ModelFiles } from './model-facts.ts';
 
 const modelTypes = ['EncDecCTCModel', 'EncDecCTCModelBPE', 'EncDecHybridRNNTCTCBPEModel'];
 
-/** The first two are none. */
+/** The first two mean that features are not normalized. */
 const normalizations = ['', 'NA', 'per_feature'];
 
 export function rememberNemoCtc(folder: string): () => Promise<ModelFiles> {
@@ -28,14 +28,14 @@ function inspectModel(file: string, tokens: string): ModelFacts {
   return { file, bytes, config: { nemoCtc: { model: file }, tokens }, marksWords };
 }
 
-/** sherpa-onnx ends its process for what throws here: it exits, or divides by a factor of 0. */
+/** Checks the values for which sherpa-onnx would end its process: it exits, or divides by a factor of 0. */
 function vocabularySize(metadata: ReadonlyMap<string, string>): number {
   const type = metadata.get('model_type');
   if (type === undefined || !modelTypes.includes(type))
     throw new Unusable(`its model_type is ${type ?? 'missing'}; supported: ${modelTypes.join(', ')}`);
   if (!normalizations.includes(metadata.get('normalize_type') ?? ''))
     throw new Unusable('its normalize_type is neither empty nor per_feature');
-  // Its caches are further inputs, which the library does not feed here.
+  // A streaming model has caches as further inputs, which the library does not support here.
   if (metadata.has('window_size')) throw new Unusable('it is a streaming model');
   countOf(metadata, 'subsampling_factor');
   return countOf(metadata, 'vocab_size');

@@ -1,19 +1,19 @@
-/** Cuts a recording into pieces that a model takes at once, where it is quietest. */
+/** Cuts a recording at its quietest places into pieces of the length that a model accepts. */
 import { quietestPlace } from '../../lib/quietest-place.ts';
 import { sampleRate } from '../../lib/wav.ts';
 
 export interface Piece {
-  /** Samples before it. */
+  /** Number of samples before the piece. */
   readonly start: number;
   readonly samples: Int16Array;
 }
 
-/** A piece takes memory by its length, and its features are computed synchronously. */
+/** A piece uses memory in proportion to its length, and its features are computed synchronously. */
 const longest = 30 * sampleRate;
 /** The part of a piece in which it may end. */
 const searchMs = 10_000;
 
-/** At 16 kHz. The samples of a piece are valid until the next one. */
+/** Yields pieces at 16 kHz. The samples of a piece are valid until the next one. */
 export async function* piecesOf(sound: AsyncIterable<Int16Array>): AsyncGenerator<Piece> {
   const buffer = new Int16Array(longest);
   let [start, filled] = [0, 0];

@@ -1,9 +1,9 @@
-/** Joins tokens to words, and words to segments. */
+/** Joins tokens into words, and words into segments. */
 import type { TimedText } from '../contract/index.ts';
 import type { RecognizedPiece } from './host.ts';
 
 export interface Word extends TimedText {
-  /** When its last token begins. */
+  /** Start of its last token. */
   readonly lastMs: number;
 }
 
@@ -12,7 +12,7 @@ const pauseMs = 1_000;
 
 const sentenceEnd = /[.!?…。！？]$/;
 
-/** A word ends where the next token begins; the last one with the piece. */
+/** A word ends where the next token begins, and the last word with the piece. */
 export function wordsOf({ endMs, tokens, starts }: RecognizedPiece, marksWords: boolean): Word[] {
   const words: { text: string; startMs: number; lastMs: number; endMs: number }[] = [];
   let isInWord = false;
@@ -32,7 +32,7 @@ export function wordsOf({ endMs, tokens, starts }: RecognizedPiece, marksWords: 
   return words;
 }
 
-/** They end with sentences and before pauses. */
+/** Segments end with sentences and before pauses. */
 export function segmentsOf(words: readonly Word[], separator: string): TimedText[] {
   const groups: Word[][] = [];
   for (const word of words) {

@@ -52,7 +52,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     {
       entries: async () => [
         await toEntry(main, ofLibrary),
-        ...(await Promise.all(pulled.map(async (each) => ((await each.voices.recent()).usable.length > 0 ? [{ ...(await toEntry(each, ofLibrary)), byNameOnly: true }] : [])))).flat(), // prettier-ignore
+        ...(await Promise.all(pulled.map(async (each) => ((await each.voices.recent()).usable.length > 0 ? [{ ...(await toEntry(each, ofLibrary)), isExplicitOnly: true }] : [])))).flat(), // prettier-ignore
       ],
       find: (model) => [main, ...pulled].find((each) => each.id === model),
     },
@@ -106,7 +106,12 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    assets: groupsOf({ part, base: ofLibrary, wanted: voices.assets, named: [main, ...others].flatMap(namedModels) }),
+    assets: groupsOf({
+      part,
+      base: ofLibrary,
+      configured: voices.assets,
+      named: [main, ...others].flatMap(namedModels),
+    }),
     async inspect() {
       const { usable, findings } = await voices.inspect();
       return [...(await hosts.inspect(usable)), ...findings()];

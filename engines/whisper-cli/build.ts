@@ -10,7 +10,7 @@ import { isLocked, lockOf } from '../../lib/file-lock.ts';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { unpackPart, type PackagePart } from '../lib/npm-package.ts';
-import { createWorkspace, removeWorkspaces, type Workspace } from '../lib/tool-workspace.ts';
+import { createToolDirectory, removeToolDirectories, type ToolDirectory } from '../lib/tool-directory.ts';
 import { findToolchain, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
@@ -46,7 +46,7 @@ export function builtProgramPath(dataDir: string, program: Program = 'whisper-cl
 
 /** Removes what is left of an interrupted build, for when there is nothing to build any more. */
 export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
-  if (!isLocked(lockOf(builtProgramPath(dataDir)))) await removeWorkspaces(resolve(dataDir), prefix);
+  if (!isLocked(lockOf(builtProgramPath(dataDir)))) await removeToolDirectories(resolve(dataDir), prefix);
 }
 
 /**
@@ -72,19 +72,19 @@ export async function buildWhisper(build: Build): Promise<void> {
     key: await keyOf(build.source ?? whisperSource),
     what: 'building whisper-cli',
   };
-  const open = () => createWorkspace(place, { ...build, signal, timeoutMs: deadlineMinutes * 60_000 });
+  const open = () => createToolDirectory(place, { ...build, signal, timeoutMs: deadlineMinutes * 60_000 });
   build.progress(0);
   {
-    await using workspace = await open();
+    await using directory = await open();
     try {
-      return await buildIn(workspace, tools, missing, build);
+      return await buildIn(directory, tools, missing, build);
     } catch (error) {
-      if (!workspace.isResumed || signal.aborted) throw error;
+      if (!directory.isResumed || signal.aborted) throw error;
       build.log.warn({ reason: messageOf(error) }, 'an interrupted build cannot be resumed, and begins again');
     }
   }
-  await using workspace = await open();
-  await buildIn(workspace, tools, missing, build);
+  await using directory = await open();
+  await buildIn(directory, tools, missing, build);
 }
 
 /** What compiled objects depend on: they are for this processor, and know the paths of their sources. */
@@ -100,32 +100,32 @@ async function keyOf(source: PackagePart): Promise<string> {
 }
 
 async function buildIn(
-  workspace: Workspace,
+  directory: ToolDirectory,
   tools: Toolchain,
   missing: readonly Program[],
   build: Build,
 ): Promise<void> {
-  const source = await unpackSource(workspace, tools, build.source ?? whisperSource);
-  const compile = await configure(workspace, tools, source, build);
+  const source = await unpackSource(directory, tools, build.source ?? whisperSource);
+  const compile = await configure(directory, tools, source, build);
   for (const [index, program] of missing.entries()) {
     // The second one has little left to compile.
     const [from, to] = missing.length === 1 ? [0, 1] : index === 0 ? [0, 0.9] : [0.9, 1];
     const compiled = await compile(program, (fraction) => build.progress(from + fraction * (to - from)));
     // Smoke test: a program that cannot run on this machine fails here, not with the first recording.
-    await workspace.run(compiled, ['--help']);
+    await directory.run(compiled, ['--help']);
     await install(compiled, builtProgramPath(build.dataDir, program));
   }
 }
 
 /** Has its name when it is complete. */
-async function unpackSource(workspace: Workspace, tools: Toolchain, part: PackagePart): Promise<string> {
-  const source = join(workspace.path, 'source');
-  if (!existsSync(source)) await rename(await unpackPart(part, workspace, tools), source);
+async function unpackSource(directory: ToolDirectory, tools: Toolchain, part: PackagePart): Promise<string> {
+  const source = join(directory.path, 'source');
+  if (!existsSync(source)) await rename(await unpackPart(part, directory, tools), source);
   return source;
 }
 
 /** Returns a function that compiles a program and resolves with its path. */
-async function configure({ path, run }: Workspace, { cmake }: Toolchain, source: string, { cores }: Build) {
+async function configure({ path, run }: ToolDirectory, { cmake }: Toolchain, source: string, { cores }: Build) {
   const out = join(path, 'out');
   const options = ['-DCMAKE_BUILD_TYPE=Release', '-DBUILD_SHARED_LIBS=OFF', '-DWHISPER_BUILD_TESTS=OFF'];
   await mkdir(out, { recursive: true });

@@ -83,7 +83,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     const wanted = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
     const { needed: base, extras } = programs;
     return [
-      ...groupsOf({ part: 'transcription', base, extras, wanted, named, atStart: true }),
+      ...groupsOf({ part: 'transcription', base, extras, configured: wanted, named, isAutomatic: true }),
       ...(activity && activity.assets.length > 0 ? [{ id: part, assets: activity.assets }] : []),
     ];
   }

@@ -21,7 +21,7 @@ export default defineEngine<'transcription', Options>({
     additionalProperties: false,
   },
   create({ loudness = 1000 }, context) {
-    // So many recordings at once; the others wait, each caller in turn.
+    // Limits the number of concurrent recordings. The others wait, and their callers are served in turn.
     const queue = context.queue({ slots: context.cores, waiting: 16 });
     return {
       models: async () => [{ id: 'my-engine', local: true }],

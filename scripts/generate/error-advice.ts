@@ -64,7 +64,7 @@ export const errorAdvice: Readonly<Record<ProblemCode, string>> = {
   'provider-timeout': 'The provider took too long. Try again, or choose another model.',
 };
 
-/** Codes that only the client has, and so the page. */
+/** Codes that only the client has, and therefore the page. */
 export const clientErrorAdvice: Readonly<Record<ClientErrorCode, string>> = {
   unreachable: 'Check that the service is running, and check the network.',
   'unexpected-answer': 'The response is not from the service. Check proxies between the page and the service.',

@@ -1,4 +1,4 @@
-/** What `/docs/errors` shows: each code with what to do about it, at an anchor of its own. */
+/** The page `/docs/errors`: each code with advice, at its own anchor. */
 import { problems } from '../../src/contract/problems.ts';
 import { clientErrorAdvice, errorAdvice } from './error-advice.ts';
 

@@ -1,4 +1,7 @@
-/** The import rules as a picture: one node a rule, an edge to what it may import, without what follows from others. */
+/**
+ * Draws the import rules: a node per rule, and an edge to each folder that it may import, without edges that follow
+ * from others.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +9,7 @@ import { mayImport } from '../../test/import-rules.ts';
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The files and folders that one rule speaks of. */
+/** The files and folders that a rule applies to. */
 interface Room {
   readonly places: readonly string[];
   readonly allowed: RegExp;
@@ -50,7 +53,7 @@ function placeOf(path: string): string {
   return folder === 'lib' || folder === 'generated' ? folder : `${folder}/${name}`;
 }
 
-/** A file that could be there: a rule that allows it allows the whole place. */
+/** A file that could exist: a rule that allows it allows the whole folder. */
 function sampleOf(place: string): string {
   return place.endsWith('.ts') ? place : `${place}/any.ts`;
 }
@@ -59,7 +62,7 @@ function mayEnter({ allowed }: Room, { places }: Room): boolean {
   return places.every((place) => allowed.test(sampleOf(place)));
 }
 
-/** Without those that can be reached through another one. */
+/** Leaves out nodes that can be reached through another one. */
 function withoutDetours(from: number, reach: readonly (readonly number[])[]): number[] {
   const next = reach[from] ?? [];
   return next.filter((to) => !next.some((via) => via !== to && reachable(via, reach).has(to)));
@@ -74,7 +77,7 @@ function reachable(from: number, reach: readonly (readonly number[])[], seen = n
   return seen;
 }
 
-/** What is allowed of a room that is closed otherwise. */
+/** The allowed files of a folder that is otherwise forbidden. */
 function singleFiles(from: Room, rooms: readonly Room[]): { readonly to: number; readonly file: string }[] {
   return sources().flatMap((path) => {
     const to = rooms.findIndex((room) => room !== from && room.places.includes(placeOf(path)));

@@ -1,7 +1,7 @@
 /**
- * Writes generated/ and the generated parts of docs/: `npm run generate`. The API's documents come from spec/, the schema
- * of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing, and fails
- * when a file is stale.
+ * `npm run generate`: writes generated/ and the generated parts of docs/. The API documents are made from spec/, the
+ * schema of the settings file from src/settings/table.ts and the engines' options. With --check it writes nothing, and
+ * fails if a file is stale.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -88,13 +88,13 @@ function unionOf(stream: StreamSchema, { components }: Document): SchemaRef {
 }
 
 async function toTypes(document: Document): Promise<string> {
-  // openapi-typescript only supports the older keyword; for an open record both mean the same.
+  // openapi-typescript supports only the older keyword. For an open record, both mean the same.
   const source = JSON.stringify(document).replaceAll('"unevaluatedProperties":', '"additionalProperties":');
   const nodes = await openapiTS(source, { alphabetize: false, exportType: true });
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;
 }
 
-/** The options of each built-in engine; one of several capabilities has the same for all. */
+/** The options of each built-in engine. A folder with engines of several capabilities has the same options for all. */
 async function builtInOptions(): Promise<Record<string, object>> {
   const found: Record<string, object> = {};
   for (const name of (await readdir(join(home, 'engines'))).sort()) {
@@ -127,7 +127,7 @@ async function files(): Promise<Record<string, string>> {
   };
 }
 
-/** Unpacked: what gzip makes of the same content differs between versions of zlib. */
+/** Compares the unpacked contents: the output of gzip differs between versions of zlib. */
 const unpacked = (name: string, content: Uint8Array) =>
   name.endsWith('.gz') ? gunzipSync(content) : Buffer.from(content);
 

@@ -1,11 +1,11 @@
-/** NOTICE: the packages that the service runs with and their licences, out of the lockfiles. */
+/** NOTICE: the packages that the service runs with and their licenses, from the lock files. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface ProductionPackage {
   readonly name: string;
   readonly version: string;
-  /** SPDX identifier; undefined when the package names none. */
+  /** SPDX identifier; undefined if the package has none. */
   readonly licence: string | undefined;
   readonly isOptional: boolean;
 }
@@ -18,18 +18,18 @@ interface LockEntry {
   readonly optional?: boolean;
 }
 
-/** Licences that a package of the service may have; a test compares. Think of images before you add one. */
+/** Licenses that a package of the service may have, which a test checks. Consider images before you add one. */
 export const allowedLicences = new Set([
   ...['MIT', 'ISC', 'BSD-3-Clause', '0BSD', 'Apache-2.0', 'PSF-2.0'],
   'MPL-2.0', // mediabunny, unchanged
   'LGPL-3.0-or-later', // codec-parser, unchanged and replaceable
-  'GPL-3.0', // eSpeak NG in WebAssembly: optional, in a process of its own
+  'GPL-3.0', // eSpeak NG in WebAssembly: optional, in its own process
 ]);
 
 /** Packages with the old `licenses` field, which is not in the lockfile. */
 const oldField: Readonly<Record<string, string>> = { busboy: 'MIT', streamsearch: 'MIT' };
 
-/** Those of src/fleet/packages/ too: every image has them. */
+/** Includes the packages of src/fleet/packages/, because every image has them. */
 export function productionPackages(): ProductionPackage[] {
   const all = ['package-lock.json', 'src/fleet/packages/package-lock.json']
     .flatMap(lockedPackages)

@@ -26,7 +26,7 @@ const common: Readonly<Record<string, ProblemError>> = {
   504: new ProblemError('provider-timeout', 'The provider did not respond within 300 s.'),
 };
 
-/** What is wrong with a request differs. */
+/** The example of an invalid request, by operation. */
 const badRequest: Readonly<Record<string, ProblemError>> = {
   createTranscription: new ProblemError(
     'language-not-supported',

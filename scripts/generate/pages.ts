@@ -1,4 +1,4 @@
-/** The pages of docs/ with the parts that are generated, as they should be. */
+/** The pages of docs/ with their generated parts. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ import {
 
 const home = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Texts by their path from the root. What stands around the generated blocks is written by hand and stays. */
+/** Texts by their path from the root. Only the generated blocks are replaced. */
 export async function pages(contract: Contract): Promise<Record<string, string>> {
   return {
     'docs/reference/settings.md': blocksIn('docs/reference/settings.md', {
@@ -58,7 +58,7 @@ function blocksIn(path: string, blocks: Readonly<Record<string, string>>, isNew 
   return Object.entries(blocks).reduce((text, [name, content]) => withBlock(text, name, content), page);
 }
 
-/** One page for each folder of engines/ that holds an engine. */
+/** Returns one page for each folder of engines/ that has an engine. */
 async function enginePages(): Promise<Record<string, string>> {
   const folders = readdirSync(join(home, 'engines')).filter(
     (name) => name !== 'contract' && existsSync(join(home, 'engines', name, 'index.ts')),

@@ -16,7 +16,7 @@ interface ProblemExample {
   readonly detail: string;
   readonly errors?: readonly Violation[];
   readonly violatedPolicies?: readonly string[];
-  /** Declared headers other than `X-Request-Id`. */
+  /** Declared headers except `X-Request-Id`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -119,7 +119,7 @@ const preparationNotFound: ProblemExample = {
   detail: 'No preparation "piano"; GET /preparations lists them.',
 };
 
-/** Where `common` does not fit: by operation. */
+/** Replaces `common` for some operations. */
 const missing: Readonly<Record<string, ProblemExample>> = {
   startPreparation: preparationNotFound,
   stopPreparation: preparationNotFound,
@@ -199,12 +199,12 @@ interface Operation {
   readonly responses?: Record<string, Response>;
 }
 
-/** The part of an OpenAPI document that the examples need. */
+/** The part of an OpenAPI document that the examples use. */
 export interface WithOperations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** Where the clip and the transcription of the examples are. */
+/** URLs of the clip and the transcription in the examples. */
 const locations: Readonly<Record<string, string>> = {
   createSpeechClip: '/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw',
   createTranscriptionJob: '/api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw',

@@ -21,7 +21,7 @@ export function settingsReference(): string {
   return table(['variable', 'in the file', 'type', 'default', 'description'], rows);
 }
 
-/** A list that is empty is no default worth showing. */
+/** An empty list is not worth showing as a default. */
 function defaultOf(value: unknown): string {
   if (value === undefined || Array.isArray(value)) return '';
   return code(typeof value === 'string' ? value : JSON.stringify(value));
@@ -73,7 +73,7 @@ function underV1(name: ProblemCode): string {
   return `${String(status)} ${code(own)}`;
 }
 
-/** What `errors` names when the failure itself names no field. */
+/** The `errors` of a problem whose failure names no field. */
 function defaultFieldOf(name: ProblemCode): string {
   const [first] = problemAnswer(new ProblemError(name, ''), '').body.errors ?? [];
   return first && first.pointer !== '' ? code(first.pointer) : '';
@@ -90,7 +90,7 @@ export function metricsReference(): string {
   return table(['metric', 'type', 'labels', 'buckets', 'description'], rows);
 }
 
-/** The part of the OpenAPI document that the pages show. */
+/** The part of an OpenAPI document that the pages show. */
 export interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Described>> };
@@ -160,7 +160,7 @@ export function eventsReference(contract: Contract, union: string): string {
     .join('\n\n');
 }
 
-/** With the schemas that it and its fields refer to in their place. */
+/** Replaces references by the schemas that they refer to. */
 function resolved(schema: Described, contract: Contract): Described {
   if (schema.$ref !== undefined) {
     const { $ref, ...own } = schema;

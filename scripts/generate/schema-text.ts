@@ -1,4 +1,4 @@
-/** JSON Schemas of settings and events in words. */
+/** Describes JSON Schemas of settings and events in words. */
 import { code } from './markdown.ts';
 
 /** The keywords that this project's schemas use. */
@@ -12,27 +12,29 @@ export interface Described {
   readonly items?: Described;
   readonly enum?: readonly (string | number | null)[];
   readonly format?: string;
-  /** Ours: `anyOf` with null, folded into one schema. */
+  /** `anyOf` with null, which this module folds into one schema. */
   readonly nullable?: boolean;
   readonly minimum?: number;
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Largest size of a file. Not `maxLength`, which generators compile to a check of a string. */
+  /** Largest size of a file. It replaces `maxLength`, which generators compile to a check of a string. */
   readonly 'x-max-bytes'?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
 }
 
 export interface Field {
-  /** `models[].id` is a field of each item of the list `models`, `audio.url` one of the object `audio`. */
+  /**
+   * Names a field: `models[].id` is a field of each item of the list `models`, `audio.url` one of the object `audio`.
+   */
   readonly path: string;
   readonly schema: Described;
   readonly required: boolean;
 }
 
-/** Every field of an object, those of its objects and of its lists' items included. */
+/** Returns every field of an object, including those of its objects and of the items of its lists. */
 export function fieldsOf(schema: Described, prefix = ''): Field[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, value]) => {
     const field = foldNull(value as Described);

@@ -1,9 +1,9 @@
 /**
- * Runs first in every npm script, on any Node.js: installs the locked packages that are missing, and a Node.js for
- * this clone alone where the PATH has none that is new enough. With --omit=dev it installs only what the service needs
- * (70 MB instead of 575). The packages of src/fleet/packages/ are for a start with FLEET_URL, and for development. A part of the
- * script, not a `pre` script: npm skips those with ignore-scripts=true. What follows it is `env node`: the shell itself
- * remembers where it found the first `node`, env looks again.
+ * Runs first in every npm script, on any Node.js: installs missing locked packages, and a Node.js for this clone alone
+ * if the PATH has none that is new enough. With --omit=dev it installs only the packages of the service (70 MB instead
+ * of 575). The packages of src/fleet/packages/ are installed for a start with FLEET_URL, and for development. It is
+ * part of each script, because npm skips `pre` scripts with ignore-scripts=true. The next command uses `env node`,
+ * because the shell remembers where it found the first `node`, while env searches again.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import {

@@ -19,11 +19,11 @@ import { commandLine } from '../../lib/setup-command.ts';
 const usage = `Usage: ${commandLine('check-engine', 'ENGINE', '[--options JSON]', '[--words FILE]', '[--calls-tools]')}
 
 Checks an engine against the rules of the engine contract, as the service would call it, and prints each result.
-Exit code 0: it keeps all of them; 1: it breaks one; 2: it cannot be checked.
+Exit code 0: it follows all rules; 1: it breaks a rule; 2: it could not be checked.
 
   ENGINE         as \`use\` in the settings: a path such as ./my-engine.js, a package, or a built-in engine
   --options      the engine's options, valid on this machine
-  --words        for transcription: a WAV file, 16 kHz mono 16 bits, with words that the engine understands;
+  --words        for transcription: a WAV file, 16 kHz mono 16 bits, with words that the engine recognizes;
                  default: "yes no hello" in English
   --calls-tools  for chat: the model calls a tool when asked to and repeats its result;
                  default: a model that calls no tool passes
@@ -45,7 +45,10 @@ class UsageError extends Error {}
 
 const uncaught: unknown[] = [];
 process.on('uncaughtException', (error) => void uncaught.push(error)); // includes unhandled rejections
-/** While false, an exit was called by the engine and counts as a failure, whatever its code: it would end the service. */
+/**
+ * Set to true before the command itself exits. While it is false, an exit is a failure of the engine, because it would
+ * end the service.
+ */
 let mayExit = false;
 process.on('exit', () => {
   if (mayExit) return;
@@ -73,12 +76,12 @@ mayExit = true;
 process.exit();
 
 async function main(): Promise<number> {
-  const wanted = readArguments();
-  if (wanted === undefined) {
+  const args = readArguments();
+  if (args === undefined) {
     console.log(usage);
     return 0;
   }
-  const { use, options, words, callsTools } = wanted;
+  const { use, options, words, callsTools } = args;
   useOwnTemporaryDirectory();
   const record = await openRecorder(words).catch((error: unknown) => {
     throw new UsageError(`--words: ${messageOf(error)}`);
@@ -117,7 +120,7 @@ function uncaughtFailure(): Nonconformance | undefined {
   return cause === undefined ? undefined : new Nonconformance('uncaught exception or unhandled rejection', { cause });
 }
 
-/** Undefined: the command is to be explained. */
+/** Returns undefined if the usage should be printed. */
 function readArguments() {
   try {
     const { values, positionals } = parseArgs({

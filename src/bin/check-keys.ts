@@ -9,7 +9,7 @@ import { SettingsError, type LoadedSettings } from '../settings/load.ts';
 
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Usable unless the service cannot start, or no key of the file is valid. */
+/** The keys file is usable unless the service cannot start with it, or it has no valid key. */
 export async function checkKeys(settings: LoadedSettings, registry: Registry) {
   const { apiKeysFile: path } = settings;
   if (path === undefined) return { findings: [], isUsable: true };
@@ -47,6 +47,6 @@ async function keysWithoutModel(entries: readonly KeyEntry[], registry: Registry
     )
     .map(({ name }) => {
       const fix = `change its \`models\`; served are ${served.map(({ id }) => id).join(', ')}`;
-      return { what: name, ok: false, detail: 'the key may use no model that is served now', fix };
+      return { what: name, ok: false, detail: 'the key may not use any of the models that are served now', fix };
     });
 }

@@ -1,6 +1,6 @@
 /**
- * The command line of the commands that read settings. An option is another way to set a variable, so that settings have
- * one reader, and one place that checks them: what is said of PORT is said of `--port`.
+ * The command line of the commands that read settings. An option is another way to set a variable, so that one reader
+ * checks all settings: the rules of PORT also apply to `--port`.
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,7 +10,7 @@ import { commandLine } from '../../lib/setup-command.ts';
 
 interface Option {
   readonly about: string;
-  /** Absent: the option takes no value. */
+  /** Placeholder of the value in the usage. Without it, the option takes no value. */
   readonly value?: string;
   /** The variable that it sets. */
   readonly variable?: string;
@@ -20,7 +20,7 @@ const options = {
   port: { value: 'NUMBER', variable: 'PORT', about: 'port to listen on; 0 selects a free one' },
   host: { value: 'ADDRESS', variable: 'HOST', about: 'address to listen on' },
   config: { value: 'FILE', variable: 'PARLANCE_CONFIG', about: 'the settings file, instead of parlance.config.yaml' },
-  'env-file': { value: 'FILE', about: 'set variables from FILE; those that are set already win' },
+  'env-file': { value: 'FILE', about: 'set variables from FILE; variables that are already set take precedence' },
   open: { about: 'open the page in the default browser' },
 } as const satisfies Readonly<Record<string, Option>>;
 
@@ -33,7 +33,7 @@ interface Grammar {
   readonly about: string;
   readonly example: readonly string[];
   readonly takes: readonly OptionName[];
-  /** How the other arguments are called in the usage; absent: there are none. */
+  /** Name of the other arguments in the usage; absent if the command takes none. */
   readonly rest?: string;
 }
 
@@ -45,8 +45,8 @@ export interface CommandLine {
 }
 
 /**
- * Sets the variables that the arguments name. Undefined: the command has been explained (`--help`), or refused, with the
- * exit code 2.
+ * Sets the variables that the arguments name. Returns undefined if the usage was printed (`--help`) or the arguments
+ * are invalid (exit code 2).
  */
 export function readCommandLine(grammar: Grammar): CommandLine | undefined {
   try {
@@ -71,7 +71,7 @@ export class UsageError extends Error {}
 export function parseCommandLine({ takes, rest }: Pick<Grammar, 'takes' | 'rest'>, args: readonly string[]) {
   const known = takes.map((name) => [name, { type: isFlag(options[name]) ? 'boolean' : 'string' }] as const);
   const help = { type: 'boolean', short: 'h' } as const;
-  // Not strict: the parser's own messages do not name the right options.
+  // `strict: false`, because the parser's own messages do not list the known options.
   const { tokens, positionals } = parseArgs({
     args: [...args],
     options: { ...Object.fromEntries(known), help },
@@ -116,7 +116,7 @@ function check({ name, rawName, value }: Token, takes: readonly OptionName[]): v
 
 const isFlag = ({ value }: Option): boolean => value === undefined;
 
-/** What begins with a dash is the next option: its value has been forgotten. */
+/** A value that begins with a dash is the next option: the value is missing. */
 const isGiven = (value: string | undefined) => value !== undefined && value !== '' && !value.startsWith('-');
 
 const written = (name: OptionName) => ['--' + name, (options[name] as Option).value ?? []].flat().join(' ');
@@ -128,8 +128,8 @@ function unknownOption(name: string, takes: readonly OptionName[]): string {
 }
 
 /**
- * As Node's own `--env-file` does, which also finds the option here, behind the script. No file is read unasked: a `.env`
- * in the working directory may be another project's.
+ * Reads a file as `--env-file` of Node.js does, which also finds the option here, after the script. Without the option,
+ * no file is read: a `.env` in the working directory may belong to another project.
  */
 function setVariables(file: string): string {
   const path = resolve(file);
@@ -150,7 +150,7 @@ export function usage({ command, about, example, takes, rest }: Grammar): string
   ].join('\n\n');
 }
 
-/** One line for each. */
+/** Returns one line per option. */
 export function optionsOf(names: readonly OptionName[] = optionNames): string {
   const width = Math.max(...names.map((name) => written(name).length));
   return names.map((name) => `  ${written(name).padEnd(width)}  ${options[name].about}`).join('\n');

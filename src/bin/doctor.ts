@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
-import type { Offer } from '../engine-host/assets/assets.ts';
+import type { GroupStatus } from '../engine-host/assets/assets.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure } from './startup-summary.ts';
@@ -28,22 +28,22 @@ import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { commandLine, nameSetup } from '../../lib/setup-command.ts';
 
-/** Transcription comes last, where it is seen. */
+/** In the order in which they are printed. Transcription comes last, where it is easiest to see. */
 const verdicts = [
-  { capability: 'chat', title: 'Chat', broken: 'Nothing can chat.' },
-  { capability: 'speech', title: 'Speech', broken: 'Nothing can speak.' },
-  { capability: 'transcription', title: 'Transcription', broken: 'Nothing can transcribe.' },
+  { capability: 'chat', title: 'Chat', broken: 'Chat: no model works.' },
+  { capability: 'speech', title: 'Speech', broken: 'Speech: no model works.' },
+  { capability: 'transcription', title: 'Transcription', broken: 'Transcription: no model works.' },
 ] as const;
 
 const grammar = {
   command: 'doctor',
   about:
-    'Reports what was found, what is missing, and how to fix it. Exit code 1: nothing can chat, speak or transcribe.',
+    'Reports what was found, what is missing, and how to fix it. Exit code 1: a required capability does not work, or none does.',
   example: ['--config', 'my.config.yaml'],
   takes: ['config', 'env-file'],
 } as const;
 
-const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'needs nothing of this machine' };
+const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'requires nothing on this machine' };
 
 try {
   if (readCommandLine(grammar)) await report();
@@ -74,8 +74,8 @@ async function report(): Promise<void> {
       lines.map((line) => ({ ...line, isOptional: optional.has(instance) })),
     );
   }
-  const offers = await offersOf(engines.registry);
-  if (offers.length > 0) print(`what setup prepares; further models: ${commandLine('models')}`, offers);
+  const groups = await groupsOf(engines.registry);
+  if (groups.length > 0) print(`assets that setup installs (further models: ${commandLine('models')})`, groups);
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
@@ -83,10 +83,10 @@ async function report(): Promise<void> {
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 }
 
-/** What can be had: it is no fault if it is not there. `npm run models` lists further models. */
-async function offersOf({ assets }: Registry): Promise<Line[]> {
-  const offers = await assets.list();
-  return offers.filter(isRelevant).map(({ id, title, bytes, licence, state, reason }) => {
+/** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */
+async function groupsOf({ assets }: Registry): Promise<Line[]> {
+  const groups = await assets.list();
+  return groups.filter(isRelevant).map(({ id, title, bytes, licence, state, reason }) => {
     const size = bytes === null || bytes === 0 ? [] : [mebibytes(bytes)];
     const detail = [
       title,
@@ -99,15 +99,15 @@ async function offersOf({ assets }: Registry): Promise<Line[]> {
   });
 }
 
-/** Not a further model of the catalogue. */
-function isRelevant({ model, configured, isIncluded, state }: Offer): boolean {
+/** Leaves out further models of the catalog that are not installed. */
+function isRelevant({ model, configured, isIncluded, state }: GroupStatus): boolean {
   return !isIncluded && (model === undefined || configured || state !== 'missing');
 }
 
 interface Line extends Finding {
-  /** It is not there yet, and somebody is at work on it. */
+  /** True while the asset is being installed. */
   readonly isPending?: boolean;
-  /** If optional, a failed finding is shown as absent instead of MISSING. */
+  /** If true, a finding that is not ok is shown as absent instead of MISSING. */
   readonly isOptional?: boolean;
 }
 
@@ -132,7 +132,7 @@ async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>>
   return lines;
 }
 
-/** Instances that the settings do not ask for: used only if this machine has what they need. */
+/** Instances that the settings do not require: the service uses them only if this machine has what they need. */
 function optionalInstances(registry: Registry, settings: LoadedSettings): Set<string> {
   const unwanted = verdicts.filter(({ capability }) => !isAskedFor(capability, settings));
   return new Set(unwanted.flatMap(({ capability }) => registry.of(capability).instances));
@@ -153,7 +153,7 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
   }
 }
 
-/** Says nothing where there have been none. */
+/** Returns no line if there are no jobs. */
 async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
   const found = await measureJobs(join(dataDir, 'jobs'));
   if (found.jobs === 0 && found.setAside === 0) return [];
@@ -200,7 +200,7 @@ async function judge(registry: Registry, settings: LoadedSettings): Promise<bool
     else if (isWanted) broken += 1;
     for (const failure of registry.of(capability).failures) console.log(`  ${describeFailure(failure)}`);
     if (able.length > 0) console.log(`${title} works with: ${able.join(', ')}`);
-    else console.log(isWanted ? nothing : `${title}: nothing found; looked for by ${instances.join(', ')}.`);
+    else console.log(isWanted ? nothing : `${title}: no model was found by ${instances.join(', ')}.`);
   }
   return working > 0 && broken === 0;
 }

@@ -13,7 +13,7 @@ import { isPackageName } from './package-name.ts';
 
 const usage = `Usage: ${commandLine('init-engine', 'NAME', '--capability', capabilities.join('|'))}
 
-  NAME          of the package, its folder and its engine: lower case, with hyphens, such as my-engine
+  NAME          name of the package, its folder and its engine: lower case, with hyphens, such as my-engine
   --capability  what the engine does`;
 
 const require = createRequire(import.meta.url);
@@ -34,9 +34,9 @@ try {
 }
 
 async function main(): Promise<void> {
-  const wanted = readArguments();
-  if (wanted === undefined) return console.log(usage);
-  const { name, capability } = wanted;
+  const args = readArguments();
+  if (args === undefined) return console.log(usage);
+  const { name, capability } = args;
   const folder = resolve(name);
   const server = serverFor(folder);
   const files = filesOf(name, server.spec, await templateOf(capability));
@@ -64,13 +64,13 @@ function readArguments(): { readonly name: string; readonly capability: Capabili
   if (values.help === true) return undefined;
   const [name, ...others] = positionals;
   if (name === undefined || others.length > 0) throw new UsageError('expected exactly one NAME');
-  if (!isPackageName(name)) throw new UsageError(`${JSON.stringify(name)} is not a name for the package`);
+  if (!isPackageName(name)) throw new UsageError(`${JSON.stringify(name)} is not a valid package name`);
   const capability = capabilities.find((one) => one === values.capability);
   if (capability === undefined) throw new UsageError(`--capability must be one of ${capabilities.join(', ')}`);
   return { name, capability };
 }
 
-/** The examples of a clone, which the build copies into the package. */
+/** The examples in a clone. The build copies them into the package. */
 function templateOf(capability: Capability): Promise<string> {
   const isClone = import.meta.url.endsWith('.ts');
   const path = isClone ? `../../examples/engines/${capability}.ts` : `./engine-templates/${capability}.ts.txt`;
@@ -78,13 +78,13 @@ function templateOf(capability: Capability): Promise<string> {
 }
 
 interface Server {
-  /** As npm takes it. */
+  /** Version or path for `npm install`. */
   readonly spec: string;
-  /** Where its tarball has to be packed first. */
+  /** Directory of the clone whose tarball has to be packed first. */
   readonly toPack?: string;
 }
 
-/** This version of the service: as it was installed, or as a clone packs it. */
+/** This version of the service: the installed package, or a tarball of the clone. */
 function serverFor(folder: string): Server {
   const root = dirname(manifest);
   const project = /^(.*)[/\\]node_modules[/\\]@parlance[/\\]server$/.exec(root)?.[1];
@@ -166,7 +166,7 @@ The types of the contract, with what each member means: \`node_modules/@parlance
 `;
 }
 
-/** Into a folder that is not there yet. */
+/** Writes the files into a folder that does not exist yet. */
 async function create(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   await mkdir(folder).catch((error: unknown) => {
     throw errnoOf(error) === 'EEXIST' ? new Error(`${folder} already exists; not overwritten`) : error;

@@ -34,7 +34,7 @@ const compatAliases = `\
 const args = readCommandLine({
   command: 'init',
   about: `Writes an example settings file with every setting commented out, parlance.config.yaml in the working directory or
-the FILE of --config. It changes nothing until a # is removed, and overwrites no file.`,
+the FILE of --config. The file has no effect until you remove a #. An existing file is not overwritten.`,
   example: ['--config', 'my.config.yaml'],
   takes: ['config'],
 });

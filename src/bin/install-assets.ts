@@ -1,38 +1,41 @@
-/** Installs assets in front of the operator: says what comes first, and shows the progress at the terminal. */
+/** Installs assets for the operator: lists them, and shows the progress at the terminal. */
 import type { Asset, Capability, Logger } from '../../engines/contract/index.ts';
-import type { Assets, Wanted } from '../engine-host/assets/assets.ts';
+import type { Assets, InstallRequest } from '../engine-host/assets/assets.ts';
 import { sourceOf } from '../engine-host/assets/install.ts';
 import { mebibytes } from '../engine-host/resident/memory-plan.ts';
 import { createProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface InstallOptions extends Wanted {
+export interface InstallOptions extends InstallRequest {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly terminal: Terminal;
-  /** How to stop it, and what turns it off: the last line before it begins. */
+  /** How to stop the installation, and which setting turns it off: the last line before it begins. */
   readonly howToStop: string;
-  /** The work on all that is missing has begun. */
+  /** Called when the work on all missing assets has begun. */
   readonly onBegun?: () => void;
 }
 
-/** True if nothing failed. A failure is logged and shown at the terminal at once, and stops nothing else. */
+/**
+ * Resolves with true if nothing failed. A failure is logged and shown at the terminal at once; other installations
+ * continue.
+ */
 export async function installAssets(
   assets: Assets,
-  { signal, log, terminal, howToStop, onBegun, ...wanted }: InstallOptions,
+  { signal, log, terminal, howToStop, onBegun, ...request }: InstallOptions,
 ): Promise<boolean> {
-  const missing = await assets.missing(wanted);
+  const missing = await assets.missing(request);
   if (missing.length > 0) terminal.print(['Installing:', ...missing.map(describeAsset), `  ${howToStop}`].join('\n'));
   const progress = createProgress(terminal);
   const said = new Set<string>();
-  const installing = assets.install(wanted, {
+  const installing = assets.install(request, {
     ...{ signal, onBegun },
     onStep: (id, { doing, done }) => progress.show(id, doing, done),
     onDone: (id) => progress.finish(id),
     onFailure(id, err) {
       progress.drop(id);
       log.warn({ err, asset: id }, 'an asset could not be installed');
-      if (!said.has(err.message)) terminal.print(err.message); // every asset fails with the same message where the data directory cannot be used
+      if (!said.has(err.message)) terminal.print(err.message); // if the data directory cannot be used, every asset fails with the same message
       said.add(err.message);
     },
   });
@@ -58,5 +61,5 @@ function describeAsset({ asset, capability }: { readonly asset: Asset; readonly 
 
 function describeInterruption(steps: readonly string[]): string {
   if (steps.length === 0) return 'Interrupted.';
-  return `Interrupted. Not finished: ${steps.join(', ')}. The next start or setup goes on where it stopped.`;
+  return `Interrupted. Not finished: ${steps.join(', ')}. The next start or setup continues where it stopped.`;
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** Aborted by Ctrl-C or SIGTERM; the command then exits as a shell expects. */
+/** A signal that aborts on Ctrl-C and SIGTERM. The command then exits as a shell expects. */
 export function abortOnSignals(): AbortSignal {
   const ended = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -13,14 +13,14 @@ import { listKeys } from './list-keys.ts';
 
 const grammar = {
   command: 'key',
-  about: `Makes API keys for the keys file (API_KEYS_FILE), lists them, and removes one.
+  about: `Creates API keys for the keys file (API_KEYS_FILE), lists them, and revokes one.
 
-key new NAME     makes a token and prints it, once, with its entry for the keys file; stores neither
-key list         lists the keys: tokens by the first digits of their hash, rights, limits, and today's use
+key new NAME     creates a token and prints it once, with its entry for the keys file; neither is stored
+key list         lists the keys: the first digits of their token hashes, permissions, limits, and usage today
 key revoke NAME  removes all entries of the name from the keys file
 
 NAME appears in the log and in metrics: 1 to 32 of a-z, 0-9, - and _, such as web-app; not key-N. \`new\` with the name
-of a key that exists makes one more token for it: until the old one is removed, both are valid.`,
+of an existing key creates another token for it; both are valid until the old one is removed.`,
   example: ['new', 'web-app'],
   takes: ['config', 'env-file'],
   rest: 'new NAME | list | revoke NAME',
@@ -39,18 +39,18 @@ async function run([verb, name, ...more]: readonly string[]): Promise<void> {
   else if (verb === 'revoke' && name !== undefined && more.length === 0) await revoke(name);
   else if (verb !== 'new' || name === undefined || more.length > 0) refuse();
   else if (keyName.test(name)) makeToken(name);
-  else refuse(`${JSON.stringify(name)} is not a name for a key.\n\n`);
+  else refuse(`${JSON.stringify(name)} is not a valid key name.\n\n`);
 }
 
 function makeToken(name: string): void {
   const { token, sha256 } = createToken(name);
-  const entry = stringify([{ name, sha256 }]).trimEnd(); // quotes a name such as null or 0x10
-  console.log(`The token, for the client. It is shown only now:
+  const entry = stringify([{ name, sha256 }]).trimEnd(); // quotes names such as null and 0x10
+  console.log(`The token for the client, which is not shown again:
 
 ${token}
 
-Its entry in the file of API_KEYS_FILE, below \`keys:\`. SIGHUP makes the service read the file again.
-Without a list of \`operations\` the key may do everything but start and stop preparations:
+Add this entry to the file of API_KEYS_FILE, below \`keys:\`. SIGHUP makes the service read the file again.
+Without a list of \`operations\`, the key may do everything except start and stop preparations:
 
 ${entry.replaceAll(/^/gm, '  ')}`);
 }
@@ -62,7 +62,8 @@ async function list(): Promise<void> {
 
 async function revoke(name: string): Promise<void> {
   const { apiKeysFile: path } = loadSettings(process.env);
-  if (path === undefined) return fail('API_KEYS_FILE is not set; remove a token of API_KEYS where that is set');
+  if (path === undefined)
+    return fail('API_KEYS_FILE is not set; to revoke a token of API_KEYS, remove it from that variable');
   const count = await revokeKey(path, name);
   if (count === 0) {
     const names = (await readKeysFile(path)).map((entry) => entry.name);
@@ -70,7 +71,7 @@ async function revoke(name: string): Promise<void> {
     return fail(`${path} has no key ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
   }
   const [what, it] = count === 1 ? ['its token', 'it'] : [`its ${String(count)} tokens`, 'them'];
-  console.log(`${name} is removed from ${path}, with ${what}. A running service accepts ${it} until it reads the file again: send it SIGHUP.`); // prettier-ignore
+  console.log(`Removed ${name} from ${path}, with ${what}. A running service accepts ${it} until it reads the file again: send it SIGHUP.`); // prettier-ignore
 }
 
 function refuse(why = ''): void {

@@ -1,4 +1,4 @@
-/** `parlance key list`: the API keys, what they may do, and what they have used today. */
+/** `parlance key list`: the API keys, their permissions, and their usage today. */
 import { errnoOf } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { operationsByNameOnly } from '../keys/key.ts';
@@ -9,7 +9,7 @@ import type { LoadedSettings } from '../settings/load.ts';
 
 type Settings = Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile' | 'dataDir'>;
 
-/** Lines; throws a `SettingsError` for an invalid keys file. */
+/** Returns the lines. Throws a `SettingsError` for an invalid keys file. */
 export async function listKeys({ apiKeys, apiKeysFile: path, dataDir }: Settings): Promise<string[]> {
   const entries = path === undefined ? [] : await readKeysFile(path);
   const budgets = await readBudgets(usageFileOf(dataDir));
@@ -20,7 +20,7 @@ export async function listKeys({ apiKeys, apiKeysFile: path, dataDir }: Settings
   ];
 }
 
-/** Undefined for a file that cannot be read: it may be another user's. */
+/** Returns undefined if the file cannot be read: it may belong to another user. */
 async function readBudgets(path: string): Promise<OwnBudgets | undefined> {
   try {
     return createBudgets(parseUsage(await readRegularFile(path)));
@@ -29,7 +29,10 @@ async function readBudgets(path: string): Promise<OwnBudgets | undefined> {
   }
 }
 
-/** Entries of one name differ in their token and its expiry only. None: a token of API_KEYS. */
+/**
+ * Entries of the same name differ only in their token and its expiry. A name without an entry belongs to a token of
+ * API_KEYS.
+ */
 function describeKey(name: string, entries: readonly KeyEntry[], budgets: OwnBudgets | undefined): string[] {
   const { operations, models = ['all'], tools = ['all'], weight = 1, limits = {} } = entries[0] ?? {};
   const { requestsPerMinute, concurrentRequests, audioMinutesPerDay, tokensPerDay } = limits;
@@ -43,7 +46,7 @@ function describeKey(name: string, entries: readonly KeyEntry[], budgets: OwnBud
   ];
   const facts = {
     tokens: entries.length === 0 ? 'one, of API_KEYS' : entries.map(describeToken).join('; '),
-    operations: operations?.join(', ') ?? `all but ${operationsByNameOnly.join(' and ')}`,
+    operations: operations?.join(', ') ?? `all except ${operationsByNameOnly.join(' and ')}`,
     models: models.join(', '),
     tools: tools.length === 0 ? 'none' : tools.join(', '),
     limits: [...bounds, ...(weight === 1 ? [] : [`weight ${String(weight)}`])].join(', ') || 'none',

@@ -1,4 +1,4 @@
-/** The log as a person reads it: a line per event, with the time, what happened and how long it took. */
+/** Formats the log for people: a line per event, with the time, the event and its duration. */
 import { shorten } from '../../lib/text.ts';
 import { visible, type Paint } from './terminal.ts';
 
@@ -8,11 +8,11 @@ type Facts = Readonly<Record<string, unknown>>;
 const warning = 40;
 const failure = 50;
 
-/** Said elsewhere in the line, or only for programs. */
+/** Facts that the line shows elsewhere, or that only programs need. */
 const notShown: ReadonlySet<string> = new Set([
   ...['level', 'time', 'pid', 'hostname', 'msg', 'err', 'trace_id', 'span_id', 'id'],
 ]);
-/** Those of a request are its first words. */
+/** Facts that a request's line begins with. */
 const notShownOfRequest: ReadonlySet<string> = new Set([...notShown, 'method', 'path', 'status', 'ms', 'operation']);
 
 const longestFact = 400;
@@ -28,7 +28,7 @@ export function createLogLines(paint: Paint): (json: string) => string {
       ...describeLevel(level, paint),
       request ?? describeEvent(facts),
       paint('dim', listFacts(facts, request === undefined ? notShown : notShownOfRequest)),
-      // Names the request in the answer that its caller got.
+      // The id identifies the request in the response that the caller received.
       ...(isFailed(facts, level) && isText(facts.id) ? [paint('dim', `id=${quoted(facts.id)}`)] : []),
     ];
     const line = words.filter((word) => word !== '').join(' ');
@@ -36,7 +36,7 @@ export function createLogLines(paint: Paint): (json: string) => string {
   };
 }
 
-/** The line as it is, but harmless on a terminal; it stays JSON. pino escapes the C0 controls itself. */
+/** Returns the line as JSON, with control characters escaped for terminals. pino escapes only the C0 controls. */
 export function harmlessJson(json: string): string {
   return `${visible(json.replace(/\n$/, ''))}\n`;
 }
@@ -66,7 +66,7 @@ function describeEvent({ msg, err }: Facts): string {
   return indented(why === '' ? message : `${message}: ${why}`);
 }
 
-/** As src/log describes errors; an engine may log anything under this name. */
+/** Shaped as src/log describes errors. An engine may log anything under this name. */
 function messageOf(err: unknown): string {
   if (typeof err === 'object' && err !== null && 'message' in err && isText(err.message)) return err.message;
   return err === undefined ? '' : shorten(JSON.stringify(err), longestFact);
@@ -78,7 +78,7 @@ function stackOf(err: unknown): string[] {
   return err.stack.split('\n').filter(isPlace).map((line) => `    ${visible(line.trim())}`); // prettier-ignore
 }
 
-/** No line of a message looks like one of the log. */
+/** Indents the message, so that none of its lines looks like a line of the log. */
 const indented = (text: string) => visible(text).replaceAll('\n', '\n    ');
 
 function listFacts(facts: Facts, hidden: ReadonlySet<string>): string {
@@ -94,7 +94,7 @@ function describeFact(name: string, value: unknown): string {
   return `${quoted(name)}=${quoted(isText(value) ? value : JSON.stringify(value))}`;
 }
 
-/** In quotes where it could be mistaken for another fact. */
+/** Quotes a value that could be mistaken for another fact. */
 function quoted(text: string): string {
   const short = shorten(text, longestFact);
   return visible(/^[^\s="]+$/.test(short) || /^[[{]/.test(short) ? short : JSON.stringify(short)).replaceAll('\n', ' ');

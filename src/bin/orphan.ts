@@ -1,11 +1,11 @@
-/** A service that npm has started ends with it. */
+/** Ends a service that npm has started when npm ends. */
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
 /**
- * Calls `end` once the process that started this one is gone. `npx` runs a shell between, and a signal ends both of them
- * without reaching us. Only under npm: systemd and containers signal the service itself, and a service may be put into the
- * background by a shell that exits.
+ * Calls `end` when the process that started this one has ended. `npx` runs a shell in between, and a signal ends both
+ * of them without reaching this process. It applies only under npm: systemd and containers signal the service itself,
+ * and a shell that exits may leave a service in the background.
  */
 export function whenOrphaned(env: NodeJS.ProcessEnv, end: () => void): void {
   if (env.npm_lifecycle_event === undefined) return;
@@ -14,5 +14,5 @@ export function whenOrphaned(env: NodeJS.ProcessEnv, end: () => void): void {
     if (process.ppid === parent) return;
     clearInterval(timer);
     end();
-  }, lookEveryMs).unref();
+  }, pollMs).unref();
 }

@@ -22,9 +22,9 @@ const commands: Readonly<Record<string, Command>> = {
       await import('./start.ts');
     },
   },
-  setup: { about: 'download and build what local transcription needs, then exit', run: () => import('./setup.ts') },
+  setup: { about: 'install local models and what they need, then exit', run: () => import('./setup.ts') },
   doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
-  models: { about: 'local models and voices: models list, pull NAME, remove NAME', run: () => import('./models.ts') },
+  models: { about: 'local models and voices: models list, models remove NAME', run: () => import('./models.ts') },
   init: { about: 'write an example parlance.config.yaml, with every setting', run: () => import('./init.ts') },
   key: { about: 'API keys of the keys file: key new NAME, list, revoke NAME', run: () => import('./key.ts') },
   'init-engine': {
@@ -37,7 +37,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-// The rest are the arguments of the command. Options alone are those of the start.
+// The remaining arguments belong to the command. Without a command, options belong to `start`.
 const [first = '--'] = process.argv.slice(2);
 const isOption = first.startsWith('-') && !['--version', '-v', '--help', '-h'].includes(first);
 const [name = 'start'] = isOption ? [] : process.argv.splice(2, 1);
@@ -58,7 +58,7 @@ if (isOlder(process.versions.node, engines.node)) {
 }
 
 async function usage(): Promise<string> {
-  const { optionsOf } = await import('./command-line.ts'); // not what an older Node.js can load
+  const { optionsOf } = await import('./command-line.ts'); // an older Node.js cannot load this module
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   return [
     'Usage: npx @parlance/server [command] [options]',

@@ -1,17 +1,17 @@
-/** Steps that take a while: a line of the terminal for each, below all else; elsewhere a line per tenth. */
+/** Progress of long steps: at the bottom of a terminal, a line per step; elsewhere, a line for every tenth. */
 import { describeDuration } from './log-lines.ts';
 import { visible, type Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** Shows the current work on a step, and the fraction that is done; null if it is unknown. */
+  /** Shows the current work on a step and the completed fraction; null if it is unknown. */
   readonly show: (id: string, doing: string, done: number | null) => void;
-  /** It is done, which is said. */
+  /** Ends a step and prints that it is done. */
   readonly finish: (id: string) => void;
-  /** It has ended otherwise. */
+  /** Ends a step without a message. */
   readonly drop: (id: string) => void;
-  /** The steps that have begun and not ended. */
+  /** Names of the steps that have begun and not ended. */
   unfinished(): string[];
-  /** Clears the lines. */
+  /** Removes the lines of progress. */
   end(): void;
 }
 
@@ -19,12 +19,12 @@ interface Step {
   readonly begun: number;
   doing: string;
   done: number | null;
-  /** What was last written of it. */
+  /** The last line that was printed for the step. */
   shown: string | undefined;
 }
 
 const widestBar = 24;
-/** Narrower bars show nothing that the percentage does not. */
+/** Below this width, a bar shows no more than the percentage. */
 const narrowestBar = 5;
 const percentWidth = ' 100 %'.length;
 
@@ -32,7 +32,7 @@ export function createProgress(terminal: Terminal): Progress {
   const steps = new Map<string, Step>();
 
   function show(id: string, text: string, done: number | null): void {
-    if (done === 1) return; // `finish` says it
+    if (done === 1) return; // `finish` prints the end
     const doing = visible(text).replaceAll('\n', ' ');
     const step = steps.get(id) ?? { begun: performance.now(), doing, done, shown: undefined };
     steps.set(id, Object.assign(step, { doing, done }));
@@ -55,7 +55,7 @@ export function createProgress(terminal: Terminal): Progress {
     drop,
     finish(id) {
       const step = steps.get(id);
-      if (!step) return; // it was there
+      if (!step) return; // the asset was already installed
       drop(id);
       terminal.write(`${step.doing}: done in ${describeDuration(performance.now() - step.begun)}\n`);
     },
@@ -64,7 +64,7 @@ export function createProgress(terminal: Terminal): Progress {
   };
 }
 
-/** With a bar as wide as there is room for. */
+/** Fills the rest of the line with a bar. */
 function draw({ doing, done }: Step, columns: number): string {
   if (done === null) return cut(doing, columns);
   const wide = Math.min(widestBar, columns - widthOf(doing) - percentWidth - ' []'.length);
@@ -79,7 +79,7 @@ function bar(done: number, width: number): string {
 
 const percentOf = (done: number | null) => (done === null ? '' : ` ${String(Math.floor(done * 100)).padStart(3)} %`);
 
-/** Columns at most: what is not ASCII may take two. */
+/** Width in columns, at most: characters beyond ASCII may take two. */
 const widthOf = (text: string) => Array.from(text, widthOfChar).reduce((sum, width) => sum + width, 0);
 const widthOfChar = (char: string) => (char <= '~' ? 1 : 2);
 

@@ -1,4 +1,4 @@
-/** Starts the service: settings, engines, server, signals. Missing parts are prepared in the background. */
+/** Starts the service: settings, engines, server, signals. Missing assets are installed in the background. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger as PinoLogger } from 'pino';
 import type { Logger } from '../../engines/contract/index.ts';
@@ -20,15 +20,15 @@ import { explainStartFailure } from './startup-error.ts';
 const sandboxNotice =
   'THIS IS A SANDBOX (PARLANCE_SANDBOX): the engine `sandbox` returns made-up answers, and `Prefer: code=NNN` returns any declared response.';
 
-/** The first requests come first. */
+/** The first requests take precedence over warming caches. */
 const settleMs = 500;
 
-/** An engine that is slow to say what it would prepare does not delay the summary any longer. */
+/** The summary does not wait longer for an engine that takes long to list its assets. */
 const begunWithinMs = 1_000;
 
 const commandLine = readCommandLine({
   command: 'start',
-  about: 'Starts the service. SIGINT and SIGTERM stop it once its requests are answered.',
+  about: 'Starts the service. SIGINT and SIGTERM stop it when the requests in flight have finished.',
   example: ['--port', '8485', '--open'],
   takes: ['port', 'host', 'config', 'env-file', 'open'],
 });
@@ -50,16 +50,16 @@ if (started) {
   const begun = Promise.withResolvers<undefined>();
   const howToStop = describeStop(settings, withoutTranscription);
   const onBegun = () => begun.resolve(undefined);
-  const wanted = { signal: ended.signal, howToStop, withoutTranscription, also, onBegun };
-  const preparation = prepare(service, log, wanted);
+  const request = { signal: ended.signal, howToStop, withoutTranscription, also, onBegun };
+  const preparation = prepare(service, log, request);
   endOnSignals(started, ended, preparation);
-  // Without a file the default stays: a terminal that is closed ends the service.
+  // Without a keys file, SIGHUP keeps its default: closing the terminal ends the service.
   if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
     process.on('SIGHUP', () => void service.reloadKeys());
   }
   setTimeout(() => void finishStart(service, log), settleMs).unref();
   await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);
-  // For the operator, on stderr; stdout is for the log.
+  // The summary is for the operator and goes to stderr; stdout is for the log.
   const description = describeService(service, settings, terminal.paint).catch((err: unknown) => {
     log.error({ err }, 'failed to describe the service');
     return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
@@ -73,7 +73,7 @@ async function finishStart(service: Service | RunningWorker, log: Logger): Promi
   try {
     if ('finishStart' in service) await service.finishStart();
   } catch (err) {
-    log.warn({ err }, 'the contract could not be opened; the next request tries again');
+    log.warn({ err }, 'the validators of the contract could not be compiled; the next request retries');
   }
   shrinkHeap();
 }
@@ -97,7 +97,9 @@ async function start(): Promise<Started | undefined> {
   }
 }
 
-/** Where the log goes; undefined: to stdout as it is. On a terminal, it goes above the progress. */
+/**
+ * The destination of the log; undefined for plain JSON on stdout. On a terminal, log lines appear above the progress.
+ */
 function logTo(terminal: Terminal, { logFormat }: LoadedSettings) {
   const { stdout } = process;
   const isText = logFormat === 'auto' ? stdout.isTTY : logFormat === 'text';
@@ -107,7 +109,7 @@ function logTo(terminal: Terminal, { logFormat }: LoadedSettings) {
   return { write: (line: string) => terminal.write(toText(line), stdout) };
 }
 
-/** How to stop what a start prepares, and the settings that turn it off. */
+/** How to stop the installation of a start, and the settings that turn it off. */
 function describeStop({ voiceSetup, chatSetup }: LoadedSettings, withoutTranscription: boolean): string {
   const names = [
     ...(withoutTranscription ? [] : ['TRANSCRIBE_SETUP']),
@@ -115,23 +117,25 @@ function describeStop({ voiceSetup, chatSetup }: LoadedSettings, withoutTranscri
     ...(chatSetup ? ['CHAT_SETUP'] : []),
   ];
   const off = names.length === 0 ? '' : ` ${names.map((name) => `${name}=off`).join(', ')} turns it off.`;
-  return `Ctrl-C stops it with the service, and the next start goes on.${off}`;
+  return `Ctrl-C stops it with the service, and the next start continues it.${off}`;
 }
 
-/** Runs in the background; begins before the summary, which then shows `preparing`. Resolves after cleanup. */
+/**
+ * Installs in the background. It begins before the summary, which then shows `preparing`. Resolves after the cleanup.
+ */
 async function prepare(
   { registry }: Service | RunningWorker,
   log: Logger,
-  wanted: Omit<InstallOptions, 'log' | 'terminal'>,
+  request: Omit<InstallOptions, 'log' | 'terminal'>,
 ): Promise<void> {
   try {
-    await installAssets(registry.assets, { ...wanted, log, terminal });
+    await installAssets(registry.assets, { ...request, log, terminal });
   } catch (error) {
     log.debug({ err: error }, 'the preparation was aborted');
   }
 }
 
-/** npm forwards signals that the terminal has already sent to the whole process group: they arrive twice. */
+/** npm forwards signals that the terminal has already sent to the whole process group, so they arrive twice. */
 const forwardedWithinMs = 500;
 
 /** The first signal drains the service and lets requests in flight finish; a second one exits immediately. */
@@ -149,10 +153,10 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
   whenOrphaned(process.env, () => first ?? end('SIGTERM'));
 }
 
-/** A tracer must not delay the exit for long. */
+/** Limits the delay of the exit by a tracer. */
 const flushTimeoutMs = 2_000;
 
-/** A load balancer takes a while to notice: until then it sends new requests, which are served. */
+/** A load balancer takes a while to react to `/readyz`. Until then it sends new requests, which are served. */
 async function drainAndStop(
   service: Service | RunningWorker,
   { drainDelay, shutdownGrace }: LoadedSettings,

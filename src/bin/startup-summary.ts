@@ -24,7 +24,9 @@ export async function describeService(
 ): Promise<string> {
   const { registry, metricsUrl } = service;
   const isWorker = !('url' in service);
-  const where = isWorker ? 'Parlance works for its fleet, and listens for no requests' : whereIs(service.url, settings);
+  const where = isWorker
+    ? 'Parlance works for its fleet, and accepts no requests itself'
+    : whereIs(service.url, settings);
   const lines = [paint('bold', where)];
   if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
@@ -38,14 +40,14 @@ function whereIs(url: string, { page, publicUrl = url }: Pick<LoadedSettings, 'p
   return `Parlance listens on ${url} (${where})`;
 }
 
-/** Names of models that work. */
+/** Maximum number of working models that the summary names. */
 const namesShown = 3;
 
-/** What works; else why not, with the command that changes it. */
+/** Lists the working models; without any, the reason and the command that fixes it. */
 async function describeCapability(registry: Registry, capability: Capability, paint: Paint): Promise<string> {
   const { models } = await listModels(registry, capability);
   const entries = await Promise.all(models.map((model) => toEntry(model)));
-  const { instances, failures } = registry.of(capability); // with what they have just failed at
+  const { instances, failures } = registry.of(capability); // includes the failures of the calls before
   const working = entries.filter(({ available }) => available).map(({ id }) => id);
   const isFailing = (instance: string) => failures.some((failure) => failure.instance === instance);
   const idle = entries.filter(({ available, engine }) => !available && !isFailing(engine));
@@ -60,14 +62,14 @@ async function describeCapability(registry: Registry, capability: Capability, pa
   return `${paint('yellow', verdict)}: ${missing === '' ? visible(nothing(capability, instances)) : missing}`;
 }
 
-/** The first reason; the doctor has the others. */
+/** Returns the first reason. The doctor shows all of them. */
 function summarize([first = '', ...more]: readonly string[]): string {
-  return more.length === 0 ? first : `${first} \`${commandLine('doctor')}\` says why not with ${more.length} more.`;
+  return more.length === 0 ? first : `${first} \`${commandLine('doctor')}\` explains ${more.length} more.`;
 }
 
 const onOneLine = (text: string) => text.replaceAll('\n', ' ');
 
-/** For the terminal and the report of the doctor. */
+/** Describes a failure for the terminal and the doctor. */
 export function describeFailure({ instance, finding: { what, detail } }: EngineFailure): string {
   return `the engine ${instance} fails at ${what}: ${detail}`;
 }

@@ -1,42 +1,45 @@
 /**
- * The operator's terminal: whole lines, and below them those of progress, which only this file draws and clears. All
- * that the commands and the log write while something is in progress goes through here.
+ * The operator's terminal: whole lines, with the progress below them. Only this file draws and clears the progress, so
+ * everything that commands and the log write meanwhile passes through it.
  */
 import { styleText } from 'node:util';
 import { ignore } from '../../lib/ignore.ts';
 
 type Style = 'dim' | 'bold' | 'green' | 'yellow' | 'red';
 
-/** Text in a style, where the stream has colours: NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order. */
+/** Styles a text if the stream has colors: NO_COLOR, FORCE_COLOR and TERM=dumb decide, in this order. */
 export type Paint = (style: Style, text: string) => string;
 
 export interface Terminal {
   readonly stream: NodeJS.WriteStream;
-  /** False on what is no terminal, and on one that cannot erase a line: progress is then lines of their own. */
+  /**
+   * False for a stream that is not a terminal, and for a terminal that cannot erase a line. Progress is then printed as
+   * lines.
+   */
   readonly canRedraw: boolean;
   readonly paint: Paint;
-  /** Writes whole lines, as they are, above the progress; by default to the terminal's own stream. */
+  /** Writes whole lines as they are above the progress; to the terminal's own stream by default. */
   write(text: string, to?: NodeJS.WriteStream): void;
-  /** The same for lines that may contain anything. */
+  /** The same for untrusted text: control characters are written out. */
   print(text: string): void;
-  /** Draws the lines of progress, each in at most so many columns, until it is called without a function. */
+  /** Draws the lines of progress, each at most `columns` wide, until it is called without a function. */
   showProgress(draw?: (columns: number) => readonly string[]): void;
 }
 
 const eraseLine = '\r\x1b[2K';
 const lineUp = '\x1b[1A';
-/** Where the terminal does not say how wide it is. */
-const usualColumns = 80;
+/** The width if the terminal does not report one. */
+const defaultColumns = 80;
 
 export function createTerminal(stream: NodeJS.WriteStream = process.stderr, env = process.env): Terminal {
   const canRedraw = stream.isTTY && env.TERM !== 'dumb';
   let draw: ((columns: number) => readonly string[]) | undefined;
   let drawn: readonly string[] = [];
 
-  /** One write, so that nothing else comes in between. */
+  /** Writes everything at once, so that no other output appears in between. */
   function write(text: string, to: NodeJS.WriteStream = stream): void {
     const erased = drawn.map(() => eraseLine).join(lineUp);
-    drawn = draw && canRedraw ? draw((stream.columns || usualColumns) - 1) : []; // the last column would wrap
+    drawn = draw && canRedraw ? draw((stream.columns || defaultColumns) - 1) : []; // the last column would wrap
     to.write(`${erased}${text}${drawn.join('\n')}`);
   }
 
@@ -59,13 +62,13 @@ export function paintFor(stream: NodeJS.WriteStream): Paint {
 }
 
 /**
- * C0 and C1 controls but the line end, which could move the cursor, change the title or hide text, and marks that reorder
- * text. U+009B alone begins an escape sequence.
+ * C0 and C1 controls except the line end, which could move the cursor, change the title or hide text, and marks that
+ * reorder text. U+009B alone begins an escape sequence.
  */
 // eslint-disable-next-line no-control-regex
 const invisible = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Text of programs, providers, callers and third-party engines, for a terminal: every control character is written out. */
+/** Writes out every control character in a text of a program, provider, caller or third-party engine. */
 export function visible(text: string): string {
   return text.replace(invisible, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -3,8 +3,7 @@
 const example = 'such as http://127.0.0.1:8484';
 
 /**
- * Returns the URL of the service without `/api/v1` and with a trailing slash. On a page, a path is resolved from its
- * origin.
+ * The URL of the service, without `/api/v1` and with a trailing slash. On a web page, a path is relative to its origin.
  */
 export function rootOf(baseUrl: string | URL | undefined): string {
   const { location } = globalThis as { location?: { readonly origin: string } };
@@ -23,7 +22,7 @@ export function rootOf(baseUrl: string | URL | undefined): string {
 
 function parse(text: string, origin: string | undefined): URL | undefined {
   try {
-    // Only a leading `.` or `/` marks a path, because `127.0.0.1:8484` must not be treated as one.
+    // A path starts with `.` or `/`; otherwise `127.0.0.1:8484` would be a path.
     return new URL(text, /^[./]/.test(text) ? origin : undefined);
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** One error class for every failure of a call. */
+/** The error of every failed call. */
 import type { Problem, ProblemCode, Violation } from './contract.ts';
 
 /**
@@ -8,6 +8,7 @@ import type { Problem, ProblemCode, Violation } from './contract.ts';
  */
 export type ClientErrorCode = 'unreachable' | 'unexpected-answer' | 'stream-broken';
 
+/** Optional members of a `ParlanceError`. */
 export interface ErrorFacts {
   /** Absent if there was no response. */
   readonly status?: number | undefined;
@@ -17,16 +18,18 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** A rejected, failed or unanswered call. An aborted call rejects with the signal's abort reason instead. */
+/**
+ * The error of a call that failed or got no response. An aborted call rejects with the signal's abort reason instead.
+ */
 export class ParlanceError extends Error {
   override readonly name = 'ParlanceError';
-  /** A newer service may return further codes: handle an unknown code by its status. */
+  /** What went wrong. A newer service may return further codes: handle an unknown code by its status. */
   readonly code: ProblemCode | ClientErrorCode;
   /** What happened, and how to fix it. Also the `message`. */
   readonly detail: string;
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** Every violation in the request, with its location. */
+  /** Every violation in the request, with its location; empty unless the code is `invalid-request`. */
   readonly errors: readonly Violation[];
   /** Seconds to wait before a retry, if known. */
   readonly retryAfter: number | undefined;
@@ -43,7 +46,7 @@ export class ParlanceError extends Error {
     this.requestId = facts.requestId;
   }
 
-  /** Creates the error from the problem of a `chat.failed` or `transcription.failed` event, or of a response. */
+  /** Creates the error for the problem of a `chat.failed` or `transcription.failed` event, or of a response. */
   static fromProblem(problem: Problem, headers?: Headers): ParlanceError {
     const { code, detail, status, errors, instance, retry_after: inBody } = problem;
     // A proxy may request a longer wait in the header.

@@ -1,5 +1,5 @@
 /**
- * Reads event streams (WHATWG server-sent events) and checks that events are numbered and nothing follows the last one.
+ * Reads event streams (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it.
  */
 import { createParser } from 'eventsource-parser';
 import type { ChatEvent, TranscriptionEvent } from './contract.ts';

@@ -34,74 +34,113 @@ export type { ClientErrorCode } from './errors.ts';
 export { ParlanceError };
 export type { Clip, Fetch, OnUploadProgress, RecordingSource };
 
+/** Options of `createClient`. */
 export interface ClientOptions {
   /**
-   * URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Default on a web page: its origin.
+   * URL of the service, such as `http://127.0.0.1:8484`, with or without `/api/v1`. Defaults to the origin of the web
+   * page if not specified; required outside of a web page.
    */
   readonly baseUrl?: string | URL;
-  /** Sent as the bearer token. */
+  /** API key, sent as the bearer token. Defaults to none if not specified. */
   readonly apiKey?: string;
-  /** Default: the global `fetch` at the time of each call. */
+  /** Sends the requests. Defaults to the global `fetch` at the time of each call if not specified. */
   readonly fetch?: Fetch;
 }
 
+/** Options of every call. */
 export interface CallOptions {
   /** Aborts the call and its work in the service; the call rejects with the abort reason. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of the calls that upload a recording. */
 export interface TranscribeOptions extends CallOptions {
-  /** An id from `transcriptionModels`. Default: the default model of the service. */
+  /** An id from `transcriptionModels`. Defaults to the default model of the service if not specified. */
   readonly model?: string;
-  /** Two-letter ISO 639-1 code. Default: detected. */
+  /** Two-letter ISO 639-1 code. Defaults to the language that the model detects if not specified. */
   readonly language?: string;
-  /** `segment` adds `segments` to the result, `word` adds `segments` and `words`. Default: `none`. */
+  /**
+   * `segment` adds `segments` to the result, `word` adds `segments` and `words`. The model must list the feature in
+   * `supports`.
+   * @default 'none'
+   */
   readonly timestamps?: Timestamps;
+  /**
+   * `translate` writes the transcript in English. The model must list `translate` in `supports`; otherwise the call
+   * rejects with `parameter-not-supported`.
+   * @default 'transcribe'
+   */
   readonly task?: Task;
-  /** Default: the name of the File, or the last segment of the path. */
+  /** Name of the recording, for information. Defaults to the name of the File, or the last segment of the path. */
   readonly fileName?: string;
-  /** Receives the sent fraction of the upload, from 0 to 1. Called only on web pages, and not with a custom `fetch`. */
+  /**
+   * Reports how much of the upload was sent, from 0 to 1. Called on web pages only, and only without
+   * `ClientOptions.fetch`.
+   */
   readonly onUploadProgress?: OnUploadProgress;
 }
 
 /** The result of a chat, with the clips created by read_aloud in call order. */
 export interface ChatAnswer extends ChatResult {
+  /** Empty if nothing was read aloud. */
   readonly clips: readonly Clip[];
 }
 
-/** Transcriptions of long recordings. They are independent of connections, and survive a restart of the service. */
+/** Transcriptions of long recordings: they are independent of a connection, and survive a restart of the service. */
 export interface Transcriptions {
-  /** Resolves once the recording is stored. From then on, it survives disconnects and restarts. */
+  /**
+   * Uploads the recording and resolves once the service has stored it. From then on, the transcription survives a
+   * restart.
+   *
+   * @example
+   * import { createClient } from '@parlance/server/client';
+   *
+   * const { transcriptions } = createClient({ baseUrl: 'http://127.0.0.1:8484' });
+   * const { id } = await transcriptions.create('lecture.mp3');
+   * const { text } = await transcriptions.wait(id);
+   * await transcriptions.delete(id);
+   * console.log(text);
+   */
   create(recording: RecordingSource, options?: TranscribeOptions): Promise<TranscriptionJob>;
-  /** Returns the current state. `wait`: seconds to wait for the end, at most 30. */
+  /**
+   * Resolves with the current state. `wait`: seconds to wait for the end of the transcription, at most 30. Defaults to
+   * no wait if not specified. Rejects with `not-found` if there is no such transcription.
+   */
   get(id: string, options?: CallOptions & { readonly wait?: number }): Promise<TranscriptionJob>;
   /**
-   * Resolves with the transcript, without a time limit; rejects with the problem of a failed transcription. Retries
-   * while the service is restarting or busy, for up to five minutes without a response. An abort ends only the wait.
+   * Resolves with the transcript, however long that takes. Rejects with the problem of a transcription that failed.
+   * Retries while the service is restarted or busy, for up to five minutes without an answer. An abort ends only the
+   * wait.
    */
   wait(id: string, options?: CallOptions): Promise<Transcription>;
   /**
-   * Yields the events after `after`, the `seq` of the last event that you have. Resumes when the connection breaks or
-   * the service restarts, for up to five minutes without an event.
+   * Yields the events that follow `after`, the `seq` of the last event that you have received. Defaults to all events
+   * if not specified. Resumes when the connection breaks or the service is restarted, for up to five minutes without an
+   * event.
    */
   events(
     id: string,
     options?: CallOptions & { readonly after?: number },
   ): AsyncGenerator<TranscriptionEvent, void, undefined>;
-  /** Returns the transcript so far as plain text, subtitles or a JSON string. Default: `text`. */
+  /**
+   * Resolves with the transcript so far: the text, subtitles, or JSON as a string. `format` defaults to `text` if not
+   * specified.
+   */
   transcript(id: string, options?: CallOptions & { readonly format?: TranscriptFormat }): Promise<string>;
   /** Ends the work and deletes the recording and the transcript. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 
-/** Models, voices and programs that can be installed on the machine of the service. */
+/** The models, voices and libraries that can be installed on the machine of the service. */
 export interface Preparations {
+  /** Resolves with all of them and their states. */
   list(options?: CallOptions): Promise<PreparationList>;
   /**
-   * Starts a preparation and resolves with its state, before it has finished. Rejects unless `startable` of the list is
-   * true.
+   * Starts the installation and resolves with its state; the installation continues after that. Rejects unless
+   * `startable` of the list is true.
    */
   start(id: string, options?: CallOptions): Promise<Preparation>;
+  /** Stops the installation and resolves with its state. Files that have been downloaded are kept. */
   stop(id: string, options?: CallOptions): Promise<Preparation>;
 }
 
@@ -112,43 +151,95 @@ export interface Preparations {
  */
 export interface Client {
   /**
-   * Transcribes a recording. Uses the event stream, whose head arrives within 5 s, because Node's fetch gives up after
-   * 300 s without a response head. Falls back to `POST /transcribe` if the key may not stream.
+   * Transcribes a recording of up to 25 MiB. Uses the event stream, whose response starts within 5 s: the `fetch` of
+   * Node.js times out after 300 s without a response. With a key that may not stream, uses `POST /transcribe`.
+   *
+   * @example
+   * import { createClient } from '@parlance/server/client';
+   *
+   * const client = createClient({ baseUrl: 'http://127.0.0.1:8484' });
+   * const { text, segments } = await client.transcribe('note.webm', { language: 'en', timestamps: 'segment' });
+   * console.log(text, segments);
    */
   transcribe(recording: RecordingSource, options?: TranscribeOptions): Promise<Transcription>;
   /**
    * Yields segments and progress while the recording is transcribed, if the model reports them. The last event is
    * `transcription.completed` or `transcription.failed`; otherwise the loop throws. The request is sent when iteration
    * starts; breaking out of the loop cancels the transcription.
+   *
+   * @example
+   * import { createClient } from '@parlance/server/client';
+   *
+   * const client = createClient({ baseUrl: 'http://127.0.0.1:8484' });
+   * for await (const event of client.streamTranscription('note.webm')) {
+   *   if (event.type === 'segment.created') console.log(event.segment.start_ms, event.segment.text);
+   *   if (event.type === 'transcription.failed') console.error(event.problem.detail);
+   * }
    */
   streamTranscription(
     recording: RecordingSource,
     options?: TranscribeOptions,
   ): AsyncGenerator<TranscriptionEvent, void, undefined>;
+  /** Transcriptions of recordings that are too long for one request. */
   readonly transcriptions: Transcriptions;
   /**
-   * Returns whether transcription is available, without cost. An unknown model is reported in the result, not as an
-   * error.
+   * Resolves with whether transcription is available; free of charge. `model` defaults to the default model if not
+   * specified. An unknown model is reported in the result, not as an error.
    */
   transcriptionAvailability(options?: CallOptions & { readonly model?: string }): Promise<TranscriptionAvailability>;
+  /** Lists the transcription models with their availability, and the id of the default model. */
   transcriptionModels(options?: CallOptions): Promise<ModelList>;
+  /**
+   * Sends a conversation and resolves with the complete answer, after all steps and tool calls. Long answers need a
+   * stream: the `fetch` of Node.js times out after 300 s without a response.
+   *
+   * @example
+   * import { createClient } from '@parlance/server/client';
+   *
+   * const client = createClient({ baseUrl: 'http://127.0.0.1:8484' });
+   * const { content, clips } = await client.chat({ messages: [{ role: 'user', content: 'Hello!' }] });
+   * console.log(content, clips);
+   */
   chat(request: ChatRequest, options?: CallOptions): Promise<ChatAnswer>;
   /**
-   * Yields the events of a run. The last one is `chat.completed` or `chat.failed`; otherwise the loop throws. The
-   * request is sent when iteration starts; breaking out of the loop cancels the run.
+   * Sends a conversation and yields the events of the run. The last one is `chat.completed` or `chat.failed`; otherwise
+   * the loop throws. The request is sent when iteration starts; breaking out of the loop cancels the run.
+   *
+   * @example
+   * import { createClient } from '@parlance/server/client';
+   *
+   * const client = createClient({ baseUrl: 'http://127.0.0.1:8484' });
+   * for await (const event of client.streamChat({ messages: [{ role: 'user', content: 'Hello!' }] })) {
+   *   if (event.type === 'content.delta') process.stdout.write(event.delta);
+   *   if (event.type === 'chat.failed') console.error(event.problem.detail);
+   * }
    */
   streamChat(request: ChatRequest, options?: CallOptions): AsyncGenerator<ChatEvent, void, undefined>;
+  /** Lists the chat models with their availability, and the id of the default model. */
   chatModels(options?: CallOptions): Promise<ModelList>;
-  /** Resolves with the first audio bytes: stream the `body` of the response, or await its `blob()`. */
+  /**
+   * Synthesizes speech and resolves with the first audio bytes: stream the `body` of the response, or await its
+   * `blob()`.
+   *
+   * @example
+   * import { writeFile } from 'node:fs/promises';
+   * import { createClient } from '@parlance/server/client';
+   *
+   * const client = createClient({ baseUrl: 'http://127.0.0.1:8484' });
+   * const { body } = await client.speak({ text: 'Hello!', format: 'wav' });
+   * if (body) await writeFile('hello.wav', body);
+   */
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
   /**
-   * Resolves with the first audio bytes. An `<audio>` element can play the `url` at once, without a key. The synthesis
-   * ends if nobody reads the clip for 15 s.
+   * Synthesizes speech and resolves with the first audio bytes: an `<audio>` element plays the `url` at once, without a
+   * key. The synthesis ends when nobody has read the clip for 15 s.
    */
   createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
-  /** Ends the synthesis and all playback of the clip. `id`: from `createClip` or an `audio.created` event. */
+  /** Deletes a clip and ends its synthesis and playback. `id`: from `createClip` or an `audio.created` event. */
   deleteClip(id: string, options?: CallOptions): Promise<void>;
+  /** Lists the speech models with their voices and availability, and the id of the default model. */
   speechModels(options?: CallOptions): Promise<SpeechModelList>;
+  /** Installation of models, voices and libraries. */
   readonly preparations: Preparations;
 }
 
@@ -157,7 +248,21 @@ const json = { Accept: 'application/json' };
 const maxWaitSeconds = 30;
 const eventStream = { Accept: 'text/event-stream' };
 
-/** Throws a `TypeError` if `baseUrl` is not a valid service URL. */
+/**
+ * Creates a client. It sends no request itself. Throws a `TypeError` if `baseUrl` is not a valid service URL.
+ *
+ * @example
+ * import { createClient, ParlanceError } from '@parlance/server/client';
+ *
+ * const client = createClient({ baseUrl: 'http://127.0.0.1:8484', apiKey: 'pk_...' });
+ * try {
+ *   const { default: model } = await client.chatModels();
+ *   console.log(model);
+ * } catch (error) {
+ *   if (!(error instanceof ParlanceError)) throw error;
+ *   console.error(error.code, error.detail, error.retryAfter);
+ * }
+ */
 export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Client {
   const root = rootOf(baseUrl);
   const http = createFetchClient<paths>({
@@ -272,17 +377,18 @@ async function resultOf(events: AsyncIterable<TranscriptionEvent>): Promise<Tran
   throw new ParlanceError('stream-broken', 'The stream ended before its last event.');
 }
 
-/** Whether the key may not stream, or the service does not support streams yet. */
+/** The key may not stream, or the service is older than its event streams. */
 function isWithoutStream(error: unknown): boolean {
   if (!(error instanceof ParlanceError)) return false;
   return error.code === 'operation-not-allowed' || error.code === 'not-found' || error.code === 'method-not-allowed';
 }
 
-/** Looked up per call: mocks and instrumentation may replace it after the client is created. */
+/** Looked up per call, because mocks and instrumentation may replace it after the client is created. */
 const globalFetch: Fetch = (request) => globalThis.fetch(request);
 
 /**
- * Bodies are read here, because openapi-fetch does not distinguish a broken body from a request that could not be sent.
+ * The client reads bodies itself: openapi-fetch does not distinguish a broken body from a request that could not be
+ * sent.
  */
 const unparsed: object = { parseAs: 'stream' };
 

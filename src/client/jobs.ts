@@ -3,12 +3,12 @@ import type { Transcription, TranscriptionEvent, TranscriptionJob } from './cont
 import { ParlanceError } from './errors.ts';
 import { readEvents, transcriptionEvents } from './events.ts';
 
-/** Gives up after this time without a response. */
+/** Retries end after this time without an answer. */
 const giveUpAfterMs = 300_000;
 const defaultPauseMs = 1_000;
-const maxPauseMs = 10_000;
+const longestPauseMs = 10_000;
 
-/** Calls `get`, a long poll, until the job has ended. Rejects with the problem of a failed transcription. */
+/** `get` waits for the end, up to the limit of the service. Rejects with the problem of a transcription that failed. */
 export async function waitForJob(
   get: () => Promise<TranscriptionJob>,
   signal: AbortSignal | undefined,
@@ -19,11 +19,11 @@ export async function waitForJob(
     if (!job) continue;
     if (job.result) return job.result;
     if (job.problem) throw ParlanceError.fromProblem(job.problem);
-    retries.reset();
+    retries.renew();
   }
 }
 
-/** `open` requests the events after the one with the number `after`; -1: all. */
+/** `open` requests the events that follow the given `seq`; -1 requests all. */
 export async function* followJob(
   open: (after: number) => Promise<ReadableStream<Uint8Array>>,
   after: number,
@@ -35,7 +35,7 @@ export async function* followJob(
       const events = readEvents<TranscriptionEvent>(await open(last), transcriptionEvents, signal, last + 1);
       for await (const event of events) {
         last = event.seq;
-        retries.reset();
+        retries.renew();
         yield event;
       }
       return;
@@ -48,19 +48,19 @@ export async function* followJob(
 function createRetries(signal: AbortSignal | undefined) {
   let since = Date.now();
   return {
-    reset: () => void (since = Date.now()),
-    /** Pauses before a retry. Throws the error if it is permanent, or if it has lasted too long. */
+    renew: () => void (since = Date.now()),
+    /** Throws the error if it is not temporary, or after `giveUpAfterMs`. */
     pauseAfter: async (error: unknown): Promise<undefined> => {
       signal?.throwIfAborted();
-      if (!isTransient(error) || Date.now() - since > giveUpAfterMs) throw error;
+      if (!isTemporary(error) || Date.now() - since > giveUpAfterMs) throw error;
       const { retryAfter } = error as ParlanceError;
-      await pause(Math.min(maxPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
+      await pause(Math.min(longestPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
       return undefined;
     },
   };
 }
 
-function isTransient(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   if (!(error instanceof ParlanceError)) return false;
   return ['unreachable', 'stream-broken'].includes(error.code) || [429, 502, 503, 504].includes(error.status ?? 0);
 }

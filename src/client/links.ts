@@ -1,16 +1,17 @@
 /** Reads the clips in the Link header of a chat response (RFC 8288). */
 
-/** Audio that can be fetched for a short time without a token, for example by an `<audio>` element. */
+/** Audio that can be fetched for ten minutes without an API key: usable as the `src` of an `<audio>` element. */
 export interface Clip {
   /** Absolute URL. */
   readonly url: string;
+  /** Media type, such as `audio/mpeg`. */
   readonly content_type: string;
 }
 
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)/g;
 const parameter = /;\s*([^\s=;,]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/g;
 
-/** Resolves a path relative to the service, whose URL may also have a path behind a reverse proxy. */
+/** A path is relative to the URL of the service, which may itself have a path (behind a reverse proxy). */
 export function absoluteUrl(url: string, root: string): string {
   return new URL(url.replace(/^\/(?!\/)/, ''), root).href;
 }

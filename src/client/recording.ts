@@ -19,12 +19,12 @@ function isRecording(source: unknown): source is Blob | Uint8Array<ArrayBuffer> 
   return source instanceof Blob || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
-/** The part of `process` that is used here, so that pages need no types of Node.js. */
+/** The part of `process` that is used, so that web pages do not need the types of Node.js. */
 interface NodeProcess {
   getBuiltinModule?(name: 'node:fs'): { openAsBlob(path: string): Promise<Blob> };
 }
 
-/** Loads `node:fs` without an import statement, so that bundlers for pages do not include it. */
+/** `node:fs` is not imported, because bundlers for web pages would fail on it. */
 async function openFile(path: string): Promise<Blob> {
   const { process } = globalThis as { process?: NodeProcess };
   const fs = process?.getBuiltinModule?.('node:fs');

@@ -1,9 +1,12 @@
 /** Wraps fetch: returns successful responses of the expected media type, else throws a `ParlanceError`. */
 import { mediaTypeOf, ParlanceError, toError, unexpected } from './errors.ts';
 
+/** Sends a request, as the global `fetch` does. */
 export type Fetch = (request: Request) => Promise<Response>;
 
-/** Expects the media type of the request's Accept header: a type, a range such as `audio/*`, or any type if absent. */
+/**
+ * The expected media type is the request's Accept header: a media type, a range such as `audio/*`, or absent for any.
+ */
 export function strict(fetch: Fetch): Fetch {
   return async (request) => {
     const response = await attempt(fetch, request);

@@ -1,10 +1,10 @@
 /** A fetch that reports upload progress, based on XMLHttpRequest because the fetch of browsers cannot. */
 import type { Fetch } from './transport.ts';
 
-/** Receives a fraction from 0 to 1 that never decreases. */
+/** Called with the fraction of the upload that was sent, from 0 to 1. It never decreases. */
 export type OnUploadProgress = (fraction: number) => void;
 
-/** The parts of the DOM that are used here, because the client is compiled with the types of Node.js. */
+/** The parts of the DOM that are used, because the client is compiled without the types of the DOM. */
 interface ProgressEventLike {
   readonly lengthComputable: boolean;
   readonly loaded: number;
@@ -30,7 +30,7 @@ interface XmlHttpRequestLike {
 
 const headersReceived = 2;
 
-/** Returns undefined if there is no XMLHttpRequest, as in Node.js. */
+/** Returns undefined where XMLHttpRequest does not exist, as in Node.js. */
 export function uploadFetch(onProgress: OnUploadProgress): Fetch | undefined {
   const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => XmlHttpRequestLike };
   if (!XMLHttpRequest) return undefined;
@@ -41,7 +41,7 @@ export function uploadFetch(onProgress: OnUploadProgress): Fetch | undefined {
   };
 }
 
-/** Resolves with the response head, as fetch does, because the body may be an event stream. */
+/** Resolves with the status and headers, as fetch does: the body may be an event stream. */
 function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress: OnUploadProgress): Promise<Response> {
   return new Promise((resolve, reject) => {
     const encoder = new TextEncoder();
@@ -54,7 +54,7 @@ function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress:
     };
     const fail = (reason: Error) => {
       request.signal.removeEventListener('abort', abort);
-      reject(reason); // has no effect once the head has arrived
+      reject(reason); // has no effect once the promise has resolved
       stream?.error(reason);
       stream = undefined;
     };
@@ -86,7 +86,7 @@ function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress:
   });
 }
 
-/** Statuses for which the Response constructor accepts no body. */
+/** Statuses for which Response accepts no body. */
 const withoutBody = [204, 205, 304];
 
 function responseOf(xhr: XmlHttpRequestLike, body: ReadableStream<Uint8Array>): Response {

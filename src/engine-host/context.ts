@@ -20,7 +20,7 @@ import type { Residents } from './resident/index.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
 
-/** Encodes speech: for the engines, and for what the service itself has to say. */
+/** Encodes speech, for the engines and for the service itself. */
 export type SpeechEncoder = Pick<EngineContext, 'formats' | 'encode'>;
 
 /** Throws a `SettingsError` if FFMPEG is not executable. */
@@ -48,7 +48,7 @@ export interface ContextOptions {
   readonly viaId: string;
   readonly encoder: SpeechEncoder;
   readonly metrics?: Metrics | undefined;
-  /** Called for each queue that an engine makes. */
+  /** Called for each queue that an engine creates. */
   readonly registerQueue?: ((instance: string, options: CallQueueOptions) => void) | undefined;
 }
 
@@ -82,7 +82,7 @@ export function createEngineContexts({
       resolve: (path) => resolve(settings.baseDir, path),
       cores: availableParallelism(),
       temporaryDirectory: () => markHandled(workspace.accountedDirectory(instance)),
-      decode: (...call) => markHandled(decode(...call).then(noteLength)),
+      decode: (...call) => markHandled(decode(...call).then(recordLength)),
       ...encoder,
       readWav: (bytes) => markHandled(samplesOf(bytes)),
       queue(options) {
@@ -116,8 +116,8 @@ export function createEngineContexts({
   };
 }
 
-/** The timeout of a transcription follows from it. */
-function noteLength(decoded: Decoded): Decoded {
+/** Records the length of the recording, from which the timeout of the transcription is derived. */
+function recordLength(decoded: Decoded): Decoded {
   const usage = currentUsage();
   if (usage) usage.decodedMs = Math.max(usage.decodedMs ?? 0, lengthOf(decoded));
   return decoded;
@@ -129,7 +129,7 @@ async function samplesOf(bytes: AsyncIterable<Uint8Array>): Promise<Pcm> {
   return sound;
 }
 
-/** Adds chain and trace to the requests that an engine makes for a request, and not to its downloads. */
+/** Adds the service chain and the trace to requests on behalf of a caller, and not to downloads. */
 function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContext['fetch'] {
   return (input, init) => {
     const chain = currentVia();
@@ -143,7 +143,10 @@ function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContex
   };
 }
 
-/** The ffmpeg for decoding, opus, flac and aac; undefined: WASM decoders are used, and these formats are not available. */
+/**
+ * Returns the ffmpeg that decodes, and that encodes opus, flac and aac. If it is undefined, WASM decoders are used, and
+ * these formats are not available.
+ */
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);
   const path = resolve(baseDir, ffmpeg);

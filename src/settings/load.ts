@@ -33,11 +33,14 @@ export type EngineInstances = Readonly<Record<string, InstanceSettings | readonl
 /** The settings from the environment and the file. */
 type GivenSettings = Settings & Partial<Pick<LoadedSettings, 'engines' | 'mcpServers' | 'compatAliases'>>;
 
+/** The validated settings, with defaults. */
 export interface LoadedSettings extends Settings {
+  /** DATA_DIR as an absolute path. */
   readonly dataDir: string;
   readonly engines: EngineInstances;
   /** True if the file lists the engines: all of them are then required. The default engines are optional. */
   readonly enginesAreListed: boolean;
+  /** MCP servers by name. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
   /** Model ids by the names that apps send under /v1. */
   readonly compatAliases: Readonly<Record<string, string>>;
@@ -51,7 +54,10 @@ export interface LoadedSettings extends Settings {
 
 const defaultFile = 'parlance.config.yaml';
 
-/** Throws a `SettingsError`. */
+/**
+ * Loads the settings from the environment and from PARLANCE_CONFIG, or parlance.config.yaml in `cwd`; the environment
+ * takes precedence. Throws a `SettingsError` that lists every invalid setting.
+ */
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
   const values: Record<string, unknown> = {};

@@ -24,11 +24,11 @@ export interface SharedAccount extends DiskAccount {
 }
 
 export interface AccountOptions {
-  /** Default: the caller of the current request. */
+  /** Defaults to the caller of the current request. */
   readonly holder?: Holder;
   /** Maximum bytes of this account. */
   readonly limit?: number;
-  /** Bytes that are on the disk already, from before a restart: taken whatever the limits. */
+  /** Bytes that already exist from before a restart: they count, but are never rejected. */
   readonly existing?: number;
 }
 
@@ -38,7 +38,7 @@ export interface FileSystemSpace {
 }
 
 export interface DiskBudgetOptions {
-  /** Default: 4 GiB, or half of the free space if that is less. */
+  /** Defaults to 4 GiB, or half of the free space if that is less. */
   readonly bytes?: number | undefined;
   /** Called often: statfs of a local file system takes less than a microsecond. */
   readonly space: () => FileSystemSpace;
@@ -55,7 +55,7 @@ export function largestSpeech(budgetBytes: number): number {
 }
 
 /** Bytes written between two checks of the free space. */
-const lookEveryBytes = 16 * 1024 ** 2;
+const checkEveryBytes = 16 * 1024 ** 2;
 
 const mostReservedBytes = 64 * 1024 ** 2;
 
@@ -64,7 +64,7 @@ export class DiskBudget {
   readonly #space: () => FileSystemSpace;
   readonly #held = new Map<Holder, number>();
   #used = 0;
-  #sinceLook = 0;
+  #sinceCheck = 0;
 
   constructor({ space, bytes = Math.min(defaultBytes, Math.floor(space().freeBytes / 2)) }: DiskBudgetOptions) {
     this.bytes = bytes;
@@ -106,16 +106,16 @@ export class DiskBudget {
   }
 
   /**
-   * A holder may not hold more than what remains free: a single holder gets half, two get a third each, and there is always
-   * space for one more. (Files in use cannot be evicted, so with fixed shares the last holder would get nothing.)
+   * An owner may use no more than what then remains free: a single owner gets half, two get a third each, and there is
+   * always space for one more. (Files in use cannot be evicted, so with fixed shares the last owner would get nothing.)
    */
   #take(holder: Holder, bytes: number): void {
     const held = (this.#held.get(holder) ?? 0) + bytes;
     if (held > this.bytes - this.#used - bytes) {
       throw storageFull('The disk budget for temporary files is exhausted; try again later.');
     }
-    this.#sinceLook += bytes;
-    if (this.#sinceLook >= lookEveryBytes) this.#expectSpace();
+    this.#sinceCheck += bytes;
+    if (this.#sinceCheck >= checkEveryBytes) this.#expectSpace();
     this.#add(holder, bytes);
   }
 
@@ -131,13 +131,13 @@ export class DiskBudget {
     this.#used -= bytes;
   }
 
-  /** Keeps some free space for other programs and for the log. */
+  /** Free space that is left to other programs and the log. */
   #expectSpace(): void {
     const { freeBytes, totalBytes } = this.#space();
     if (freeBytes < Math.min(mostReservedBytes, totalBytes / 100)) {
       throw storageFull('The disk of the service is nearly full; try again later.');
     }
-    this.#sinceLook = 0;
+    this.#sinceCheck = 0;
   }
 }
 

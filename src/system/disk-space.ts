@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { EngineError } from '../../engines/contract/index.ts';
 import { spaceOf } from './disk-budget.ts';
 
-/** For the rest of the service. */
+/** Free space that is left to the rest of the service. */
 const reservedBytes = 64 * 2 ** 20;
 
 /** Throws `storage-full` unless the file system of the directory, which need not exist yet, has room for the bytes. */

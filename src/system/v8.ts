@@ -3,8 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * V8 allocates in the old space what survived at the same place before: with a thousand live streams, each of their
- * events, until the next full collection. docs/decisions/13-memory-of-a-stream.md has the figures.
+ * V8 allocates objects directly in the old space if earlier ones from the same place survived: with a thousand live
+ * streams, each of their events, until the next full collection. docs/decisions/13-memory-of-a-stream.md has the
+ * figures.
  */
 export function keepYoungObjectsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

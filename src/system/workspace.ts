@@ -1,6 +1,6 @@
 /**
- * The temporary directory of this process. Removed when the process exits; directories of killed processes are cleaned up
- * at the next startup.
+ * The temporary directory of this process. It is removed when the process exits; the next startup removes the
+ * directories of killed processes.
  */
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -20,8 +20,8 @@ export interface AccountedDirectory extends TemporaryDirectory {
 export type Workspace = Awaited<ReturnType<typeof createWorkspace>>;
 
 /**
- * Creates the directory under `root` and removes those of dead processes. Files that cannot be removed later, such as
- * those of a disk that has become read-only, are logged, and fail no request and no shutdown.
+ * Creates the directory under `root` and removes those of dead processes. If files cannot be removed later, for example
+ * because the disk has become read-only, that is logged and fails no request and no shutdown.
  */
 export async function createWorkspace(root: string, diskBytes?: number, log?: Pick<Logger, 'warn'>) {
   await makeDirectory(root);
@@ -53,9 +53,9 @@ export async function createWorkspace(root: string, diskBytes?: number, log?: Pi
   return {
     path,
     disk,
-    /** Creates a private directory (0700); the caller must dispose it. */
+    /** Creates a private directory (0700). The caller must dispose of it. */
     directory,
-    /** The same, with a disk account. Throws `storage-full`. */
+    /** Creates one with a disk account. Throws `storage-full`. */
     async accountedDirectory(purpose: string, options?: AccountOptions): Promise<AccountedDirectory> {
       const account = disk.open(options);
       const made = await directory(purpose);
@@ -95,7 +95,7 @@ async function removeStale(root: string): Promise<void> {
     if (space === undefined) continue;
     const path = join(root, name);
     const dead = space === namespace ? startTime(Number(pid)) !== start : await isOld(path);
-    // In a directory shared by users, we may lack the permission.
+    // In a directory that is shared by users, the permission may be missing.
     if (dead) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -116,7 +116,7 @@ function pidNamespace(): string {
   }
 }
 
-/** In clock ticks since boot (proc(5), field 22); without /proc, only whether the process runs. */
+/** Start time in clock ticks since boot (proc(5), field 22). Without /proc, it says only whether the process runs. */
 function startTime(pid: number): string {
   try {
     const fields = readFileSync(`/proc/${String(pid)}/stat`, 'latin1')

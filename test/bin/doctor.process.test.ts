@@ -44,14 +44,14 @@ test('one that cannot be reached is missing, and transcribes nothing', async () 
   const said = 'URL, with a key: The provider is unreachable.';
   const fix = 'fix: start the provider there, or change baseUrl';
   for (const name of names) expect(found(name)).toEqual({ said: `MISSING provider ${name} ${said}`, fix });
-  expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
+  expect({ code, verdict }).toEqual({ code: 1, verdict: 'Transcription: no model works.' });
 });
 
 test('one that refuses the key is missing, and transcribes nothing', async () => {
   const { code, verdict, found } = await examine(answers(401, { error: { message: `${key} is wrong` } }));
   for (const name of names)
     expect(found(name).said).toMatch(/^MISSING .* URL, with a key: The provider rejected the API key/);
-  expect({ code, verdict }).toEqual({ code: 1, verdict: 'Nothing can transcribe.' });
+  expect({ code, verdict }).toEqual({ code: 1, verdict: 'Transcription: no model works.' });
 });
 
 test('another Parlance cannot chat under this path', async () => {
@@ -120,7 +120,7 @@ describe('the verdict', () => {
       'engines: { ear: { use: ./transcription.mjs }, mind: { use: llm-agent, baseUrl: "http://127.0.0.1:9" } }';
     expect(await judge(config)).toEqual({
       code: 1,
-      verdicts: ['Nothing can chat.', 'Speech: no engine is configured.', 'Transcription works with: tiny'],
+      verdicts: ['Chat: no model works.', 'Speech: no engine is configured.', 'Transcription works with: tiny'],
     });
   });
 
@@ -139,19 +139,19 @@ describe('the verdict', () => {
     ]);
     expect(stdout).toMatch(/absent {2}ffmpeg {7}not found.*\n {10}fix: /);
     expect(stdout).toMatch(/engine ollama\n {2}(absent|ok) /);
-    expect(stdout).toMatch(/what setup prepares; further models: npm run models\n(.*\n)* {2}absent {2}chat /);
+    expect(stdout).toMatch(/assets that setup installs \(further models: npm run models\)\n(.*\n)* {2}absent {2}chat /);
     expect(stdout).not.toMatch(/absent {2}(small|es_ES)/);
     expect(stdout).toMatch(/MISSING whisper-cli/);
     const sandbox = await runScript('src/bin/doctor.ts', [], { cwd, env: { ...env, PARLANCE_SANDBOX: '1' } });
     expect(sandbox.stdout.match(/^engine sandbox\n.*/gm)).toEqual([
-      'engine sandbox\n  ok      engine       needs nothing of this machine',
+      'engine sandbox\n  ok      engine       requires nothing on this machine',
     ]);
   });
 
   test('counts transcription on a fresh machine, but not the chat servers that may be there', async () => {
     const { code, verdicts } = await judge(undefined, { PATH: '/nowhere' });
     expect(code).toBe(1);
-    expect(verdicts.at(-1)).toBe('Nothing can transcribe.');
+    expect(verdicts.at(-1)).toBe('Transcription: no model works.');
     expect(verdicts[0]).toMatch(/^Chat(:| works)/); // whoever works on this machine may run one
   });
 });
@@ -180,7 +180,7 @@ describe('the keys file', () => {
       'MISSING app a token expired at 2020-01-01T00:00:00Z',
       'fix: remove the entry, or make a new token',
       'ok app a token expires at 2999-01-01T00:00:00Z',
-      'MISSING cron the key may use no model that is served now',
+      'MISSING cron the key may not use any of the models that are served now',
       expect.stringContaining('fix: change its `models`; served are sandbox-') as string,
     ]);
     expect(code).toBe(0);

@@ -39,7 +39,7 @@ it('overwrites nothing, and follows no link out of the folder', async () => {
 });
 
 it.for([
-  [['../out', '--capability', 'chat'], '"../out" is not a name for the package'],
+  [['../out', '--capability', 'chat'], '"../out" is not a valid package name'],
   [['mine', '--capability', 'toString'], '--capability must be one of transcription, chat, speech'],
   [['mine', '--capabilty', 'chat'], "Unknown option '--capabilty'"],
 ] as const)('refuses %j', async ([args, message]) => {

@@ -66,7 +66,9 @@ it('lists the keys: tokens, rights, limits, and what they have used today', asyn
   expect(stdout).not.toContain(secret);
   const [unnamed, lobby, app] = stdout.split(/\n(?=\S)/);
   expect(unnamed).toMatch(/^key-1\n {2}tokens {6}one, of API_KEYS\n/);
-  expect(lobby).toMatch(/^lobby\n {2}tokens {6}aaaaaaaa… without expiry\n {2}operations {2}all but startPreparation/);
+  expect(lobby).toMatch(
+    /^lobby\n {2}tokens {6}aaaaaaaa… without expiry\n {2}operations {2}all except startPreparation/,
+  );
   expect(lobby).toContain('limits      120 minutes of audio per day');
   expect(lobby).toContain('today       12.5 of 120 minutes of audio, 4200 tokens');
   expect(app).toContain('bbbbbbbb… expired 2020-01-01T00:00:00Z; cccccccc… without expiry');
@@ -77,7 +79,7 @@ it('removes a key with its tokens, and nothing else of the file', async () => {
   const { code, stdout, path, text } = await runWithFile(['revoke', 'web-app']);
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringMatching(/web-app is removed.* 2 tokens.*SIGHUP/) as string,
+    stdout: expect.stringMatching(/Removed web-app.* 2 tokens.*SIGHUP/) as string,
   });
   const left = file.replace(/\n {2}# Two tokens[^#]*#/, '\n#');
   expect((await text()).replaceAll(/\n+/g, '\n')).toBe(left.replaceAll(/\n+/g, '\n'));

@@ -55,7 +55,7 @@ describe('models', () => {
 describe('models remove', () => {
   it('says that a model is not there, and what is no model', async () => {
     const { models } = await machine(status(404));
-    expect(await models('remove', 'small')).toMatchObject({ code: 1, stderr: 'models: small is not there\n' });
+    expect(await models('remove', 'small')).toMatchObject({ code: 1, stderr: 'models: small is not installed\n' });
     expect(await models('remove', 'transcription')).toMatchObject({
       code: 1,
       stderr: /^models: there is no model "transcription"/,

@@ -35,8 +35,8 @@ const engine = (groups: string) => `
 
 const groups = `[
   { id: 'voice', assets: [asset('voice', 'A voice', 63201294, 'CC0')] },
-  { id: 'base', assets: [asset('base', 'The base', null, 'MIT')], atStart: true },
-  { id: 'there', assets: [asset('there', 'What is there', 1, 'MIT', { isReady: () => true })], atStart: true },
+  { id: 'base', assets: [asset('base', 'The base', null, 'MIT')], isAutomatic: true },
+  { id: 'there', assets: [asset('there', 'What is there', 1, 'MIT', { isReady: () => true })], isAutomatic: true },
 ]`;
 
 async function machine() {
@@ -57,8 +57,8 @@ async function machine() {
 test('without a name: what starts unasked, once for all engines; it says what it leaves out', async () => {
   const { run, prepared } = await machine();
   const { code, stderr } = await run('setup');
-  expect(stderr).toContain('All that the settings need at once is there.');
-  expect(stderr).toMatch(/^Left out: voice, .*`npm run setup -- NAME` installs one\.$/m);
+  expect(stderr).toContain('Everything that the settings need is installed.');
+  expect(stderr).toMatch(/^Not installed: voice, .*`npm run setup -- NAME` installs one\.$/m);
   expect(code).toBe(0);
   expect(await prepared()).toEqual(['first base']);
 });
@@ -66,14 +66,14 @@ test('without a name: what starts unasked, once for all engines; it says what it
 test('with names: what they are, and nothing else', async () => {
   const { run, prepared } = await machine();
   const { code, stderr } = await run('setup', 'voice');
-  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('voice is there.') as string });
+  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('voice is installed.') as string });
   expect(await prepared()).toEqual(['first voice']);
 });
 
 test('an unknown name is an error that lists the known ones, and installs nothing', async () => {
   const { run, prepared } = await machine();
   const { code, stderr } = await run('setup', 'voice', 'orchestra');
-  expect(stderr).toBe('setup: there is no "orchestra"; known: voice, base, there\n');
+  expect(stderr).toBe('setup: unknown name "orchestra"; known: voice, base, there\n');
   expect(code).toBe(1);
   expect(await prepared()).toEqual([]);
 });
@@ -190,7 +190,7 @@ describe('an unknown name', () => {
     async (name) => {
       const { setup, site } = await withModels(status(404));
       const { code, stderr } = await setup(name);
-      expect({ code, stderr }).toMatchObject({ code: 1, stderr: /^setup: there is no "/ });
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: /^setup: unknown name "/ });
       expect(stderr.length).toBeLessThan(600);
       expect(site.requests).toEqual([]);
     },

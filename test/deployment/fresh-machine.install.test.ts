@@ -279,7 +279,7 @@ describe('npm run setup', () => {
     for (const step of ['downloading Whisper base', 'building whisper.cpp']) {
       expect(percentagesIn(setup.said.stderr, step).at(-1)).toBe(100);
     }
-    expect(setup.said.stderr).toMatch(/All that the settings need at once is there\./);
+    expect(setup.said.stderr).toMatch(/Everything that the settings need is installed\./);
     expect(await filesOf(setup)).toEqual([
       'bin',
       'bin/whisper-cli',
@@ -300,7 +300,7 @@ describe('npm run setup', () => {
 
     const again = await startProcess('src/bin/setup.ts', machine);
     expect(await again.exit).toEqual({ code: 0, signal: null });
-    expect(again.said.stderr).toMatch(/^All that the settings need at once is there\./);
+    expect(again.said.stderr).toMatch(/^Everything that the settings need is installed\./);
     expect(mirror.requests).toHaveLength(1);
   });
 
@@ -351,7 +351,7 @@ describe('npm run setup', () => {
     setup.kill(signal);
     expect(await setup.exit).toEqual({ code, signal: null });
     await expect.poll(() => alive(compilers), patience).toEqual([]);
-    const steps = /Not finished: (?=.*building whisper\.cpp)(?=.*downloading Whisper base).*goes on where it stopped/;
+    const steps = /Not finished: (?=.*building whisper\.cpp)(?=.*downloading Whisper base).*continues where it stopped/;
     expect(setup.said.stderr).toMatch(/%\nInterrupted\. .*\n$/);
     expect(setup.said.stderr).toMatch(steps);
     expect((await filesOf(setup)).filter((path) => !isOfBuild(path))).toEqual([
@@ -392,7 +392,7 @@ describeWith(['whisper-cli', 'whisper-host', 'ffmpeg'], 'npm run doctor', (found
       /MISSING whisper-cli .*cannot be built without .*: run `apt-get install npm tar cmake make g\+\+`, then `npm run setup`\.\n/,
     );
     expect(stdout).toMatch(/MISSING base +Whisper base is not installed: run `npm run setup`\.\n/);
-    expect(stdout).toMatch(/\nNothing can transcribe\.\n$/);
+    expect(stdout).toMatch(/\nTranscription: no model works\.\n$/);
     expect(stdout).not.toContain('sk-');
   });
 

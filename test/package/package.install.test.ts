@@ -247,7 +247,7 @@ describe('the command', () => {
     });
     expect(await ask({}, 'setup')).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('All that the settings need at once is there') as string,
+      stderr: expect.stringContaining('Everything that the settings need is installed') as string,
     });
   });
 

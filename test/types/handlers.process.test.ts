@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { typeErrors } from '../support/type-check.ts';
 
 vi.setConfig({ testTimeout: 120_000 }); // a compiler takes as long as the machine lets it
 
@@ -12,26 +11,7 @@ const expectation = /^ *\/\/ @ts-expect-error /;
 
 /** The lines, counted from 1, that the compiler refuses when the fixture reads like this. */
 async function refusedLines(source: string): Promise<number[]> {
-  const directory = await temporaryDirectory();
-  await writeFiles(directory, {
-    'fixture.ts': source.replaceAll(`'../../`, `'${home}/`),
-    'package.json': { type: 'module' },
-    'tsconfig.json': {
-      extends: join(home, 'tsconfig.json'),
-      compilerOptions: {
-        typeRoots: [join(home, 'node_modules/@types')],
-        allowImportingTsExtensions: true,
-        rewriteRelativeImportExtensions: false,
-      },
-      include: [],
-      files: ['fixture.ts'],
-    },
-  });
-  const compiler = join(home, 'node_modules/@typescript/native/bin/tsc');
-  const output = await new Promise<string>((done) => {
-    execFile(process.execPath, [compiler, '-p', directory, '--pretty', 'false'], (_exit, stdout) => done(stdout));
-  });
-  const errors = output.split('\n').filter((line) => line.includes('): error TS'));
+  const errors = await typeErrors({ 'fixture.ts': source.replaceAll(`'../../`, `'${home}/`) });
   return errors.map((error) => {
     const [, line] = /^(?:.*\/)?fixture\.ts\((\d+),/.exec(error) ?? [];
     if (line === undefined) throw new Error(`the compiler stumbled over something else: ${error}`);

@@ -3,18 +3,18 @@ import type { AgentEvent, CallerTool, ChatCall, ChatOptions, Tool } from '../../
 import { abortable } from '../../../lib/abort.ts';
 import { hasCallerTools, runLoop, type Loop } from './loop.ts';
 
-export interface Offer {
-  /** What the model may call: the tools of the caller, else those of the service. */
+export interface ToolOffer {
+  /** The tools that the model may call: those of the caller, else those of the service. */
   readonly tools: readonly (Tool | CallerTool)[];
-  /** The tools are the caller's. */
+  /** True if the tools are the caller's. */
   readonly returnsCalls: boolean;
 }
 
-/** `begin` is called with the first `next()`; what it throws, that rejects with. */
+/** `begin` is called with the first `next()`, which rejects with its error. */
 export function complete(
   call: ChatCall,
   { signal, tools, onUsage }: ChatOptions,
-  begin: (offer: Offer) => Pick<Loop, 'conversation' | 'maxSteps'>,
+  begin: (offer: ToolOffer) => Pick<Loop, 'conversation' | 'maxSteps'>,
 ): AsyncIterable<AgentEvent> {
   const { tools: callerTools = [] } = call;
   const returnsCalls = callerTools.length > 0;

@@ -18,13 +18,16 @@ export interface StreamLimits {
   readonly bytes: number;
   /** Idle timeout between two chunks, in milliseconds. */
   readonly idleMs: number;
-  /** True once the rest of the stream can be ignored. */
+  /** Returns true if the rest of the stream can be ignored. */
   readonly isComplete: () => boolean;
-  /** True once the answer is usable even if the connection breaks now. */
+  /** Returns true if the answer is usable even if the connection breaks now. */
   readonly isEnough: () => boolean;
 }
 
-/** Idle timeout once the answer is usable. Only the usage chunk follows, at once; some providers never end their streams. */
+/**
+ * Idle timeout once the answer is usable. Only the usage chunk follows, immediately; some providers never end their
+ * streams.
+ */
 const trailerMs = 2_000;
 /** How long to wait for the end of a complete stream: only a connection that was read to its end can be reused. */
 const drainMs = 100;

@@ -7,14 +7,14 @@ import { runToolCalls, toToolCall, type CallRequest } from './tool-calls.ts';
 
 /** The conversation of one run with a model. */
 export interface Conversation {
-  /** Asks for the next round; in the last one no tool may be called. */
+  /** Requests the next round. In the last round, no tool may be called. */
   requestRound(isLast: boolean, signal: AbortSignal): RoundStream;
   /** Adds a round that called tools, with the output of each call. */
   append(round: Round, outputs: readonly string[]): void;
 }
 
 export interface RoundStream {
-  /** As they come. Throws an `EngineError`, or the signal's reason. */
+  /** The deltas as they arrive. Throws an `EngineError`, or the signal's reason. */
   readonly deltas: AsyncIterable<readonly Delta[]>;
   /** The rest of the round, once the deltas have ended. Throws an `EngineError`. */
   end(): RoundEnd;
@@ -33,7 +33,7 @@ export interface RoundEnd {
   readonly usage: Usage | undefined;
   /** Provider-specific data that the conversation needs to replay the round. */
   readonly replay?: readonly JsonObject[];
-  /** The provider's finish reason when it is unknown to us. */
+  /** The provider's finish reason, if it is unknown to this engine. */
   readonly unknownReason?: string | undefined;
 }
 
@@ -41,12 +41,15 @@ export interface Loop {
   readonly conversation: Conversation;
   readonly tools: readonly Tool[];
   readonly maxSteps: number;
-  /** The tools are the caller's: the first round is the only one, and its calls are the result. Default: false. */
+  /**
+   * True if the tools are the caller's: the first round is the only one, and its calls are the result. Defaults to
+   * false.
+   */
   readonly returnsCalls?: boolean;
   readonly onUsage?: ChatOptions['onUsage'];
 }
 
-/** Whether the caller runs the tools of a chat, or has run some: then none of the service's is offered. */
+/** True if the caller runs the tools of the chat, or has run some: the tools of the service are then not offered. */
 export function hasCallerTools({ tools = [], messages }: ChatCall): boolean {
   return tools.length > 0 || messages.some(({ role, toolCalls = [] }) => role === 'tool' || toolCalls.length > 0);
 }
@@ -89,7 +92,7 @@ export async function* runLoop(
   }
 }
 
-/** `usage` null: no round has reported any. */
+/** `usage` is null until a round has reported it. */
 function resultOf(rounds: readonly Round[], usage: Usage | null, finishReason: FinishReason): ChatResult {
   const reasoning = rounds.map((round) => round.reasoning).filter((text) => text !== '');
   return {

@@ -4,11 +4,11 @@ import { ThoughtSplitter } from './thoughts.ts';
 
 export class RoundText {
   readonly #thoughts = new ThoughtSplitter();
-  /** Not strings: each `+=` would keep an object in memory. */
+  /** Lists of pieces instead of strings: each `+=` would keep an object in memory. */
   readonly #content: string[] = [];
   readonly #reasoning: string[] = [];
 
-  /** Returns the deltas to show for those that arrived together. */
+  /** Returns the deltas to emit for those that arrived together. */
   take(deltas: readonly Delta[]): readonly Delta[] {
     return this.#keep(deltas.flatMap((delta) => this.#thoughts.take(delta)));
   }
@@ -33,7 +33,7 @@ export class RoundText {
   }
 }
 
-/** Joins deltas that arrived together: a slow reader gets fewer and longer ones. */
+/** Joins deltas that arrived together: a slow reader receives fewer and longer ones. */
 function merged(deltas: readonly Delta[]): readonly Delta[] {
   if (deltas.length < 2) return deltas;
   const result: Delta[] = [];

@@ -4,17 +4,17 @@ import type { Delta } from './delta.ts';
 const open = '<think>';
 const close = '</think>';
 
-/** Takes the deltas of one answer, split in any way. A tag after the beginning of the answer is text. */
+/** Receives the deltas of one answer, split at any place. A tag after the beginning of the answer is text. */
 export class ThoughtSplitter {
   #state: 'beginning' | 'thought' | 'answer' = 'beginning';
   /** The end of the latest delta, if a tag may begin there. */
   #held = '';
   /** Pieces of white space that may turn out to surround a thought, which drops them. */
   #space: string[] = [];
-  /** No thought has ended, and the current one has no words. */
+  /** True until a thought has ended or the current one has words. */
   #isFirst = true;
   #hasWords = false;
-  /** The provider sends the reasoning apart, too. */
+  /** True if the provider also sends the reasoning separately. */
   #isTwice = false;
 
   take(delta: Delta): readonly Delta[] {
@@ -67,7 +67,7 @@ export class ThoughtSplitter {
     return [...reasoning, ...this.#begin(text.slice(end + close.length))];
   }
 
-  /** Without the white space around the thought. */
+  /** Removes the white space around the thought. */
   #reason(text: string): readonly Delta[] {
     const rest = this.#hasWords ? text : text.trimStart();
     const words = rest.trimEnd();

@@ -7,7 +7,7 @@ import { parseObject, type JsonObject } from '../../../lib/json.ts';
 export interface CallRequest {
   readonly id: string;
   readonly name: string;
-  /** Should be JSON, but models make mistakes. */
+  /** JSON in most cases, but models make mistakes. */
   readonly arguments: string;
 }
 
@@ -84,9 +84,9 @@ export async function* runToolCalls(
   }
 }
 
-type Outcome = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly error: string };
+type ToolOutcome = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly error: string };
 
-async function settle(work: () => Promise<string>): Promise<Outcome> {
+async function settle(work: () => Promise<string>): Promise<ToolOutcome> {
   try {
     return { ok: true, output: await work() };
   } catch (error) {

@@ -1,11 +1,11 @@
-/** What the programs that keep a model loaded have in common: the other side of engines/contract/resident.ts. */
+/** The common part of the programs that keep a model loaded: the other side of engines/contract/resident.ts. */
 import { writeSync } from 'node:fs';
 import { messageOf } from '../../../lib/errors.ts';
 import { toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { LineSplitter } from '../../../lib/line-splitter.ts';
 
-/** A longer line is cut and no longer valid JSON. Engines reject such questions earlier. */
+/** A longer line is cut and then invalid JSON. Engines reject such questions earlier. */
 const longestQuestion = 2_000_000;
 
 export type Question = Readonly<Record<string, unknown>>;
@@ -17,27 +17,28 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-/** Whether the program may have texts of callers. */
+/** True if the program handles texts of callers. */
 let isServing = false;
 
-// By default Node prints the message, and the line of source that threw it: in a library, they may repeat the question.
+// By default, Node.js prints the message and the source line of an uncaught exception. In a library, they may repeat
+// the question.
 process.on('uncaughtException', (error) => {
   writeSync(2, `${isServing ? kindOf(error) : messageOf(error)}\n`);
   process.exit(1);
 });
 
-/** Says that it is ready, and answers as many questions at once as it is asked. Ends with stdin. */
+/** Reports that it is ready, and answers questions concurrently. Ends with stdin. */
 export function serveQuestions(answer: (question: Question, caller: Caller) => Promise<unknown>): void {
   const working = new Map<number, AbortController>();
 
   async function serve(question: Question & { readonly id: number }): Promise<void> {
     const { id } = question;
-    const cancelled = new AbortController();
-    working.set(id, cancelled);
-    const caller = { signal: cancelled.signal, say: (message: object) => print({ id, ...message }) };
+    const canceled = new AbortController();
+    working.set(id, canceled);
+    const caller = { signal: canceled.signal, say: (message: object) => print({ id, ...message }) };
     try {
       const done = await answer(question, caller);
-      cancelled.signal.throwIfAborted();
+      canceled.signal.throwIfAborted();
       print({ id, done: done ?? true });
     } catch (error) {
       print({ id, error: kindOf(error) });
@@ -49,9 +50,9 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
   function receive(line: string): void {
     const message = parseObject(line) as { readonly cancel: number } | (Question & { readonly id: number }) | undefined;
     if (message === undefined)
-      process.stderr.write('a line of stdin is not a JSON object\n'); // no call is known to fail
+      process.stderr.write('a line of stdin is not a JSON object\n'); // no call can be failed, because the id is unknown
     else if (!('cancel' in message)) void serve(message);
-    else working.get(message.cancel as number)?.abort(new Error('cancelled'));
+    else working.get(message.cancel as number)?.abort(new Error('canceled'));
   }
 
   const lines = new LineSplitter(longestQuestion);
@@ -68,7 +69,7 @@ export function print(message: object): void {
   process.stdout.write(toJsonLine(message));
 }
 
-/** Its name, its code and its place in the source: the message may repeat the question. */
+/** Describes an error by its name, its code and its place in the source: the message may repeat the question. */
 function kindOf(error: unknown): string {
   if (!(error instanceof Error)) return `threw ${typeof error}`;
   const { name, message, stack = '' } = error;

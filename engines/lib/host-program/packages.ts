@@ -1,4 +1,4 @@
-/** npm packages that are too large for everybody to install: locked, and installed when the operator asks for them. */
+/** npm packages that are too large to be dependencies: locked, and installed when the operator asks for them. */
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,8 +6,8 @@ import type { EngineContext, PackagesAsset } from '../../contract/index.ts';
 import { errnoOf } from '../../../lib/errors.ts';
 
 /**
- * The package.json in `manifest` has the `name` and `version` of the runtime. The platform's package is a direct dependency:
- * npm skips an optional one with a wrong digest in silence.
+ * The package.json in `manifest` has the `name` and `version` of the library. The platform's package is a direct
+ * dependency, because npm silently skips an optional one with a wrong digest.
  */
 export type RuntimePackages = Pick<PackagesAsset, 'manifest' | 'files'>;
 
@@ -16,7 +16,7 @@ export interface Runtime extends Pick<PackagesAsset, 'kind' | 'name' | 'version'
   readonly locked: Readonly<Record<string, { readonly version?: string }>>;
 }
 
-/** Reads what is shipped; throws where there is nothing for this platform. */
+/** Reads the shipped lock. Throws if there is none for this platform. */
 export function openRuntime(packages: RuntimePackages, { dataDir }: Pick<EngineContext, 'dataDir'>): Runtime {
   const lock = readFileSync(join(packages.manifest, 'package-lock.json'), 'utf8');
   const manifest = readFileSync(join(packages.manifest, 'package.json'), 'utf8');
@@ -26,7 +26,10 @@ export function openRuntime(packages: RuntimePackages, { dataDir }: Pick<EngineC
   return { kind: 'packages', ...packages, name, version, locked, directory };
 }
 
-/** A directory with `node_modules`: beside us, as `import` would look, else where the service installs it. */
+/**
+ * Returns a directory with `node_modules`: beside this package, as `import` would find it, else the one in which the
+ * service installs it.
+ */
 export function findRuntime(runtime: Runtime): string | undefined {
   const beside = ancestorsOf(runtime.manifest).filter((path) => isLockedVersion(runtime, path));
   return [...beside, runtime.directory].find((path) =>
@@ -34,7 +37,7 @@ export function findRuntime(runtime: Runtime): string | undefined {
   );
 }
 
-/** Another version may lie beside us for somebody else. */
+/** Another version in node_modules may belong to another program. */
 function isLockedVersion({ files, locked }: Runtime, directory: string): boolean {
   return files.every((file) => {
     const name = file
@@ -55,7 +58,7 @@ function versionIn(packagePath: string): string | undefined {
   }
 }
 
-/** The directory and all above it. */
+/** Yields the directory and its parents. */
 function ancestorsOf(path: string): string[] {
   const parent = dirname(path);
   return parent === path ? [path] : [path, ...ancestorsOf(parent)];

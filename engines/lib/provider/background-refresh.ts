@@ -1,4 +1,4 @@
-/** Something a provider lists: fetched in the background, served from memory. */
+/** A list of a provider: fetched in the background, served from memory. */
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import type { Provider, ProviderRequest } from './provider.ts';
@@ -6,11 +6,14 @@ import { readText } from './transport.ts';
 
 const listTimeoutMs = 5_000;
 const maxListBytes = 8 * 2 ** 20;
-/** Maximum age. After a failure the retry is much sooner: the provider may just be starting. */
+/** Maximum age in milliseconds. After a failure the retry is much sooner, because the provider may just be starting. */
 const freshMs = 60_000;
 const retryMs = 3_000;
 
-/** The body of a GET request that is free of charge, without retries. Rejects with an `EngineError` or a signal's reason. */
+/**
+ * Requests a URL that is free of charge, without retries, and resolves with the body. Rejects with an `EngineError` or
+ * the signal's reason.
+ */
 export async function fetchList(
   provider: Provider,
   request: Pick<ProviderRequest, 'path' | 'explain'>,
@@ -23,7 +26,7 @@ export async function fetchList(
 }
 
 export interface BackgroundRefreshOptions {
-  /** The caller keeps the result. */
+  /** Called with the result. */
   readonly fetch: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
   readonly now: EngineContext['now'];
@@ -32,7 +35,7 @@ export interface BackgroundRefreshOptions {
 }
 
 export interface BackgroundRefresh extends Disposable {
-  /** Aborts when it is disposed. */
+  /** Aborts when it is disposed of. */
   readonly signal: AbortSignal;
   /** Starts a fetch if the last one is old. Resolves immediately, but waits briefly for the first one. */
   refresh(): Promise<void>;

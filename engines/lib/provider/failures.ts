@@ -7,7 +7,7 @@ export interface Refusal {
   readonly status: number;
   /** The whole body. */
   readonly text: string;
-  /** The body without echoes of the request or the model's output, whose words say nothing about the failure. */
+  /** The body without echoes of the request or the model's output, whose words do not describe the failure. */
   readonly complaint: string;
   /** The error message, or the whole body if there is none. */
   readonly message: string;
@@ -40,8 +40,8 @@ export function readRefusal(status: number, text: string, retryAfter: number | u
 }
 
 /**
- * True for 503, and for a 502 or 504 of a proxy, behind which another server may answer: HAProxy answers 502 for a worker
- * that was killed. An API's own 502 or 504 would come again.
+ * True for 503, and for a 502 or 504 of a proxy, behind which another server may answer: HAProxy answers 502 for a
+ * worker that was killed. A 502 or 504 of the API itself would recur.
  */
 export function isWorthRetry({ status, isBare }: Refusal): boolean {
   return status === 503 || (isBare && (status === 502 || status === 504));
@@ -63,22 +63,22 @@ function parse(text: string): unknown {
 }
 
 const patterns = {
-  /** For 429, which is usually a rate limit: matches only what a retry cannot fix. */
+  /** For 429, which is usually a rate limit: matches only failures that a retry cannot fix. */
   exhausted: /insufficient.?(quota|credit|funds|balance)|exceeded your current quota|out of credits|billing/i,
   quota: /quota|billing|credit balance|insufficient.?(credit|funds|balance)/i,
   contextLength:
     /context.?(length|size|window)|maximum context|too many (input )?tokens|string_above_max_length|prompt is too long|input token count|reduce the length/i,
   policy: /content.?(policy|filter|management)|moderation|safety system|flagged/i,
   unknownModel: /^model_not_found$/,
-  /** Another Parlance whose own provider is misconfigured, or which found that it is its own provider. */
+  /** The provider is another Parlance that is itself misconfigured, or has detected a loop. */
   misconfigured: /^provider[-_]misconfigured$/,
 };
 
-/** How nginx, Apache, Caddy and other servers in Go answer HTTP where they expect TLS. */
+/** Responses of nginx, Apache, Caddy and other Go servers to HTTP on a TLS port. */
 const expectsTls =
   /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|plain HTTP to an SSL-enabled/;
 
-/** The base URL needs the other scheme, which is `scheme`. */
+/** Creates the failure of a base URL that needs the other scheme, `scheme`. */
 export function schemeError(scheme: 'http' | 'https', cause?: unknown): EngineError {
   const found = scheme === 'http' ? 'does not speak TLS' : 'speaks TLS only';
   return new EngineError('provider-misconfigured', `The provider ${found}: its baseUrl must begin with ${scheme}:`, {
@@ -118,7 +118,7 @@ export function refusalError(refusal: Refusal, cause: Error): EngineError {
   });
 }
 
-/** Names the field that the provider blames, since the client can change it; only plain field names are repeated. */
+/** Names the field that the provider rejected, since the client can change it. Only plain field names are repeated. */
 function messageOf(code: FailureCode, { param }: Refusal): string {
   const isNamed = code === 'provider-rejected-request' && /^[a-z][a-z_]{0,40}$/.test(param);
   return isNamed ? `The provider rejected the request field "${param}".` : messages[code];

@@ -8,7 +8,9 @@ export type Health = ReturnType<typeof createHealth>;
 
 /** `model` is undefined for requests without a model, such as GET /models: some providers answer that without a key. */
 export function createHealth(instance: string, isKeyMissing: boolean, now: () => number) {
-  /** Models of the calls that were answered with 401, which holds for all models, and with 403, which holds for one. */
+  /**
+   * Models of the calls that were answered with 401, which applies to all models, and with 403, which applies to one.
+   */
   const refusedAsWhole = new Set<string | undefined>();
   const refusedFor = new Set<string | undefined>();
   let unreachableUntil = -Infinity;

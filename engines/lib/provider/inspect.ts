@@ -25,10 +25,10 @@ export async function inspectProvider(
   }
 }
 
-/** Looks at the list of models as text. Throws an `EngineError` if this engine cannot work with such a provider. */
+/** Checks the list of models as text. Throws an `EngineError` if this engine cannot work with such a provider. */
 type CheckList = (text: string) => void;
 
-/** From the settings alone, without a request. */
+/** Uses only the settings, without a request. */
 export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance: string): Finding {
   const what = `provider ${instance}`;
   if (apiKey === '') return { what, ok: false, detail: `${baseUrl}, apiKey is empty` };

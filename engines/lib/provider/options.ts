@@ -1,18 +1,18 @@
 /** Settings shared by all engines for OpenAI-compatible providers. */
 export interface ProviderOptions {
-  /** Such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions. */
+  /** Base URL, such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions. */
   readonly baseUrl: string;
-  /** Absent: no key needed. Empty: a key is needed but not set. */
+  /** If absent, no key is needed. If empty, a key is needed but not set. */
   readonly apiKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Seconds. */
+  /** Timeout in seconds. */
   readonly timeout?: number;
   readonly local?: boolean;
 }
 
 export const shortText = { type: 'string', minLength: 1, maxLength: 256 } as const;
 
-/** Schema of list items that are an id or a mapping. Not `anyOf`, whose errors would mention both forms. */
+/** Schema of list items that are an id or an object. It avoids `anyOf`, whose errors would mention both forms. */
 export const idOrMapping = {
   type: ['string', 'object'],
   minLength: 1,
@@ -28,7 +28,7 @@ export const modelProperties = {
   name: { ...shortText, description: 'Display name. Default: id.' },
 } as const;
 
-/** Framing headers, which the settings cannot override. */
+/** Framing headers, which the settings must not override. */
 const ownHeaders = 'connection|content-length|content-type|expect|keep-alive|te|trailer|transfer-encoding|upgrade';
 
 /** JSON Schemas of `ProviderOptions`. */
@@ -36,7 +36,7 @@ export const providerProperties = {
   baseUrl: {
     type: 'string',
     format: 'iri',
-    // No user and password: they would appear in messages.
+    // A URL with user and password is rejected: they would appear in messages.
     pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$',
     description:
       'Base URL of the API, such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions.',

@@ -12,12 +12,12 @@ export interface ProviderRequest {
   readonly method: 'GET' | 'POST';
   /** Appended to the base URL; starts with a slash. */
   readonly path: string;
-  /** Our id of the model whose availability the outcome updates; absent for requests without a model. */
+  /** Id, in the settings, of the model whose availability the result updates; absent for requests without a model. */
   readonly model?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Called for every attempt. */
   readonly body?: () => HttpBody;
-  /** Default: true. */
+  /** Defaults to true if not specified. */
   readonly retry?: boolean;
   /** Endpoint-specific mapping of an error response; undefined falls back to the table in failures.ts. */
   readonly explain?: (refusal: Refusal, cause: Error) => Error | undefined;
@@ -30,13 +30,13 @@ export interface Provider extends AsyncDisposable {
    * the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** From memory, without a request. */
+  /** Answers from memory, without a request. */
   availability(model: string): Availability;
   /** Throws `model-unavailable` when the settings have no key: the provider would reject every call. */
   expectKey(model: string): void;
   /** Removes secrets from a provider's text and truncates it, for the log. */
   readonly redact: (text: string) => string;
-  /** Describes an answer that cannot be used, for the log: without what it says, unless that is an error. */
+  /** Describes an unusable response for the log: without its content, unless that is an error. */
   readonly outline: (text: string) => string;
 }
 
@@ -59,7 +59,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
   };
 
-  async function attempt(request: ProviderRequest, signal: AbortSignal): Promise<Outcome> {
+  async function attempt(request: ProviderRequest, signal: AbortSignal): Promise<RequestOutcome> {
     const { method, path, model, body, explain } = request;
     const url = `${baseUrl}${path}`;
     const http = {
@@ -112,7 +112,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
   };
 }
 
-type Outcome =
+type RequestOutcome =
   | HttpAnswer
   | {
       readonly error: Error;

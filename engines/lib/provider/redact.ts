@@ -8,7 +8,7 @@ const shortestSecret = 5;
 const shown = 2_000;
 const examined = 2 * shown;
 
-/** Fields of errors; other fields may repeat the request or what the model has said. */
+/** Fields of errors. Other fields may repeat the request or the model's output. */
 const errorFields: ReadonlySet<string> = new Set([
   ...['error', 'errors', 'message', 'msg', 'detail', 'details', 'reason', 'title'],
   ...['code', 'type', 'status', 'param', 'loc', 'error_description'],
@@ -47,7 +47,7 @@ export function outlineOf(text: string): string {
 
 /** Prepares a provider's text for the log: removes keys and truncates it to `shown` characters. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  // In "Bearer abc" only abc is secret: a provider may repeat it with another prefix.
+  // In "Bearer abc", only abc is secret: a provider may repeat it with another prefix.
   const known = secrets
     .flatMap((secret) => [secret, secret.replace(/^\w+ +/, '')])
     .filter((secret) => secret.length >= shortestSecret);

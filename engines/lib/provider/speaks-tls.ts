@@ -1,10 +1,10 @@
-/** Many servers close a connection that sends HTTP instead of TLS, and say nothing. */
+/** Many servers close a connection that sends HTTP instead of TLS, without a response. */
 import { connect } from 'node:tls';
 import { withoutBrackets } from '../../../lib/loopback.ts';
 
 const timeoutMs = 2_000;
 
-/** For an http URL that fails: whether the server answers a TLS handshake there. Sends no request. */
+/** For an http URL that fails: resolves with whether the server answers a TLS handshake there. Sends no request. */
 export function speaksTls(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const host = withoutBrackets(hostname);

@@ -59,7 +59,7 @@ function lengthOf(body: HttpBody): number {
 /** Error codes for a malformed HTTP response, headers that exceed the limit, and lengths that contradict each other. */
 const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES|ERR_TOO_MANY_INFORMATIONAL$)/;
 
-/** undici's messages for a 100 or a 101 that nobody has asked for; the code is that of a broken connection. */
+/** Messages of undici for a 100 or a 101 that was not requested. Their code is that of a broken connection. */
 const unexpected = /^bad (response|upgrade)$/;
 
 function isUnreadable(error: unknown): boolean {
@@ -105,8 +105,8 @@ function failureCodeOf(error: unknown): string {
 }
 
 /**
- * Reads the whole body as text. Throws `provider-bad-response` if it ends early or exceeds `limit` bytes, which the message
- * tells apart, or the signal's reason.
+ * Reads the whole body as text. Throws the signal's reason, or `provider-bad-response` if the body ends early or
+ * exceeds `limit` bytes; the message says which.
  */
 export async function readText(answer: HttpAnswer, limit: number, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Prints whether sherpa-onnx can be loaded (`LibraryCheck`). Its argument: the directory of the package. */
+/** Prints whether sherpa-onnx can be loaded (`LibraryCheck`). Argument: the directory of the package. */
 import { messageOf } from '../../../lib/errors.ts';
 import { print } from '../host-program/host-program.ts';
 import { loadLibrary } from './program.ts';
@@ -11,7 +11,7 @@ function check(directory: string): LibraryCheck {
   try {
     return { version: loadLibrary(directory).version };
   } catch (error) {
-    const [reason = ''] = messageOf(error).split('\n'); // the others are where it was looked for
+    const [reason = ''] = messageOf(error).split('\n'); // the other lines list where it was searched for
     return { error: reason };
   }
 }

@@ -1,13 +1,18 @@
-/** sherpa-onnx on this machine: found in the settings, beside us or installed; checked in a program of its own. */
+/**
+ * Finds sherpa-onnx on this machine (in the settings, beside this package, or installed by the service), and checks it
+ * in its own process.
+ */
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../../contract/index.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
 import { cached } from '../cached.ts';
 import { checkRuntime, findRuntime, lacks, runtimeOf } from './runtime.ts';
 
 export interface LibraryOptions {
-  /** The option `runtime`: a directory with `node_modules/sherpa-onnx-node`. Default: VOICE_RUNTIME. */
+  /**
+   * The option `runtime`: a directory with `node_modules/sherpa-onnx-node`. Defaults to VOICE_RUNTIME if not specified.
+   */
   readonly runtime: string | undefined;
-  /** Id of its preparation: `npm run setup -- ID` installs it. */
+  /** Id of its asset group: `npm run setup -- ID` installs it. */
   readonly part: string;
 }
 
@@ -25,19 +30,19 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
     return { found, lacking: found && lacks(found) };
   }, context.now);
   const place = () => search().found;
-  /** Why it could not be loaded when that was last tried. */
+  /** Why the last attempt to load it failed. */
   let problem: string | undefined;
 
   const packages = named === undefined ? runtimeOf(context) : undefined;
   const asset: PackagesAsset | undefined = packages && {
     ...packages,
     ...{ id: 'sherpa-onnx', title: `sherpa-onnx ${packages.version}`, bytes: 33_400_000 },
-    licence: 'GPL-3.0', // it contains eSpeak NG, whatever the package says
+    licence: 'GPL-3.0', // it contains eSpeak NG, although the package declares another license
     isReady: () => place() !== undefined,
     changed: () => search.forget(),
   };
 
-  /** A sentence on what is missing; from memory. */
+  /** Returns a sentence about what is missing. Answers from memory. */
   function missing(): string | undefined {
     const { found, lacking } = search();
     if (found === undefined) return notFound(named, part);
@@ -55,23 +60,23 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
 
   return {
     missing,
-    /** Undefined where the settings name its place, and where upstream has no binary. */
+    /** Undefined if the settings name the directory, or if upstream has no binary for this platform. */
     asset,
-    /** The directory of the package. Rejects with `model-unavailable`. */
+    /** Resolves with the directory of the package. Rejects with `model-unavailable`. */
     async open(): Promise<string> {
-      if (problem !== undefined) await check(); // it may have been fixed
+      if (problem !== undefined) await check(); // the operator may have fixed it
       const [reason, found] = [missing(), place()];
       if (reason === undefined && found !== undefined) return found;
       throw new EngineError('model-unavailable', reason ?? notFound(named, part));
     },
-    /** The failure of a call, or what is wrong with the library if that is why. */
+    /** Returns the failure of a call, or the problem of the library if that is the cause. */
     async explain(error: unknown): Promise<unknown> {
       if (!EngineError.is(error) || error.code !== 'engine-failed') return error;
       await check();
       const reason = missing();
       return reason === undefined ? error : new EngineError('model-unavailable', reason, { cause: error });
     },
-    /** Nothing where it is not there and the service can install it, which then says so. */
+    /** Reports nothing if it is missing and the service can install it: the service then reports the asset. */
     async inspect(): Promise<Finding[]> {
       const found = await check();
       if (found === undefined && asset) return [];

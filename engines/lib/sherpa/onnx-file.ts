@@ -1,18 +1,18 @@
-/** Reads an ONNX file without loading it: whether it is whole, and its metadata. */
+/** Reads an ONNX file without loading it: checks that it is complete, and returns its metadata. */
 import { readSync } from 'node:fs';
 import { withRegularFile } from '../../../lib/regular-file.ts';
 import { Unusable } from '../model-files.ts';
 
 export interface OnnxFile {
   readonly bytes: number;
-  /** Where a key is there twice, the first counts, as in sherpa-onnx. */
+  /** Metadata. If a key occurs twice, the first value counts, as in sherpa-onnx. */
   readonly metadata: ReadonlyMap<string, string>;
 }
 
 /** Field numbers of a ModelProto. */
 const fields = { graph: 7, metadata: 14, highest: 25 } as const;
 
-/** No converter writes more. `metadataBytes` are those of all entries together. */
+/** Limits that no converter exceeds. `metadataBytes` applies to all entries together. */
 const limits = { fields: 10_000, metadataBytes: 4_194_304 } as const;
 
 /**
@@ -59,7 +59,7 @@ function addEntry(metadata: Map<string, string>, entry: Buffer): void {
 
 interface Field {
   readonly number: number;
-  /** Where its content begins and ends. */
+  /** Position and length of its content. */
   readonly content: number;
   readonly end: number;
 }

@@ -1,8 +1,8 @@
-/** Loads sherpa-onnx, in a program of its own. */
+/** Loads sherpa-onnx, in its own process. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The part of sherpa-onnx-node that we use. */
+/** The part of sherpa-onnx-node that is used here. */
 export interface Library {
   readonly version: string;
   readonly OfflineTts: new (config: object) => {
@@ -24,7 +24,7 @@ export interface VoiceActivityDetector {
   /** `start` counts from the last reset. */
   front(enableExternalBuffer: boolean): { readonly start: number; readonly samples: Float32Array };
   pop(): void;
-  /** Ends a segment that has begun. */
+  /** Ends the current segment. */
   flush(): void;
   reset(): void;
 }

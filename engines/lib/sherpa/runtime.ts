@@ -1,4 +1,4 @@
-/** Finds and checks the package sherpa-onnx-node, which is loaded in programs of their own (program.ts). */
+/** Finds and checks the package sherpa-onnx-node, which is loaded in separate processes (program.ts). */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -13,8 +13,8 @@ const packageName = 'sherpa-onnx-node';
 const platform = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
 
 /**
- * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 drops what Piper voices
- * need. Undefined where upstream has no binary.
+ * The library and its binary, as `npm run setup` installs them. Exactly this version: 2.0.0 removes functions that
+ * Piper voices need. Undefined if upstream has no binary for this platform.
  */
 export function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | undefined {
   const manifest = fileURLToPath(new URL(`./packages/${platform}`, import.meta.url));
@@ -24,8 +24,8 @@ export function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | un
 }
 
 /**
- * The directory of the package: in the one that the settings name, and nowhere else; else beside us, else where
- * the service installs it.
+ * Returns the directory of the package: only below the directory in the settings, if there is one; else beside this
+ * package, else the one in which the service installs it.
  */
 export function findRuntime(
   named: string | undefined,
@@ -53,7 +53,7 @@ function besideUs(): string | undefined {
   }
 }
 
-/** Why it cannot work, as far as is seen without loading it: the binary is an optional package of its own. */
+/** Why it cannot be loaded, as far as that is known in advance: its binary is an optional package. */
 export function lacks(library: string): string | undefined {
   try {
     createRequire(join(library, 'package.json')).resolve(`sherpa-onnx-${platform}/sherpa-onnx.node`);
@@ -65,7 +65,7 @@ export function lacks(library: string): string | undefined {
 
 const checkMs = 20_000;
 
-/** Loads the library in a program of its own. Returns why it cannot be loaded, or its version. */
+/** Loads the library in its own process. Resolves with its version, or the reason why it cannot be loaded. */
 export async function checkRuntime(
   library: string,
   { run }: Pick<EngineContext, 'run'>,

@@ -1,8 +1,8 @@
 /**
- * Finds speech with Silero's model. sherpa-onnx ends its process on bad files, and contains eSpeak NG (GPL-3.0): so this is
- * a program of its own.
+ * Detects speech with Silero's model. It is a separate program because sherpa-onnx ends its process on bad files, and
+ * contains eSpeak NG (GPL-3.0).
  *
- * Question: `WavSlice`. Answers: `HostAnswer`, in order. Recordings take turns, 2 s of sound each.
+ * Question: `WavSlice`. Answers: `HostAnswer`, in order. Recordings take turns of 2 s of audio each.
  */
 import { sampleRate } from '../../../lib/wav.ts';
 import { readSlice, type WavSlice } from '../../../lib/wav-slice.ts';
@@ -23,21 +23,21 @@ export interface HostAnswer {
 }
 
 /**
- * The longest stretch of speech that is kept in memory: a longer one is reported in parts. The library would cut it, too,
- * after 20 s, and demand louder speech from then on.
+ * The longest stretch of speech that is kept in memory; a longer one is reported in parts. The library would also cut
+ * it after 20 s, and require louder speech from then on.
  */
 const stretch = 10 * sampleRate;
 
-/** Three windows of the model: with each call, the library copies the stretch. */
+/** Three windows of the model: the library copies the stretch with each call. */
 const step = 3 * 512;
 
 const { library, model } = JSON.parse(process.argv[2] ?? '') as HostOptions;
 const { Vad } = loadLibrary(library);
-/** A short word is speech, a short pause is a part of it. */
+/** A short word counts as speech, and a short pause is part of it. */
 const sileroVad = { model, threshold: 0.5, minSpeechDuration: 0.1, minSilenceDuration: 0.25, windowSize: 512 };
 const config = { sileroVad, sampleRate, numThreads: 1, provider: 'cpu', debug: 0 };
 const open = (): VoiceActivityDetector => new Vad(config, 30);
-/** To load one takes as long as ten seconds of sound. */
+/** Loading a detector takes as long as ten seconds of audio. */
 const idle = [open()];
 
 serveQuestions(async (question, { say, signal }) => {

@@ -1,4 +1,4 @@
-/** Where is speech in these samples? Silero's model by sherpa-onnx, both installed by the operator for this service. */
+/** Detects speech in samples, with Silero's model and sherpa-onnx. The operator installs both. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -22,19 +22,19 @@ import { installWeights, weights, weightsPath } from './weights.ts';
 
 export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 
-/** The detector is in the same group as the voice. */
+/** The detector is in the group `voice`. */
 export const part = 'voice';
 
-/** Kept before and after each stretch of speech: an onset in noise is detected late. */
+/** Audio to keep before and after each stretch of speech, because an onset in noise is detected late. */
 const marginMs = 300;
-/** Bytes: 155 MB after two minutes of speech. */
+/** Bytes of memory: 155 MB after two minutes of speech. */
 const memory = 160e6;
 const idleUnloadMs = 300_000;
 
-/** Twenty times as long as it takes; and the load, on a machine that is busy. */
+/** Twenty times the expected time, plus the time to load on a busy machine. */
 const deadlineMs = (durationMs: number): number => 20_000 + durationMs / 10;
 
-/** Never looked for beside us: that a package lies in node_modules does not mean that the operator wants it. */
+/** Not searched for beside this package: the operator may have it in node_modules for another purpose. */
 export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, context: EngineContext) {
   const library = openLibrary({ runtime, part }, context);
   const named = namedRuntime(runtime, context);
@@ -45,7 +45,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     inspect: rememberFiles([file], () => explained(file, () => (readOnnxFile(file), { file }))),
   }));
 
-  /** In the directory that the settings name, else in DATA_DIR. */
+  /** Directory from the settings, else DATA_DIR. */
   async function findWeights(): Promise<Judged<{ readonly file: string }> | undefined> {
     return places.find(({ file }) => existsSync(file))?.inspect();
   }
@@ -58,7 +58,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
   };
   const assets = library.asset ? [library.asset, ownWeights] : library.missing() === undefined ? [ownWeights] : [];
 
-  /** Undefined where something is missing. */
+  /** Undefined if something is missing. */
   async function openHost(): Promise<Resident | undefined> {
     const found = await findWeights();
     if (!found?.ok || library.missing() !== undefined) return undefined;
@@ -75,31 +75,33 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
 
   return {
     /**
-     * The speech in decoded sound, with some of what is around it: in order, apart from each other, in milliseconds from
-     * the start of the sound. Undefined where nobody knows: it is not installed, would have to wait for the memory of others, or has
-     * failed, which the log says. Rejects only with the signal's reason.
+     * Resolves with the speech in decoded audio, with some audio around it: in order, without overlaps, in
+     * milliseconds from the start of the audio. Resolves with undefined if the detector is not installed, would have to wait for memory, or
+     * has failed, which is logged. Rejects only with the signal's reason.
      */
     async find(sound: Decoded, signal: AbortSignal): Promise<readonly Span[] | undefined> {
       const durationMs = lengthOf(sound);
       try {
         const host = await raceAbort(openHost(), signal);
         if (!host || (host.state === 'unloaded' && !host.isFree)) return undefined;
-        const late = () => new EngineError('engine-timeout', 'The detector of speech took too long.');
+        const late = () => new EngineError('engine-timeout', 'Voice activity detection timed out.');
         using deadline = startTimeout(deadlineMs(durationMs), late, signal);
         return withMargins(await ask(host, sound, deadline.signal), durationMs);
       } catch (err) {
         signal.throwIfAborted();
-        context.log.warn({ err }, 'the detector of speech has failed; the whole recording is transcribed');
+        context.log.warn({ err }, 'voice activity detection has failed; the whole recording is transcribed');
         return undefined;
       }
     },
-    /** Loads it if that makes nobody wait. */
+    /** Loads the detector if no other call has to wait for that. */
     async preload(): Promise<void> {
       (await openHost())?.preload();
     },
-    /** None where upstream has no binary, and where the directory that the settings name lacks the library. */
+    /**
+     * Assets of the detector. None if upstream has no binary, or if the directory in the settings lacks the library.
+     */
     assets,
-    /** Nothing is missing without it. */
+    /** The detector is optional. */
     async inspect(): Promise<Finding[]> {
       const what = 'Silero VAD';
       const found = await findWeights();

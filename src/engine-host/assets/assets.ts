@@ -1,6 +1,6 @@
 /**
- * The assets of all engines: one list of what they declare, and one state for each. Commands, the API,
- * the availability of models and the start all read it.
+ * The assets of all engines, and the state of each. Commands, the API, the availability of models and the start all
+ * read them from here.
  */
 import type { Asset, AssetGroup, Availability, Capability, ModelEntry } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
@@ -28,69 +28,69 @@ export interface Declaring {
   readonly context: InstallContext;
 }
 
-export interface Wanted {
-  /** The group with this id; absent: those that start unasked. */
+export interface InstallRequest {
+  /** Id of a group. Without it, the automatic groups. */
   readonly id?: string | undefined;
-  /** Without `id`: further groups by their ids. */
+  /** Ids of further groups, if there is no `id`. */
   readonly also?: readonly string[];
-  /** TRANSCRIBE_SETUP=off. */
+  /** True with TRANSCRIBE_SETUP=off. */
   readonly withoutTranscription?: boolean;
-  /** The operator has asked for it: also for what is not needed, but better to have. */
-  readonly isAsked?: boolean;
+  /** True if the operator has requested the groups: their optional assets are then installed, too. */
+  readonly isExplicit?: boolean;
 }
 
 export interface InstallEvents {
   readonly signal: AbortSignal;
-  /** Called once the work on all that is missing has begun, so that its state says it. */
+  /** Called when the work on all missing assets has begun and their states are `preparing`. */
   readonly onBegun?: (() => void) | undefined;
   readonly onStep?: (asset: string, step: Step) => void;
   readonly onDone?: (asset: string) => void;
-  /** Called at once, while others go on. */
+  /** Called at once, while other installations continue. */
   readonly onFailure?: (asset: string, error: Error) => void;
 }
 
-export type OfferState = 'ready' | 'preparing' | 'missing' | 'failed';
+export type AssetState = 'ready' | 'preparing' | 'missing' | 'failed';
 
-/** A group of assets as it is now. */
-export interface Offer extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
+/** The current state of a group. */
+export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
   readonly title: string;
   readonly capability: Capability;
   readonly configured: boolean;
-  /** A group that the settings need has all of its assets. */
+  /** True if another group, which the settings need, has all of its assets. */
   readonly isIncluded: boolean;
-  /** Null: unknown. */
+  /** Size of the download; null if unknown. */
   readonly bytes: number | null;
   readonly bytesLeft: number;
   readonly licence: string;
   readonly source: string;
-  readonly state: OfferState;
+  readonly state: AssetState;
   readonly reason: string;
   readonly progress: number | null;
 }
 
-/** The work of this process on an asset. */
+/** An installation of an asset by this process. */
 interface Work {
   readonly asset: Asset;
-  /** Ids of the groups that it is for. */
+  /** Ids of the groups that requested it. */
   readonly groups: Set<string>;
   readonly stop: AbortController;
   readonly done: Promise<void>;
   step: Step;
 }
 
-/** How the last attempt has ended, unless it succeeded. */
-type Outcome = { readonly failure: string } | { readonly isStopped: true };
+/** The result of the last attempt, unless it succeeded. */
+type InstallOutcome = { readonly failure: string } | { readonly isStopped: true };
 
-/** An asset as it is now. `reason` is a sentence. */
-interface Now {
+/** The current state of an asset. `reason` is a sentence. */
+interface AssetStatus {
   readonly asset: Asset;
-  readonly state: OfferState;
+  readonly state: AssetState;
   readonly reason: string;
   readonly progress: number | null;
 }
 
-/** A group, joined over the engines that declare it. */
-interface Joined extends AssetGroup {
+/** A group, merged from all engines that declare it. */
+interface MergedGroup extends AssetGroup {
   readonly capability: Capability;
 }
 
@@ -98,47 +98,48 @@ const readyMs = 1_000;
 
 export class Assets {
   readonly #declaring: Declaring[] = [];
-  /** Each as all engines declare it. */
+  /** The declarations of each asset by all engines. */
   readonly #byId = new Map<string, Asset[]>();
   readonly #work = new Map<string, Work>();
-  readonly #outcomes = new Map<string, Outcome>();
+  readonly #outcomes = new Map<string, InstallOutcome>();
 
   declare(engine: Declaring): void {
     this.#declaring.push(engine);
-    const assets = new Set(engine.groups.flatMap((group) => assetsOf(group, { isAsked: true })));
+    const assets = new Set(engine.groups.flatMap((group) => assetsOf(group, { isExplicit: true })));
     for (const asset of assets) this.#byId.set(asset.id, [...this.#declared(asset.id), asset]);
   }
 
-  // ----------------------------------------------------------------------------------------------------- what is there
+  // // -------------------------------------------------------------------------------------------------------- the
+  // states
 
-  /** What the settings need comes first. */
-  async list(): Promise<Offer[]> {
+  /** Lists the groups; those that the settings need come first. */
+  async list(): Promise<GroupStatus[]> {
     const groups = this.#groups();
-    const offers = await Promise.all(groups.map((group) => this.#toOffer(group)));
-    return [...offers.filter(({ configured }) => configured), ...offers.filter(({ configured }) => !configured)];
+    const statuses = await Promise.all(groups.map((group) => this.#statusOf(group)));
+    return [...statuses.filter(({ configured }) => configured), ...statuses.filter(({ configured }) => !configured)];
   }
 
-  async find(id: string): Promise<Offer | undefined> {
+  async find(id: string): Promise<GroupStatus | undefined> {
     const group = this.#groups().find((one) => one.id === id);
-    return group && this.#toOffer(group);
+    return group && this.#statusOf(group);
   }
 
-  /** What the settings need of an engine and is not there. `reason` says how to get it. */
-  async lackingOf(instance: string): Promise<readonly Now[]> {
+  /** The missing assets that the settings need for an engine. `reason` says how to install them. */
+  async lackingOf(instance: string): Promise<readonly AssetStatus[]> {
     const groups = this.#declaring.filter((one) => one.instance === instance).flatMap((one) => one.groups);
     const assets = unique(groups.filter(({ isConfigured }) => isConfigured).flatMap((group) => group.assets));
-    const all = await Promise.all(assets.map((asset) => this.#now(asset)));
+    const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
     return all.flatMap((one) => {
       if (one.state === 'ready') return [];
       return one.state === 'missing' ? [{ ...one, reason: this.#howToGet(one.asset) }] : [one];
     });
   }
 
-  /** Why an entry cannot be used, as far as its assets are the cause. */
+  /** Why an entry cannot be used because of its assets; undefined if they are ready. */
   async availabilityOf({ needs = [] }: ModelEntry): Promise<Availability | undefined> {
     if (needs.length === 0) return undefined;
     const found = await Promise.all(
-      needs.flatMap((id) => this.#declared(id)[0] ?? []).map((asset) => this.#now(asset)),
+      needs.flatMap((id) => this.#declared(id)[0] ?? []).map((asset) => this.#assetStatus(asset)),
     );
     const lacking = found.filter(({ state }) => state !== 'ready');
     const [first] = lacking;
@@ -156,12 +157,12 @@ export class Assets {
   // ------------------------------------------------------------------------------------------------------- installation
 
   /**
-   * Installs what is wanted and not there: models one after the other, and the rest beside them. The failure of one does not
-   * stop the others. Resolves with the failures; rejects with the signal's reason.
+   * Installs the missing assets of the request: model files one after the other, and all others concurrently. A failure
+   * does not stop the others. Resolves with the failures; rejects with the signal's reason.
    */
-  async install(wanted: Wanted, events: InstallEvents): Promise<Error[]> {
-    const groups = this.#wanted(wanted);
-    const assets = unique(groups.flatMap((group) => assetsOf(group, wanted)));
+  async install(request: InstallRequest, events: InstallEvents): Promise<Error[]> {
+    const groups = this.#requested(request);
+    const assets = unique(groups.flatMap((group) => assetsOf(group, request)));
     const ready = await Promise.all(assets.map((asset) => this.#isReady(asset)));
     const missing = assets.filter((_asset, index) => ready[index] !== true);
     const failures: Error[] = [];
@@ -170,7 +171,7 @@ export class Assets {
       let before: Promise<unknown> = Promise.resolve();
       return lane.map((asset) => {
         const work = this.#work.get(asset.id) ?? this.#begin(asset, before, events);
-        for (const group of groups) if (assetsOf(group, wanted).includes(asset)) work.groups.add(group.id);
+        for (const group of groups) if (assetsOf(group, request).includes(asset)) work.groups.add(group.id);
         const { done } = work;
         before = done.catch(ignore);
         return done.catch((error: unknown) => {
@@ -186,37 +187,42 @@ export class Assets {
     return failures;
   }
 
-  /** Resolves when the work on the group has ended. What other groups need goes on. */
+  /** Resolves when the installation of the group has ended. Assets that other groups need are still installed. */
   async stop(id: string): Promise<void> {
     const works = [...this.#work.values()].filter(({ groups }) => groups.delete(id) && groups.size === 0);
     for (const { stop } of works) stop.abort(new Error('the installation was stopped'));
     await Promise.allSettled(works.map(({ done }) => done));
   }
 
-  /** Removes a downloaded model after it has been unloaded; false: it is not there. Rejects with the reason why it stays. */
+  /**
+   * Unloads and removes a downloaded model. Resolves with false if it is not installed. Rejects with the reason if it
+   * cannot be removed.
+   */
   async remove(id: string, signal: AbortSignal): Promise<boolean> {
     const group = this.#groups().find((one) => one.id === id && one.model !== undefined);
     const asset = group?.assets.at(-1);
-    if (asset?.kind !== 'files') throw new Error('it is no single model');
+    if (asset?.kind !== 'files') throw new Error('it is not a single model');
     const { dataDir } = this.#contextOf(asset);
     const isRemoved = await removeDownloads(dataDir, asset.files.map(({ path }) => path), signal); // prettier-ignore
     await this.#changed(asset);
     return isRemoved;
   }
 
-  /** Which groups `wanted` names. */
-  #wanted({ id, also = [], withoutTranscription = false }: Wanted): Joined[] {
+  /** The groups that the request names. */
+  #requested({ id, also = [], withoutTranscription = false }: InstallRequest): MergedGroup[] {
     if (id !== undefined) return this.#groups().filter((group) => group.id === id);
     return this.#groups().filter(
-      ({ id, atStart, capability }) =>
-        (atStart === true && !(withoutTranscription && capability === 'transcription')) || also.includes(id),
+      ({ id, isAutomatic, capability }) =>
+        (isAutomatic === true && !(withoutTranscription && capability === 'transcription')) || also.includes(id),
     );
   }
 
-  /** What `install` would get, for the operator. */
-  async missing(wanted: Wanted): Promise<readonly { readonly asset: Asset; readonly capability: Capability }[]> {
+  /** The assets that `install` would install, for the operator. */
+  async missing(
+    request: InstallRequest,
+  ): Promise<readonly { readonly asset: Asset; readonly capability: Capability }[]> {
     const seen = new Set<string>();
-    const all = this.#wanted(wanted).flatMap((group) => assetsOf(group, wanted).map((asset) => ({ asset, capability: group.capability }))); // prettier-ignore
+    const all = this.#requested(request).flatMap((group) => assetsOf(group, request).map((asset) => ({ asset, capability: group.capability }))); // prettier-ignore
     const found = await Promise.all(all.map(async (one) => ((await this.#isReady(one.asset)) === true ? [] : [one])));
     return found.flat().filter(({ asset: { id } }) => !seen.has(id) && seen.add(id));
   }
@@ -257,7 +263,7 @@ export class Assets {
 
   // ----------------------------------------------------------------------------------------------------------- the list
 
-  #groups(): Joined[] {
+  #groups(): MergedGroup[] {
     const all = this.#declaring.flatMap(({ capability, groups }) => groups.map((group) => ({ ...group, capability })));
     return [...Map.groupBy(all, ({ id }) => id).values()].flatMap((same) => {
       const main = same.find(({ isConfigured }) => isConfigured) ?? same[0];
@@ -279,14 +285,14 @@ export class Assets {
   }
 
   #contextOf({ id }: Asset): InstallContext {
-    const owner = this.#declaring.find(({ groups }) => groups.some((group) => assetsOf(group, { isAsked: true }).some((asset) => asset.id === id))); // prettier-ignore
-    if (!owner) throw new Error(`nothing declares the asset ${id}`);
+    const owner = this.#declaring.find(({ groups }) => groups.some((group) => assetsOf(group, { isExplicit: true }).some((asset) => asset.id === id))); // prettier-ignore
+    if (!owner) throw new Error(`no engine declares the asset ${id}`);
     return owner.context;
   }
 
-  async #toOffer(group: Joined): Promise<Offer> {
+  async #statusOf(group: MergedGroup): Promise<GroupStatus> {
     const { id, assets, extras = [], capability, isConfigured = false, model, settings, title } = group;
-    const all = await Promise.all(assets.map((asset) => this.#now(asset)));
+    const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
     const others = this.#groups().filter((one) => one.id !== id && one.isConfigured);
     const isIncluded = others.some((other) => assets.every(({ id }) => other.assets.some((asset) => asset.id === id)));
     const left = await Promise.all(all.map(({ asset, state }) => bytesLeftOf(asset, state === 'ready')));
@@ -302,18 +308,18 @@ export class Assets {
       bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
       licence: [...new Set(assets.map(({ licence }) => licence))].join(', '),
       source: [...new Set(assets.map(sourceOf))].join(' and '),
-      // What a further model shares with others says nothing of it.
+      // Shared assets say nothing about the state of a further model.
       ...summarize(model !== undefined && all.at(-1)?.state === 'missing' ? all.slice(-1) : all),
       ...(model !== undefined && { model }),
       ...(settings !== undefined && { settings }),
     };
   }
 
-  async #now(asset: Asset): Promise<Now> {
+  async #assetStatus(asset: Asset): Promise<AssetStatus> {
     const work = this.#work.get(asset.id);
     if (work) return { asset, state: 'preparing', reason: describe(work.step), progress: work.step.done };
     const isReady = await this.#isReady(asset);
-    const as = (state: OfferState, reason: string) => ({ asset, state, reason, progress: null });
+    const as = (state: AssetState, reason: string) => ({ asset, state, reason, progress: null });
     if (isReady === true) return as('ready', 'Ready.');
     const own = Array.from(this.#work.values(), (one) => one.asset);
     if (isBusyElsewhere(asset, own)) return as('preparing', waitingFor(asset));
@@ -324,7 +330,7 @@ export class Assets {
     return as('missing', 'Stopped. The partial download is kept.');
   }
 
-  /** An error if an engine cannot say. */
+  /** Resolves with an error if an engine cannot tell. */
   async #isReady({ id }: Asset): Promise<boolean | Error> {
     try {
       for (const asset of this.#declared(id)) {
@@ -339,10 +345,10 @@ export class Assets {
 
   #commandFor({ id }: Asset): string {
     const groups = this.#groups().filter((group) =>
-      assetsOf(group, { isAsked: true }).some((asset) => asset.id === id),
+      assetsOf(group, { isExplicit: true }).some((asset) => asset.id === id),
     );
     const group = groups.find(({ isConfigured }) => isConfigured) ?? groups[0];
-    return group === undefined || group.atStart ? setupCommand : nameSetup(group.id);
+    return group === undefined || group.isAutomatic ? setupCommand : nameSetup(group.id);
   }
 
   #tryAgain(asset: Asset): string {
@@ -357,9 +363,9 @@ export class Assets {
   }
 }
 
-/** One state for several assets. */
-function summarize(all: readonly Now[]): Pick<Offer, 'state' | 'reason' | 'progress'> {
-  const inState = (state: OfferState) => all.filter((one) => one.state === state);
+/** Merges the states of several assets. */
+function summarize(all: readonly AssetStatus[]): Pick<GroupStatus, 'state' | 'reason' | 'progress'> {
+  const inState = (state: AssetState) => all.filter((one) => one.state === state);
   const [preparing, failed, missing] = [inState('preparing'), inState('failed'), inState('missing')];
   const why = failed.map(({ reason }) => reason);
   if (preparing.length > 0) {
@@ -379,7 +385,9 @@ const titlesOf = (assets: readonly Asset[]) =>
 
 const describe = ({ doing, done }: Step) => (done === null ? doing : `${doing}: ${Math.floor(done * 100)} %`);
 
-const assetsOf = (group: AssetGroup | undefined, { isAsked = false }: Pick<Wanted, 'isAsked'>): readonly Asset[] =>
-  group ? [...group.assets, ...(isAsked ? (group.extras ?? []) : [])] : [];
+const assetsOf = (
+  group: AssetGroup | undefined,
+  { isExplicit = false }: Pick<InstallRequest, 'isExplicit'>,
+): readonly Asset[] => (group ? [...group.assets, ...(isExplicit ? (group.extras ?? []) : [])] : []);
 
 const unique = (assets: readonly Asset[]): Asset[] => [...new Map(assets.toReversed().map((asset) => [asset.id, asset])).values()].toReversed(); // prettier-ignore

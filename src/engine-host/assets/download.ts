@@ -17,16 +17,19 @@ export interface Download extends Pick<EngineContext, 'fetch' | 'log'> {
   readonly url: string;
   /** Target path. The file appears there once it is complete and verified; until then the bytes are in `<to>.part`. */
   readonly to: string;
-  /** MD5, SHA-1 or SHA-256 of the complete file in hex, whichever upstream publishes: its length tells which. */
+  /**
+   * MD5, SHA-1 or SHA-256 of the complete file in hex, whichever upstream publishes. The length of the digest
+   * identifies the algorithm.
+   */
   readonly digest: string;
-  /** Maximum size. */
+  /** Maximum size in bytes. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** 0 to 1, or null if the server does not send the length. */
+  /** Reports the completed fraction, from 0 to 1, or null if the server does not send the length. */
   readonly progress: (fraction: number | null) => void;
   /** Called if another process downloads it. */
   readonly onWait?: () => void;
-  /** Called if it was interrupted and is tried again in a while. */
+  /** Called if the download was interrupted and will be retried after a delay. */
   readonly onRetry?: (reason: string) => void;
   readonly retry?: RetryPolicy;
 }
@@ -123,7 +126,7 @@ async function write(job: Download, transfer: Transfer, hash: Hash): Promise<num
     await file.sync();
     return bytes;
   } catch (error) {
-    // Neither can be resumed, and on a full disk the rest of the service needs the space.
+    // Neither file can be resumed, and on a full disk the rest of the service needs the space.
     if (bytes > job.maxBytes || isDiskFull(error)) await rm(partOf(job), { force: true });
     throw isDiskFull(error) ? diskFull(job, error) : error;
   }
@@ -133,13 +136,13 @@ const algorithms: Readonly<Record<number, string>> = { 32: 'md5', 40: 'sha-1', 6
 
 function algorithmOf({ digest }: Pick<Download, 'digest'>): string {
   const algorithm = algorithms[digest.length];
-  if (algorithm === undefined) throw new TypeError(`${digest} is no MD5, SHA-1 or SHA-256`);
+  if (algorithm === undefined) throw new TypeError(`${digest} is not an MD5, SHA-1 or SHA-256 digest`);
   return algorithm;
 }
 
 interface Inspection {
   readonly bytes: number;
-  /** Undefined if the file is missing or empty. */
+  /** Undefined if the file does not exist or is empty. */
   readonly digest: string | undefined;
   /** Hash state after these bytes, to continue with the next ones. */
   readonly hash: Hash;
@@ -157,7 +160,7 @@ async function inspect(path: string, job: Pick<Download, 'digest' | 'signal'>): 
   return { bytes, digest: hash.copy().digest('hex'), hash };
 }
 
-/** 0 when there is no file. */
+/** Returns 0 if the file does not exist. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;

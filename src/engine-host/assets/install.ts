@@ -1,4 +1,4 @@
-/** Gets one asset: downloads its files, installs its packages, or lets its engine make it. */
+/** Installs one asset: downloads its files, installs its packages, or calls its engine to make it. */
 import type { Asset, EngineContext, FilesAsset, MadeAsset } from '../../../engines/contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
@@ -8,13 +8,13 @@ import { outcome } from '../guard/calls.ts';
 import { asError } from '../guard/failures.ts';
 import { download } from './download.ts';
 import { installPackages } from './packages.ts';
-import { bytesMissing, noteDownload } from './receipts.ts';
+import { bytesMissing, recordDownload } from './receipts.ts';
 
-/** How far an asset is. */
+/** Progress of an installation. */
 export interface Step {
-  /** Such as `downloading Whisper base`. */
+  /** The current work, such as `downloading Whisper base`. */
   readonly doing: string;
-  /** 0 to 1; null: not known. */
+  /** Completed fraction, from 0 to 1; null if unknown. */
   readonly done: number | null;
 }
 
@@ -43,7 +43,7 @@ function pathsOf(asset: Asset): readonly string[] {
   }
 }
 
-/** Where an asset comes from; shown before it is fetched. */
+/** The source of an asset; shown before it is downloaded. */
 export function sourceOf(asset: Asset): string {
   switch (asset.kind) {
     case 'files':
@@ -55,21 +55,24 @@ export function sourceOf(asset: Asset): string {
   }
 }
 
-/** Whether another process is at work on it, or removes it. `own`: what this one is at work on, which may share a path. */
+/**
+ * True if another process installs or removes the asset. `own`: the assets that this process installs, which may share
+ * a path.
+ */
 export function isBusyElsewhere(asset: Asset, own: readonly Asset[]): boolean {
   const ownPaths = own.flatMap(pathsOf);
   return pathsOf(asset).some((path) => !ownPaths.includes(path) && isLocked(lockOf(path)));
 }
 
-/** Bytes of the download that are not on the disk yet. */
+/** Bytes of the download that are still missing. */
 export async function bytesLeftOf(asset: Asset, isReady: boolean): Promise<number> {
   if (isReady) return 0;
   return asset.kind === 'files' ? bytesMissing(asset.files) : (asset.bytes ?? 0);
 }
 
 /**
- * Resolves when it is there, without doing anything if it is there already. What another process is at work on is waited for.
- * Rejects with the reason, for the operator, or with the signal's.
+ * Installs an asset, or resolves at once if it is ready. Waits for another process that installs it. Rejects with an
+ * error for the operator, or with the signal's reason.
  */
 export async function install(asset: Asset, context: InstallContext, { signal, onStep }: InstallCall): Promise<void> {
   const doing = doingOf(asset);
@@ -118,7 +121,7 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
         onWait,
         onRetry,
       };
-      if (await download(job)) await noteDownload(context.dataDir, path);
+      if (await download(job)) await recordDownload(context.dataDir, path);
     } catch (error) {
       signal.throwIfAborted();
       throw new Error(`${messageOf(error)}. Without a network, copy it to ${path} manually`, { cause: error });
@@ -127,10 +130,10 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
   }
 }
 
-/** It must stop compilers. */
+/** Time for an aborted engine to stop its compilers. */
 const endMs = 5_000;
 
-/** Keeps the original errors: they are shown at the terminal. */
+/** Rejects with the original error, because it is shown at the terminal. */
 async function make(asset: MadeAsset, call: Omit<Downloading, 'onStep' | 'onWait'>) {
   using callbacks = new Callbacks(asset.id, call.signal);
   const progress = callbacks.guard((fraction: unknown) => {

@@ -1,4 +1,4 @@
-/** Installs the packages of npm that an asset names. */
+/** Installs the npm packages of an asset. */
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
@@ -18,8 +18,8 @@ type Packages = Pick<PackagesAsset, 'name' | 'version' | 'manifest' | 'files' | 
 type Installation = Pick<EngineContext, 'env' | 'run' | 'log'> & MakeCall;
 
 /**
- * Installs them with npm, without their scripts; older versions are deleted. The caller holds a lock. Rejects with the last
- * lines of npm, or with the signal's reason, and leaves nothing that counts.
+ * Installs the packages with npm, without their scripts, and deletes older versions. The caller holds the lock. Rejects
+ * with the last lines of npm's output, or with the signal's reason. An incomplete installation is ignored later.
  */
 export async function installPackages(packages: Packages, installation: Installation): Promise<void> {
   const { directory, name, version } = packages;
@@ -59,7 +59,7 @@ async function runNpm(
   const npm = findNpm(env.PATH);
   await mkdir(cwd);
   for (const file of ['package.json', 'package-lock.json']) await copyFile(join(manifest, file), join(cwd, file));
-  // The rest undoes settings of a user's .npmrc, and of the npm that may have started us.
+  // The other options override settings of the user's .npmrc, and of an npm that has started this process.
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error', '--logs-max=0'];
   const plain = [
     '--no-global',
@@ -69,14 +69,17 @@ async function runNpm(
     '--install-strategy=hoisted',
   ];
   const args = ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts', `--prefix=${cwd}`, ...quiet, ...plain];
-  // npm is a script for the node beside it; its cache goes with the workspace, unless the operator has named one.
+  // npm is a script for the node beside it. Its cache is deleted with the directory, unless the operator has set one.
   const PATH = [dirname(npm), env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const npmEnv = { npm_config_cache: join(dirname(cwd), 'cache'), ...env, PATH };
   const exit = await run(npm, args, { cwd, env: npmEnv, signal, timeoutMs: deadlineMinutes * 60_000 });
   if (exit.code !== 0) throw new Error(`\`npm ci\` ${describe(exit)}`);
 }
 
-/** Loads the files in a child process: what a machine cannot load, such as for an older libc, fails here. */
+/**
+ * Loads the files in a child process: a binary that this machine cannot load, for example because of an older libc,
+ * fails here.
+ */
 async function load(
   { name, version, files }: Packages,
   directory: string,
@@ -106,7 +109,7 @@ async function removeOlder({ directory, name }: Packages, { log }: Installation)
   try {
     await removeDirectories(dirname(directory), (entry) => isOurs(entry) && entry !== basename(directory));
   } catch (error) {
-    log.warn({ reason: messageOf(error) }, 'an older runtime could not be deleted');
+    log.warn({ reason: messageOf(error) }, 'an older version of a library could not be deleted');
   }
 }
 

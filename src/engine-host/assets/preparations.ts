@@ -1,4 +1,4 @@
-/** What this machine can have, as the API lists it and starts it. */
+/** Lists and starts installations for the API. */
 import type { Logger } from '../../../engines/contract/index.ts';
 import { shorten } from '../../../lib/text.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
@@ -6,11 +6,11 @@ import { ignore } from '../../../lib/ignore.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import { requireSpace } from '../../system/disk-space.ts';
-import type { Assets, Offer } from './assets.ts';
+import type { Assets, GroupStatus } from './assets.ts';
 
 type Entry = Schemas['Preparation'];
 
-/** npm's own words take many lines. */
+/** Limits the messages of npm, which have many lines. */
 const longestReason = 2_000;
 
 export interface PreparationsOptions {
@@ -21,11 +21,11 @@ export interface PreparationsOptions {
 
 interface Started {
   readonly id: string;
-  /** Its state says that it is in progress. */
+  /** Resolves when the state of the group has changed to `preparing`. */
   readonly begun: Promise<undefined>;
 }
 
-/** Starts one at a time. What a start of the service installs unasked does not count. */
+/** Runs one installation at a time. The automatic installation at startup does not count. */
 export class Preparations implements AsyncDisposable {
   readonly #assets: Assets;
   readonly #log: Logger;
@@ -41,13 +41,13 @@ export class Preparations implements AsyncDisposable {
   }
 
   async list(): Promise<Entry[]> {
-    const offers = await this.#assets.list();
-    return offers.filter(({ isIncluded }) => !isIncluded).map(toEntry);
+    const groups = await this.#assets.list();
+    return groups.filter(({ isIncluded }) => !isIncluded).map(toEntry);
   }
 
   /**
-   * The state of one that is there or in progress. Throws `preparation-not-found`, `preparation-in-progress` and
-   * `storage-full`.
+   * Resolves with the state of the group; an installation that is complete or in progress is not started again. Throws
+   * `preparation-not-found`, `preparation-in-progress` and `storage-full`.
    */
   async start(id: string): Promise<Entry> {
     const found = await this.#find(id);
@@ -63,7 +63,7 @@ export class Preparations implements AsyncDisposable {
   async stop(id: string): Promise<Entry> {
     await this.#find(id);
     await this.#assets.stop(id);
-    if (this.#started?.id === id) this.#started = undefined; // what others need goes on
+    if (this.#started?.id === id) this.#started = undefined; // assets of other groups are still installed
     return toEntry(await this.#find(id));
   }
 
@@ -72,7 +72,7 @@ export class Preparations implements AsyncDisposable {
     await Promise.all(this.#running);
   }
 
-  async #find(id: string): Promise<Offer> {
+  async #find(id: string): Promise<GroupStatus> {
     const found = await this.#assets.find(id);
     if (found) return found;
     throw new ProblemError('preparation-not-found', `No preparation "${id}"; GET /preparations lists them.`);
@@ -96,12 +96,14 @@ export class Preparations implements AsyncDisposable {
     this.#log.info({ preparation: id }, 'a preparation has started');
     const onFailure = (asset: string, err: Error) => this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed'); // prettier-ignore
     // A rejection has been logged, or the service is shutting down.
-    await this.#assets.install({ id, isAsked: true }, { signal: this.#ended.signal, onBegun, onFailure }).catch(ignore);
+    await this.#assets
+      .install({ id, isExplicit: true }, { signal: this.#ended.signal, onBegun, onFailure })
+      .catch(ignore);
     this.#log.info({ preparation: id }, 'a preparation is over');
   }
 }
 
-function toEntry({ id, title, capability, configured, bytes, licence, state, reason, progress }: Offer): Entry {
+function toEntry({ id, title, capability, configured, bytes, licence, state, reason, progress }: GroupStatus): Entry {
   const facts = { id, title, capability, configured, bytes, licence, command: nameSetup(id) };
   return { ...facts, state, progress, reason: shorten(reason, longestReason) };
 }

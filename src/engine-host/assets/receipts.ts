@@ -1,4 +1,4 @@
-/** What this service has downloaded itself, and may therefore remove: everything else belongs to the operator. */
+/** Records which files this service has downloaded. It may remove only those: all others belong to the operator. */
 import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { AssetFile } from '../../../engines/contract/index.ts';
@@ -10,13 +10,16 @@ import { readRegularFile, replaceFile } from '../../../lib/regular-file.ts';
 
 const receiptOf = (dataDir: string, file: string) => join(dataDir, 'downloads', `${basename(file)}.json`);
 
-/** To be called after a download. */
-export async function noteDownload(dataDir: string, file: string): Promise<void> {
+/** Call it after a download. */
+export async function recordDownload(dataDir: string, file: string): Promise<void> {
   await makeDirectory(join(dataDir, 'downloads'));
   await replaceFile(receiptOf(dataDir, file), JSON.stringify(await factsOf(file)));
 }
 
-/** False: there is nothing. Rejects before anything is removed if one of the files is not ours, or is being downloaded. */
+/**
+ * Resolves with false if there are no files. Rejects, before anything is removed, if one of the files was not
+ * downloaded by this service or is being downloaded.
+ */
 export async function removeDownloads(
   dataDir: string,
   files: readonly string[],
@@ -42,7 +45,7 @@ export async function removeDownloads(
   return hasParts || found.length > 0;
 }
 
-/** Undefined where there is no such file. */
+/** Returns undefined if the file does not exist. */
 async function factsOf(path: string) {
   try {
     const { size: bytes, mtimeMs } = await stat(path);
@@ -53,7 +56,7 @@ async function factsOf(path: string) {
   }
 }
 
-/** Bytes of the files that are not on the disk yet. */
+/** Bytes of the files that are still missing. */
 export async function bytesMissing(files: readonly Pick<AssetFile, 'path' | 'bytes'>[]): Promise<number> {
   const missing = files.map(async ({ path, bytes }) => {
     if (await factsOf(path)) return 0;

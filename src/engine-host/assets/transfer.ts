@@ -86,7 +86,7 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
   throw new Error(`${url} cannot be downloaded: it redirects more than ${mostRedirects} times`);
 }
 
-/** The limit of fetch. */
+/** The limit of fetch for redirects. */
 const mostRedirects = 20;
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
@@ -148,7 +148,7 @@ function asBroken(error: unknown, caller: AbortSignal): TransferError {
   return new TransferError(`the connection failed (${reasonOf(error)})`, { cause: error });
 }
 
-/** fetch wraps the system's error, which for a host with several addresses has a code but no message. */
+/** fetch wraps the error of the system, which has a code but no message for a host with several addresses. */
 function reasonOf(error: unknown): string {
   const cause = (error as Error).cause;
   if (!(cause instanceof Error)) return messageOf(error);

@@ -36,7 +36,7 @@ export function must(kept: boolean, broken: string): asserts kept {
 }
 
 export function mustBeText(value: unknown, what: string): asserts value is string {
-  // The messages are built only on failure: every event of a chat comes here.
+  // The messages are built only on failure, because every chat event is checked here.
   if (typeof value !== 'string') throw new BadAnswer(`${what} is not a string`);
   if (value.length > longestText) throw new BadAnswer(`${what} has more than ${longestText} characters`);
 }
@@ -72,20 +72,20 @@ function checkList<T>(
       changed?.push(checked);
     }
   } catch (error) {
-    // The message is built only on failure: every request reads the list.
+    // The messages are built only on failure, because every request reads the list.
     throw error instanceof BadAnswer ? new BadAnswer(`${what}[${index}]${error.message}`) : error;
   }
   return changed ?? (length === last.length ? last : last.slice(0, length));
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, byNameOnly, needs: needed, supports: listed, voices: given, defaultVoice } = item; // prettier-ignore
+  const { id, name, local, discovered, isExplicitOnly, needs: needed, supports: listed, voices: given, defaultVoice } = item; // prettier-ignore
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
   must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
-  must(byNameOnly === undefined || typeof byNameOnly === 'boolean', '.byNameOnly is not a boolean');
+  must(isExplicitOnly === undefined || typeof isExplicitOnly === 'boolean', '.isExplicitOnly is not a boolean');
   const needs = needed === undefined ? undefined : checkNeeds(needed, last?.needs);
   const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
@@ -94,7 +94,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     last.name === name &&
     last.local === local &&
     last.discovered === discovered &&
-    last.byNameOnly === byNameOnly &&
+    last.isExplicitOnly === isExplicitOnly &&
     last.needs === needs &&
     last.supports === supports &&
     last.voices === voices &&
@@ -105,7 +105,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     local,
     ...(name !== undefined && { name }),
     ...(discovered !== undefined && { discovered }),
-    ...(byNameOnly !== undefined && { byNameOnly }),
+    ...(isExplicitOnly !== undefined && { isExplicitOnly }),
     ...(needs !== undefined && { needs }),
     ...(supports !== undefined && { supports }),
     ...(voices !== undefined && { voices }),
@@ -117,7 +117,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
 function checkFeatures(value: unknown, last: readonly Feature[] | undefined): readonly Feature[] {
   must(Array.isArray(value), '.supports is not an array');
   const given: readonly unknown[] = value;
-  if (last && isSameList(given, last)) return last; // with every request
+  if (last && isSameList(given, last)) return last; // the case of nearly every request
   const known = features.filter((feature) => given.includes(feature));
   return last && isSameList(known, last) ? last : known;
 }
@@ -207,7 +207,7 @@ export function hasFunction(value: unknown, name: string | symbol): boolean {
 
 const assetId = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** As they are: they have functions. */
+/** Groups are passed on unchanged, because they contain functions. */
 export function checkAssets(value: unknown): readonly AssetGroup[] {
   must(Array.isArray(value), '`assets` is not an array');
   const groups: readonly AssetGroup[] = value;

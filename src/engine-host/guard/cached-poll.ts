@@ -6,8 +6,8 @@ interface CachedPollOptions<T> {
   readonly poll: () => unknown;
   /** Throws if the answer is invalid. */
   readonly check: (answer: unknown, last: T | undefined) => T;
-  /** Timeouts for the first call and for later ones. */
-  readonly deadlines: { readonly first: SharedDeadline; readonly usual: SharedDeadline };
+  /** Timeouts of the first call and of later calls. */
+  readonly deadlines: { readonly first: SharedDeadline; readonly later: SharedDeadline };
   /** Retry delay after a failure. */
   readonly retryMs: number;
   /** Creates the error for a timeout. */
@@ -58,7 +58,7 @@ export class CachedPoll<T> {
 
   #poll(): Promise<void> {
     const { poll, deadlines, late } = this.#options;
-    const deadline = this.#asked === 0 ? deadlines.first : deadlines.usual;
+    const deadline = this.#asked === 0 ? deadlines.first : deadlines.later;
     const number = (this.#asked += 1);
     return new Promise((resolve) => {
       let isLate = false;
@@ -87,7 +87,7 @@ export class CachedPoll<T> {
     });
   }
 
-  /** A late answer is stored, but only one in time ends a failure. */
+  /** Stores a late answer, but only an answer in time ends a failure. */
   #take(answer: unknown, number: number, isLate: boolean): void {
     if (number < this.#answered) return;
     try {
@@ -138,7 +138,7 @@ export class SharedDeadline {
   readonly #ms: number;
   readonly #waits = new LinkedList<Wait>();
   #timer: NodeJS.Timeout | undefined;
-  /** The timer outlives the request that starts it, and must not keep that request in memory. */
+  /** Created outside of the request's context: the timer outlives the request and must not keep it in memory. */
   readonly #outside = AsyncLocalStorage.snapshot();
 
   constructor(ms: number) {

@@ -1,6 +1,6 @@
 /**
- * Functions that the service passes to an engine. None throws into the engine's stack, where often nothing can catch an
- * exception: in a timer or in a listener it would end the process. A failure ends the call instead.
+ * Functions that the service passes to an engine. They never throw: in a timer or in a listener of the engine, an
+ * exception would end the process. A failure ends the call instead.
  */
 import { linkedSignal, type LinkedSignal } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/ignore.ts';
@@ -38,7 +38,7 @@ export class Callbacks implements Disposable {
     this.#link = linkedSignal(signal);
   }
 
-  /** For the engine. */
+  /** The signal that the engine receives. */
   get signal(): AbortSignal {
     return this.#link.signal;
   }
@@ -49,7 +49,7 @@ export class Callbacks implements Disposable {
     }, this.#fail);
   }
 
-  /** The failure that ended the call, whatever the engine made of the abort. */
+  /** The failure that ended the call, even if the engine ignored the abort. */
   get failure(): Error | undefined {
     return this.#failure;
   }

@@ -65,7 +65,7 @@ export function guardWarmUp(
     try {
       await engine.warmUp?.(model);
     } catch (error) {
-      log.warn({ err: asError(error) }, 'the engine could not load what it needs ahead of a call');
+      log.warn({ err: asError(error) }, 'the engine failed to warm up');
     }
   };
 }
@@ -166,8 +166,8 @@ interface IteratorFacts<T> {
 }
 
 /**
- * Not a generator: that would cost 5 % of a plain chat, and could not be cancelled while it waits. Allows one `next` at
- * a time, so its state is allocated once.
+ * A class instead of a generator, which would cost 5 % of a plain chat and could not be canceled while it waits. It
+ * allows one `next` at a time, so that its state is allocated once.
  */
 class GuardedIterator<T> implements AsyncIterator<T, undefined> {
   readonly #facts: IteratorFacts<T>;
@@ -217,13 +217,13 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     this.#reject?.(callFailure(error, this.#facts.instance, this.#facts.signal));
   };
 
-  /** For callbacks: rejects the `next()` that waits, or the following one. */
+  /** Called by callbacks: rejects the `next()` that waits, or the following one. */
   readonly fail = (error: unknown): void => {
     this.#failure ??= callFailure(error, this.#facts.instance);
     this.#fail(this.#failure);
   };
 
-  /** Rejects the `next()` that waits with the signal's reason, whether or not the engine heeds the signal. */
+  /** Rejects the `next()` that waits with the signal's reason, even if the engine ignores the signal. */
   readonly interrupt = (): void => {
     this.#facts.idle?.end(this.#wait);
     this.#reject?.(reasonOf(this.#facts.signal));

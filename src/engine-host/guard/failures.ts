@@ -8,14 +8,14 @@ export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
 
-/** The failure of a call whose engine breaks the contract; `what` is only logged. */
+/** Creates the failure of a call whose engine breaks the contract; `what` is only logged. */
 export function violation(what: string): EngineError {
   return new EngineError('engine-failed', 'The engine violated its contract.', { cause: new Error(what) });
 }
 
 /**
- * The failure of a call: the engine's own `EngineError`, the signal's reason once it was aborted, and `engine-failed`
- * for everything else.
+ * Returns the failure of a call: the engine's own `EngineError`, the signal's reason if it has aborted, and
+ * `engine-failed` for everything else.
  */
 export function callFailure(thrown: unknown, instance: string, signal?: AbortSignal): Error {
   const own = engineErrorOf(thrown);
@@ -26,13 +26,13 @@ export function callFailure(thrown: unknown, instance: string, signal?: AbortSig
   });
 }
 
-/** Undefined for anything but an `EngineError` with a known code. */
+/** Returns undefined for anything but an `EngineError` with a known code. */
 export function engineErrorOf(thrown: unknown): EngineError | undefined {
   if (!EngineError.is(thrown)) return undefined;
   const { code, message, retryAfter, cause } = thrown;
   if (!isCode(code)) return undefined;
   if (message.length <= longestMessage && thrown instanceof EngineError) return thrown;
-  // From a package with its own copy of the contract, or too long for an answer.
+  // The error is from a package with its own copy of the contract, or its message is too long for a response.
   return new EngineError(code, shorten(message, longestMessage), {
     cause,
     ...(retryAfter !== undefined && { retryAfter }),

@@ -24,11 +24,11 @@ import { within } from './within.ts';
 /** An engine as used by the service. */
 export interface Guarded<C extends Capability> {
   readonly engine: Engines[C];
-  /** Its current failures, for the operator. */
+  /** Current failures, for the operator. */
   failures(): readonly Finding[];
-  /** Whether a model was available when it was last asked for; undefined before that. Makes no call. */
+  /** Whether a model was available when the engine was last asked; undefined before that. Does not call the engine. */
   lastAvailable(id: string): boolean | undefined;
-  /** False until its models are known. */
+  /** False until the engine has listed its models. */
   readonly hasList: boolean;
 }
 
@@ -122,7 +122,7 @@ export function failedEngine<C extends Capability>(instance: string, what: strin
   return { engine, failures: () => [finding], lastAvailable: () => false, hasList: false };
 }
 
-/** Without a guard, for the conformance kit, which must see the real behavior of an engine. */
+/** Returns an unguarded instance for the conformance kit, which must see the real behavior of an engine. */
 export function unguarded<C extends Capability>(engine: Engines[C]): Guarded<C> {
   return { engine, failures: () => [], lastAvailable: () => undefined, hasList: true };
 }
@@ -154,7 +154,7 @@ function createModels(raw: Engine, { timeouts }: GuardFacts, failures: FailureLo
   return new CachedPoll({
     poll: () => raw.models(),
     check: checkModels,
-    deadlines: { first: new SharedDeadline(timeouts.firstModelsMs), usual: new SharedDeadline(timeouts.modelsMs) },
+    deadlines: { first: new SharedDeadline(timeouts.firstModelsMs), later: new SharedDeadline(timeouts.modelsMs) },
     retryMs: timeouts.retryMs,
     late: () => new EngineError('engine-timeout', 'no answer in time'),
     onChange: (failure) => (failure ? failures.begin(what, failure.error) : failures.end(what)),
@@ -170,7 +170,7 @@ function createAvailability(
   const polls = new Map<string, CachedPoll<Availability>>();
   const failing = new Set<string>();
   const deadline = new SharedDeadline(timeouts.availabilityMs);
-  const deadlines = { first: deadline, usual: deadline };
+  const deadlines = { first: deadline, later: deadline };
   const what = 'availability()';
 
   /** Logs one line per engine, not one per model. */
@@ -190,7 +190,7 @@ function createAvailability(
         } catch (error) {
           const { code, message } = engineErrorOf(error) ?? {};
           if (code !== 'unknown-model') throw error;
-          return { available: false, code, reason: message }; // no longer listed
+          return { available: false, code, reason: message }; // the model is no longer listed
         }
       },
       check: checkAvailability,
@@ -200,7 +200,7 @@ function createAvailability(
       onChange: (failure) => record(id, failure),
     });
 
-  /** The last answer still stands a while after the engine has begun to fail. */
+  /** The last answer remains valid for a while after the engine has begun to fail. */
   const lastValid = ({ value, failure }: CachedPoll<Availability>) =>
     !failure || performance.now() - failure.since < timeouts.standsMs ? value : undefined;
 
@@ -237,7 +237,7 @@ function failed(reason: string): Availability {
   return { available: false, code: 'engine-failed', reason };
 }
 
-/** None where they are not what the contract says: the engine works with what is there. */
+/** Reads the assets of the engine; none if they violate the contract, so that the engine works without them. */
 function readAssets(raw: Engine, failures: FailureLog): readonly AssetGroup[] {
   try {
     return checkAssets(raw.assets ?? []);
@@ -256,7 +256,7 @@ async function inspect(raw: Engine, { timeouts }: GuardFacts): Promise<readonly 
   }
 }
 
-/** Disposes the engine; an error or a hang does not block the shutdown. */
+/** Disposes of the engine. An error or a hang does not block the shutdown. */
 export async function dispose(raw: Engine, ms: number, log: Logger): Promise<void> {
   try {
     if (hasFunction(raw, Symbol.asyncDispose)) await within(ms, () => raw[Symbol.asyncDispose]?.());

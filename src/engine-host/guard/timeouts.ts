@@ -1,12 +1,12 @@
 /** Timeouts of engine functions in milliseconds. Tests use shorter ones. */
 export const defaultTimeouts = {
-  /** For the import of the module; after it, the instance counts as failed. */
+  /** Import of the module. After it, the instance counts as failed. */
   importMs: 30_000,
-  /** For `create()`; after it, the instance counts as failed. */
+  /** `create()`. After it, the instance counts as failed. */
   createMs: 30_000,
-  /** For the first `models()`, which may call a provider. */
+  /** First call of `models()`, which may call a provider. */
   firstModelsMs: 10_000,
-  /** For later calls of `models()`; after it, the last list is used. */
+  /** Later calls of `models()`. After it, the last list is used. */
   modelsMs: 1_000,
   availabilityMs: 1_000,
   /** How long the last valid availability is used after a failure. */
@@ -20,9 +20,9 @@ export const defaultTimeouts = {
   chatIdleMs: 7_200_000,
   /** Grace period for a call after its abort. */
   abortMs: 250,
-  /** For `[Symbol.asyncDispose]()`. */
+  /** `[Symbol.asyncDispose]()`. */
   endMs: 5_000,
-  /** For `inspect()`, which may call a provider. */
+  /** `inspect()`, which may call a provider. */
   inspectMs: 30_000,
 };
 

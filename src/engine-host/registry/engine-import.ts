@@ -10,7 +10,7 @@ const contract = new URL(`../../../engines/contract/index${extname(import.meta.f
 
 let isPrepared = false;
 
-/** Call it before importing an external engine. Stays in effect: engines may import later, too. */
+/** Call it before importing an external engine. It stays in effect, because engines may import modules later. */
 export function prepareForEngines(): void {
   if (isPrepared) return;
   isPrepared = true;

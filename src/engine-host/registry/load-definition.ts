@@ -59,7 +59,7 @@ async function load(place: string): Promise<{ readonly default?: unknown }> {
     return (await import(pathToFileURL(place).href)) as { default?: unknown };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // Which syntax is valid depends on the version: types are removed, but nothing is compiled.
+    // The valid syntax depends on the version of Node.js: types are removed, but nothing is compiled.
     throw new SyntaxError(`${error.message} (${error.name} on Node.js ${process.version})`, { cause: error });
   }
 }
@@ -90,8 +90,8 @@ async function findModule(use: string, baseDir: string): Promise<string | undefi
 }
 
 /**
- * Resolves a package like `import`: `require.resolve` does not find import-only packages. Throws for a package that is
- * broken. `use` is its name, its folder, or a module below its name.
+ * Resolves a package as `import` does: `require.resolve` does not find import-only packages. Throws for a broken
+ * package. `use` is its name, its folder, or a module below its name.
  */
 async function resolvePackage(use: string, manifest: string, importer: string): Promise<string> {
   const { exports } = parsed(await readFile(manifest, 'utf8'), manifest);
@@ -104,7 +104,7 @@ function manifestOf(use: string, importer: string): string | undefined {
   try {
     return findPackageJSON(use, importer);
   } catch {
-    return undefined; // no package of this name, or no name of a package
+    return undefined; // no package has this name, or it is not a valid name
   }
 }
 
@@ -129,7 +129,7 @@ async function isFile(path: string): Promise<boolean> {
   return (await statOf(path))?.isFile() === true;
 }
 
-/** Undefined where there is nothing, or nothing that may be seen. */
+/** Returns undefined if the file does not exist or is not readable. */
 async function statOf(path: string): Promise<Stats | undefined> {
   return stat(path).catch(() => undefined);
 }

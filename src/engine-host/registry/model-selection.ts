@@ -34,7 +34,10 @@ export async function defaultModel<C extends Capability>(
   return firstAvailable(registry.of(capability).defaultCandidates(allowedModels(all)));
 }
 
-/** If none is available, the first: its reason is the answer. One after the other: most engines need not be asked. */
+/**
+ * Returns the first model if none is available: its reason becomes the response. Asks one engine after the other,
+ * because the first one usually suffices.
+ */
 async function firstAvailable<C extends Capability>(
   models: readonly ServedModel<C>[],
 ): Promise<ServedModel<C> | undefined> {
@@ -52,8 +55,8 @@ export async function chooseModel<C extends Capability>(
   named: string | null | undefined,
   pointer = '/model',
 ): Promise<ServedModel<C>> {
-  const usual = named == null ? await defaultModel(registry, capability) : undefined;
-  if (usual) return usual;
+  const byDefault = named == null ? await defaultModel(registry, capability) : undefined;
+  if (byDefault) return byDefault;
   const models = allowedModels(await registry.models(capability));
   const found = models.find(({ id }) => id === named);
   if (found) return found;
@@ -72,7 +75,7 @@ async function nothingServed(registry: Registry, capability: Capability, pointer
   return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}.`);
 }
 
-/** A hint for configured engines that list no model, as with chat on a fresh machine. */
+/** A hint for configured engines that list no model, such as chat on a fresh machine. */
 export function noModelHint(capability: Capability, instances: readonly string[]): string {
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
   const isFresh = capability === 'chat' && instances.every((name) => defaultChatServers.has(name));
@@ -80,10 +83,10 @@ export function noModelHint(capability: Capability, instances: readonly string[]
   return `${asked}${remedy}; ${commandLine('doctor')} shows what is missing`;
 }
 
-/** Without a configuration, these are looked for on this machine. Others are there, but something is wrong with them. */
+/** Without settings, the service looks for these programs on this machine. Other engines exist, but have a problem. */
 const defaultChatServers: ReadonlySet<string> = new Set(['ollama', 'llama-cpp']);
 
-/** Throws `model-unavailable` for a model that cannot work until the operator fixes it, or `engine-failed`. */
+/** Throws `model-unavailable` for a model that the operator has to fix, or `engine-failed`. */
 export async function requireAvailable(model: ServedModel): Promise<void> {
   const { available, code, reason } = await availabilityOf(model);
   // Only a call can show whether a rejected key works again.
@@ -92,7 +95,7 @@ export async function requireAvailable(model: ServedModel): Promise<void> {
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
 
-/** Availability codes of a model that the operator has yet to install, or that is being prepared. */
+/** Availability codes of a model that is not installed yet or is being installed. */
 const notThereYet: ReadonlySet<string> = new Set(['preparing', 'program-missing', 'model-file-missing', 'key-missing']);
 
 const featureNames: Readonly<Record<Feature, string>> = {
@@ -132,7 +135,7 @@ export async function toEntry(model: ServedModel, override?: Availability): Prom
   return { id, name, engine: instance, local, ...toAvailability(availability), supports: [...supported] };
 }
 
-/** The availability of the contract. */
+/** Converts to the availability of the API. */
 export function toAvailability({ available, code, reason, progress }: Availability) {
   return { available, code, reason, ...(code === 'preparing' && { progress: progress ?? null }) };
 }

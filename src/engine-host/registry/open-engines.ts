@@ -1,4 +1,4 @@
-/** Opens the engines of the settings, and their workspace directory. */
+/** Opens the engines of the settings, and the temporary directory. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../../../engines/contract/index.ts';
@@ -23,7 +23,7 @@ export interface OpenEngines extends AsyncDisposable {
   readonly workspace: Workspace;
   /** The id of this service in chains of services. */
   readonly viaId: string;
-  /** The programs that stay loaded. */
+  /** The resident programs of all engines. */
   readonly residents: Residents;
   readonly encoder: SpeechEncoder;
 }

@@ -24,7 +24,7 @@ export interface InstanceOptions extends ModuleOptions {
   readonly assets: Assets;
   /** Overrides of the default timeouts. */
   readonly timeouts?: Partial<EngineTimeouts> | undefined;
-  /** Replaces a transcription engine by one whose work is done on other machines (src/fleet). */
+  /** Replaces a transcription engine by one that works on other machines (src/fleet). */
   readonly wrapAsRemote?: ((instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>) | undefined;
   /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
   readonly guard?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface Instance<C extends Capability> {
   readonly capability: C;
   readonly guarded: Guarded<C>;
   readonly log: Logger;
-  /** Undefined where the engine could not be created. */
+  /** Undefined if the engine could not be created. */
   readonly context?: EngineContext;
 }
 
@@ -59,7 +59,7 @@ export interface Opened {
 
 interface CreateFailure {
   readonly error: RegistryError;
-  /** They stand for the engine. */
+  /** Placeholders for engines that could not be loaded. */
   readonly instances: readonly AnyInstance[];
 }
 
@@ -72,7 +72,7 @@ export function listInstances(instances: EngineInstances): Listed[] {
   );
 }
 
-/** Returns the engines that were created before a mistake as well, so that they are disposed. */
+/** Also returns the engines that were created before a mistake, so that they are disposed of. */
 export async function openInstance(listed: Listed, options: InstanceOptions): Promise<Opened> {
   const instances: AnyInstance[] = [];
   const failures: CreateFailure[] = [];
@@ -81,7 +81,7 @@ export async function openInstance(listed: Listed, options: InstanceOptions): Pr
     if (definitions === undefined) return notLoaded(listed, options);
     for (const definition of definitions) {
       const { instance, failure } = await open(definition, listed, options);
-      instances.push(instance); // from here on, disposed with the registry
+      instances.push(instance); // from here on, it is disposed of with the registry
       if (failure) failures.push({ error: failure, instances: [instance] });
       const { wrapAsRemote } = options;
       if (wrapAsRemote && !failure && instance.capability === 'transcription') {
@@ -96,7 +96,7 @@ export async function openInstance(listed: Listed, options: InstanceOptions): Pr
   return { instances, mistakes: [], failures };
 }
 
-/** Undefined after a timeout: a module may await something that never comes. */
+/** Resolves with undefined after a timeout: a module may await something that never happens. */
 async function load({ place, settings }: Listed, options: InstanceOptions): Promise<readonly Definition[] | undefined> {
   const loading = () => loadDefinitions(place, settings.use, options);
   if (options.guard === false) return loading();
@@ -110,7 +110,10 @@ async function load({ place, settings }: Listed, options: InstanceOptions): Prom
 
 const timeoutsOf = ({ timeouts }: InstanceOptions): EngineTimeouts => ({ ...defaultTimeouts, ...timeouts });
 
-/** Its capability is unknown: it stands for one of each, so that no hosted model becomes the default in its place. */
+/**
+ * A placeholder for each capability, since that of the module is unknown: no hosted model becomes the default in its
+ * place.
+ */
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
   const cause = new Error(`its module was not loaded within ${timeoutsOf(options).importMs / 1000} s`);
   const error = refusal(`${place}.use`, `${use} could not be loaded: ${cause.message}`, cause);
@@ -124,13 +127,13 @@ function notLoaded({ name, place, settings: { use } }: Listed, options: Instance
 
 interface OpenedEngine<C extends Capability> {
   readonly instance: Instance<C>;
-  /** It could not be created. */
+  /** The engine could not be created. */
   readonly failure?: RegistryError;
 }
 
 type AnyOpenedEngine = { readonly [C in Capability]: OpenedEngine<C> }[Capability];
 
-/** A case for each capability: only so do the types of an engine and its instance stay together. */
+/** A case per capability, so that the types of an engine and its instance match. */
 async function open(definition: Definition, listed: Listed, options: InstanceOptions): Promise<AnyOpenedEngine> {
   switch (definition.capability) {
     case 'transcription':
@@ -179,8 +182,8 @@ async function runRemotely(
 }
 
 /**
- * Throws a `RegistryError` if the engine rejects its options. Returns it if the engine cannot be created for another
- * reason, unless it is unguarded.
+ * Throws a `RegistryError` if the engine rejects its options. Returns the error if the engine cannot be created for
+ * another reason, unless it is unguarded.
  */
 async function create<C extends Capability>(
   definition: EngineDefinition<C>,

@@ -1,4 +1,7 @@
-/** Whether the capabilities in READY_REQUIRES are prepared. Asks no provider: only models that need something installed. */
+/**
+ * Whether the capabilities in READY_REQUIRES are installed. Calls no provider: only models that need assets are
+ * checked.
+ */
 import type { Capability } from '../../../engines/contract/index.ts';
 import { availabilityOf, notInstalled } from './served-models.ts';
 import type { Registry } from './registry.ts';
@@ -19,8 +22,8 @@ export function createReadiness(registry: Registry, required: readonly Capabilit
 }
 
 /**
- * Why the default model is not ready; requests without a model use it. A provider that fails must not take the whole service
- * out of its load balancer.
+ * Returns why the default model, which serves requests without a model, is not ready. A failing provider must not take
+ * the whole service out of its load balancer.
  */
 async function unpreparedReason(registry: Registry, capability: Capability): Promise<string | undefined> {
   const model = await registry.of(capability).lastDefault();

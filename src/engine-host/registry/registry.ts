@@ -18,7 +18,7 @@ export interface RegistryOptions extends Omit<InstanceOptions, 'assets'> {
   readonly defaultVoice?: string | undefined;
 }
 
-/** Throws a `RegistryError`, after disposing all engines. */
+/** Throws a `RegistryError`, after disposing of all engines. */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
   // In parallel, so that slow engines do not add up.
   const assets = new Assets();
@@ -57,7 +57,7 @@ function duplicatesIn(instances: readonly AnyInstance[], all: readonly AnyInstan
 
 export class Registry {
   readonly #instances: readonly AnyInstance[];
-  /** What can be installed for the engines, and what is. */
+  /** The assets of all engines. */
   readonly assets: Assets;
   readonly #served: { readonly [C in Capability]: ServedModels<C> };
 
@@ -110,7 +110,7 @@ export class Registry {
     });
   }
 
-  /** For the engines that load something when the service starts; waits for nothing. */
+  /** Calls the engines that load something when the service starts. Does not wait. */
   warmUp(): void {
     for (const { capability, guarded } of this.#instances) {
       if (capability === 'transcription') void guarded.engine.warmUp?.();

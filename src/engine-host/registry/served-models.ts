@@ -30,7 +30,7 @@ interface Installed<C extends Capability> {
   readonly until: number;
 }
 
-/** What the settings say of the default. */
+/** The settings for the default model. */
 export interface NamedDefault {
   readonly model?: string | undefined;
   /** For speech: TTS_VOICE. */
@@ -109,7 +109,10 @@ export class ServedModels<C extends Capability> {
       .filter(({ id }) => id.length <= longestId); // with the name of its instance, the id is too long for a request
   }
 
-  /** The default model: the one in the settings, else the first that may be it; for speech the first that is installed. */
+  /**
+   * Returns the default model: that of the settings, else the first candidate; for speech, the first candidate that is
+   * installed.
+   */
   async defaultOf(models: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
     const { model: named } = this.#named;
     if (named !== undefined) return models.find(({ id }) => id === named);
@@ -118,7 +121,7 @@ export class ServedModels<C extends Capability> {
     return (this.#capability === 'speech' ? await this.#firstInstalled(candidates) : undefined) ?? candidates[0];
   }
 
-  /** A model that this service has installed stays the default, whatever other servers list later. */
+  /** Keeps a model that this service has installed as the default, whatever other servers list later. */
   async #keptDefault(candidates: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
     const kept = candidates.find(({ id, instance }) => id === this.#kept?.id && instance === this.#kept.instance);
     const [first] = candidates;
@@ -127,7 +130,7 @@ export class ServedModels<C extends Capability> {
     return first;
   }
 
-  /** Chats ask for it, too: the answer counts for a second. */
+  /** The answer is cached for a second, because chats ask as well. */
   async #firstInstalled(candidates: readonly ServedModel<C>[]): Promise<ServedModel<C> | undefined> {
     const now = performance.now();
     const last = this.#installed;
@@ -137,9 +140,9 @@ export class ServedModels<C extends Capability> {
     return model;
   }
 
-  /** The models that may be the default if the settings name none, the first choice first. */
+  /** The candidates for the default model if the settings name none, in order of preference. */
   defaultCandidates(all: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
-    const models = all.filter(({ entry }) => entry.byNameOnly !== true);
+    const models = all.filter(({ entry }) => entry.isExplicitOnly !== true);
     if (this.#capability === 'chat') return models;
     const local = withVoice(
       models.filter(({ entry }) => entry.local),
@@ -149,22 +152,22 @@ export class ServedModels<C extends Capability> {
     return local.length > 0 || !this.knowsAll ? local : models;
   }
 
-  /** The default model of the last list: no engine is asked for its models. */
+  /** Returns the default model of the last list. Does not call the engines. */
   async lastDefault(): Promise<ServedModel<C> | undefined> {
     return this.#served && this.defaultOf(this.#served.models);
   }
 
-  /** Whether the settings name the default model. */
+  /** True if the settings name the default model. */
   get isNamed(): boolean {
     return this.#named.model !== undefined;
   }
 
-  /** Whether the models of every instance are known. */
+  /** True if every instance has listed its models. */
   get knowsAll(): boolean {
     return this.#instances.every(({ guarded }) => guarded.hasList);
   }
 
-  /** The names of the instances; they may list no model now. */
+  /** The names of the instances, even of those that list no model now. */
   get instances(): string[] {
     return this.#instances.map(({ name }) => name);
   }
@@ -196,7 +199,7 @@ export class ServedModels<C extends Capability> {
     return [...mistakes, new RegistryError(`${place}: ${what}`)];
   }
 
-  /** Lists may arrive later or change: an id that is not listed now may still be valid. */
+  /** An id that is not listed now may still be valid: lists may arrive later or change. */
   mayServe(id: string): boolean {
     return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
   }
@@ -205,16 +208,16 @@ export class ServedModels<C extends Capability> {
 const sameModels = (one: readonly ServedModel[], other: readonly ServedModel[]): boolean =>
   one.length === other.length && one.every((model, index) => model === other[index]);
 
-/** Those that list the voice, if any does. */
+/** Returns the models that list the voice, or all models if none does. */
 function withVoice<C extends Capability>(models: readonly ServedModel<C>[], voice: string | undefined) {
   const able = models.filter(({ entry }) => entry.voices?.some(({ id }) => id === voice));
   return able.length > 0 ? able : models;
 }
 
-/** What this machine lacks, until somebody installs it. */
+/** Availability codes of a model that the operator has to install. */
 export const notInstalled: readonly Availability['code'][] = ['preparing', 'program-missing', 'model-file-missing'];
 
-/** One after the other: most engines need not be asked. */
+/** Asks one engine after the other, because the first one usually suffices. */
 export async function firstInstalled<C extends Capability>(
   models: readonly ServedModel<C>[],
 ): Promise<ServedModel<C> | undefined> {
@@ -237,8 +240,8 @@ function duplicatesOf(capability: Capability, models: readonly ServedModel[]): R
 }
 
 /**
- * Makes ids unique. The instance that already serves an id keeps it, otherwise the first one gets it: a changed list must
- * not redirect requests.
+ * Makes ids unique. The instance that already serves an id keeps it; otherwise the first instance gets it. A changed
+ * list must not redirect requests.
  */
 function withUniqueIds<C extends Capability>(
   models: readonly ServedModel<C>[],
@@ -262,7 +265,7 @@ async function listOf(name: string, engine: Engine): Promise<readonly ModelEntry
   });
 }
 
-/** The engine's availability of the model; `engine-failed` if the engine does not answer. */
+/** Returns the engine's availability of the model, or `engine-failed` if the engine does not answer. */
 export async function availabilityOf({ engine, engineId }: ServedModel): Promise<Availability> {
   return engine.availability(engineId);
 }

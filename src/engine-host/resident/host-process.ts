@@ -1,4 +1,4 @@
-/** A resident program that runs: its protocol (engines/contract/resident.ts), its cancellations, its end. */
+/** A running resident program: its protocol (engines/contract/resident.ts), its cancellations and its end. */
 import { readFileSync } from 'node:fs';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
@@ -10,7 +10,7 @@ import { ignore } from '../../../lib/ignore.ts';
 import { endAfterExit, killGroup, notStarted, spawnProgram, tail } from '../../system/child-process/child.ts';
 
 const readyMs = 120_000;
-/** How long a program may take to confirm a cancellation. */
+/** Time for a program to confirm a cancellation. */
 const confirmMs = 100;
 const longestMessage = 1_048_576;
 
@@ -18,7 +18,7 @@ interface Asked {
   readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
   readonly resolve: (done: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Whether its caller has gone. */
+  /** True if the call was aborted. */
   readonly isCancelled: () => boolean;
 }
 
@@ -26,13 +26,13 @@ export type HostProcess = ReturnType<typeof startHost>;
 
 export interface Crash {
   readonly failure: Error;
-  /** The last line of its stderr. `failure` leaves it out, because the log repeats that for each request that fails. */
+  /** The last line of its stderr. It is not part of `failure`, which is logged for each failed request. */
   readonly lastLine: string;
 }
 
 /**
- * `onEnd` is called once, when its memory is free; with the crash if it ended by itself, but not if it never began. Throws
- * as `spawnProgram` does.
+ * Starts the program. `onEnd` is called once, when its memory is free; with the crash if the program ended by itself
+ * after it had started. Throws as `spawnProgram` does.
  */
 export function startHost({ name, program, args, env = {} }: ResidentProgram, onEnd: (crash?: Crash) => void) {
   const options = { cwd: '/', env, signal: new AbortController().signal, timeoutMs: 0 };
@@ -49,7 +49,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
   let isEnding = false;
 
   const lines = new LineSplitter(longestMessage, 'throw');
-  // It has ended, and its exit says more, or has closed them, and answers nobody any more.
+  // The program has closed its pipes: it has ended, or cannot answer any more.
   stdin?.on('error', kill);
   stdout.once('end', kill);
   // The exit is reported instead of an error of a pipe.
@@ -60,7 +60,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
       fail(error as Error);
     }
   });
-  ready.promise.catch(ignore); // `ready` may have no reader yet
+  ready.promise.catch(ignore); // `ready` may not be awaited yet
   child.once('error', (cause) => (failure ??= notStarted(program, cause)));
   child.once('exit', () => [stdout, child.stderr].forEach(endAfterExit));
   child.once('close', (code, signal) => {
@@ -85,7 +85,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     killGroup(child);
   }
 
-  /** It breaks the protocol. */
+  /** Ends a program that violates the protocol. */
   function fail(error: Error): void {
     failure ??= error;
     kill();
@@ -93,7 +93,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
 
   function receive(line: string): void {
     const message = parseObject(line);
-    if (message === undefined) throw new Error(`${name} wrote a line that is no JSON object`);
+    if (message === undefined) throw new Error(`${name} wrote a line that is not a JSON object`);
     if (message.ready === true) {
       settleLoading();
       ready.resolve(undefined);
@@ -109,7 +109,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
 
   const send = (message: object) => stdin?.write(toJsonLine(message, wellFormed));
 
-  /** Ends it: nobody wants it any more. */
+  /** Ends a program that is no longer needed. */
   function end(): void {
     isWanted = false;
     kill();
@@ -117,7 +117,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
 
   return {
     ready: ready.promise,
-    /** As `Resident.call` of a program that is ready. */
+    /** Does what `Resident.call` does once the program is ready. */
     async call(question: Readonly<Record<string, unknown>>, { signal, onMessage }: ResidentCall): Promise<unknown> {
       signal.throwIfAborted();
       const id = ++lastId;
@@ -161,11 +161,11 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
       throw stopped.reason;
     },
     pid: child.pid,
-    /** It has ended, or will: it takes no more calls. */
+    /** True if the program has ended or is about to: it accepts no calls. */
     get isEnding(): boolean {
       return isEnding || child.exitCode !== null || child.signalCode !== null;
     },
-    /** The most memory that it has used, in bytes; undefined where the system does not say. */
+    /** Peak memory in bytes; undefined if the system does not report it. */
     get peakBytes(): number | undefined {
       return peakBytesOf(child.pid);
     },
@@ -173,7 +173,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
   };
 }
 
-/** Linux only. A few microseconds: the file is made in memory. */
+/** Linux only. It takes a few microseconds, because /proc is in memory. */
 function peakBytesOf(pid: number | undefined): number | undefined {
   try {
     const [, kibibytes] = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8')) ?? [];

@@ -1,4 +1,4 @@
-/** The resident programs of all engines, on one memory plan. */
+/** The resident programs of all engines, which share one memory plan. */
 import {
   EngineError,
   type Logger,
@@ -7,13 +7,13 @@ import {
   type ResidentProgram,
 } from '../../../engines/contract/index.ts';
 import type { Crash } from './host-process.ts';
-import { Life } from './life.ts';
+import { ProcessLifecycle } from './process-lifecycle.ts';
 import { createMemoryPlan, type MemoryBudget, type MemoryPlan } from './memory-plan.ts';
 import type { ResidentState } from '../../metrics/metrics.ts';
 
 export type Residents = ReturnType<typeof createResidents>;
 
-interface Kept {
+interface OpenedResident {
   readonly instance: string;
   readonly program: ResidentProgram;
   readonly resident: ManagedResident;
@@ -21,30 +21,30 @@ interface Kept {
 
 export function createResidents(budget: MemoryBudget) {
   const plan = createMemoryPlan(budget);
-  const kept = new Map<string, Kept>();
+  const opened = new Map<string, OpenedResident>();
 
   return {
     budget,
     /**
-     * The same one for the same program. Another one of the same name replaces it: that is unloaded once it is idle. Throws
-     * a `TypeError` for numbers that are none.
+     * Returns the same resident for the same program. A program of the same name replaces an earlier one, which is
+     * unloaded once it is idle. Throws a `TypeError` for invalid numbers.
      */
     open(instance: string, program: ResidentProgram, log: Logger): Resident {
       checkNumbers(program);
       const key = JSON.stringify([instance, program.name]);
-      const known = kept.get(key);
+      const known = opened.get(key);
       if (known && JSON.stringify(known.program) === JSON.stringify(program)) return known.resident;
       known?.resident.retire();
       const resident = new ManagedResident(program, plan, log);
-      kept.set(key, { instance, program, resident });
+      opened.set(key, { instance, program, resident });
       return resident;
     },
-    /** Those of each engine. */
+    /** The states of all programs. */
     facts: (): readonly ResidentState[] =>
-      [...kept.values()].map(({ instance, resident }) => ({ engine: instance, ...resident.facts })),
-    /** Process ids. */
+      [...opened.values()].map(({ instance, resident }) => ({ engine: instance, ...resident.facts })),
+    /** Process ids of all programs. */
     processes: () => plan.processes(),
-    /** Calls that they serve fail. */
+    /** Ends all programs; their calls fail. */
     [Symbol.dispose]: () => plan.close(),
   };
 }
@@ -55,7 +55,7 @@ function checkNumbers({ name, memory, idleUnloadMs }: ResidentProgram): void {
   throw new TypeError(`The resident program ${name}: ${range}.`);
 }
 
-/** So many crashes within so long stop it for as long. */
+/** After `crashes` crashes within `ms`, restarts pause for `ms`. */
 const crashLimit = { crashes: 3, ms: 60_000 };
 
 class ManagedResident implements Resident {
@@ -63,8 +63,8 @@ class ManagedResident implements Resident {
   readonly #plan: MemoryPlan;
   readonly #log: Logger;
   readonly #counts = { loads: 0, loadSeconds: 0, crashes: 0 };
-  #life: Life | undefined;
-  /** What it needs, as last seen. */
+  #lifecycle: ProcessLifecycle | undefined;
+  /** Memory that it needs in bytes, as last measured. */
   #bytes: number;
   #crashTimes: readonly number[] = [];
 
@@ -76,9 +76,9 @@ class ManagedResident implements Resident {
   }
 
   get state(): Resident['state'] {
-    const life = this.#current();
-    if (!life) return 'unloaded';
-    return life.isLoaded ? 'loaded' : 'loading';
+    const lifecycle = this.#current();
+    if (!lifecycle) return 'unloaded';
+    return lifecycle.isLoaded ? 'loaded' : 'loading';
   }
 
   get isFree(): boolean {
@@ -87,9 +87,9 @@ class ManagedResident implements Resident {
   }
 
   get facts(): Omit<ResidentState, 'engine'> {
-    const life = this.#current();
-    const isLoaded = life?.isLoaded ?? false;
-    return { name: this.#program.name, isLoaded, bytes: isLoaded && life ? life.bytes : 0, ...this.#counts };
+    const lifecycle = this.#current();
+    const isLoaded = lifecycle?.isLoaded ?? false;
+    return { name: this.#program.name, isLoaded, bytes: isLoaded && lifecycle ? lifecycle.bytes : 0, ...this.#counts };
   }
 
   preload(): void {
@@ -99,35 +99,35 @@ class ManagedResident implements Resident {
   async call(question: Readonly<Record<string, unknown>>, call: ResidentCall): Promise<unknown> {
     call.signal.throwIfAborted();
     this.#refusePaused();
-    const life = this.#current() ?? this.#begin();
+    const lifecycle = this.#current() ?? this.#begin();
     try {
-      return await life.call(question, call);
+      return await lifecycle.call(question, call);
     } catch (error) {
-      if (!life.hasEndedIdle || call.signal.aborted) throw error;
+      if (!lifecycle.hasEndedIdle || call.signal.aborted) throw error;
     }
     this.#refusePaused();
     return await (this.#current() ?? this.#begin()).call(question, call);
   }
 
-  /** Another program takes its name: it is unloaded once it is idle. */
+  /** Unloads the program once it is idle, because another one takes its name. */
   retire(): void {
     this.#current()?.retire();
   }
 
-  #current(): Life | undefined {
-    return this.#life?.isOver || this.#life?.isRetired ? undefined : this.#life;
+  #current(): ProcessLifecycle | undefined {
+    return this.#lifecycle?.isOver || this.#lifecycle?.isRetired ? undefined : this.#lifecycle;
   }
 
-  #begin(): Life {
-    const life = new Life(this.#program, this.#bytes, this.#plan, {
+  #begin(): ProcessLifecycle {
+    const lifecycle = new ProcessLifecycle(this.#program, this.#bytes, this.#plan, {
       onLoad: (ms) => this.#loaded(ms),
       onEnd: (crash) => {
-        this.#bytes = life.bytes;
+        this.#bytes = lifecycle.bytes;
         if (crash) this.#crashed(crash);
       },
     });
-    this.#life = life;
-    return life;
+    this.#lifecycle = lifecycle;
+    return lifecycle;
   }
 
   #loaded(ms: number): void {
@@ -142,7 +142,7 @@ class ManagedResident implements Resident {
     this.#log.error({ err: failure, program: this.#program.name, output }, 'a loaded model has crashed');
   }
 
-  /** How long it is not started again. */
+  /** Milliseconds until it may be started again. */
   #pausedMs(): number {
     const [first, last] = [this.#crashTimes[0], this.#crashTimes.at(-1)];
     if (this.#crashTimes.length < crashLimit.crashes || first === undefined || last === undefined) return 0;

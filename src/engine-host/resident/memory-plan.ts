@@ -1,61 +1,62 @@
-/** Who may keep how much in memory: one plan for all resident programs. */
+/** Divides the memory budget among all resident programs. */
 import { EngineError } from '../../../engines/contract/index.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface MemoryBudget {
   readonly bytes: number;
-  /** The operator wrote it: what can never fit is refused. Otherwise it runs alone. */
+  /** True if the operator has set the budget: a program that needs more is rejected. Otherwise it runs alone. */
   readonly isStrict: boolean;
 }
 
-/** A program that holds memory, or asks for it. */
-export interface Tenant {
+/** A program that uses memory or waits for it. */
+export interface MemoryUser {
   readonly name: string;
-  /** What it needs. */
+  /** Bytes that it needs. */
   readonly bytes: number;
-  /** When it served its last call, in monotonic milliseconds; undefined: it may not be unloaded now. */
+  /** When it became idle, in monotonic milliseconds; undefined if it must not be unloaded now. */
   readonly idleSince: number | undefined;
   /** Process id; undefined until the process has started. */
   readonly pid: number | undefined;
-  /** It calls `leave` once its memory is free. */
+  /** Ends the program. It calls `leave` once its memory is free. */
   unload(): void;
 }
 
 interface Waiter {
-  readonly tenant: Tenant;
+  readonly user: MemoryUser;
   readonly admit: () => void;
 }
 
 export type MemoryPlan = ReturnType<typeof createMemoryPlan>;
 
 export function createMemoryPlan(budget: MemoryBudget) {
-  /** Those that hold memory: they load, are loaded or are ending. */
-  const holders = new Set<Tenant>();
-  /** First come, first served. */
+  /** Users that hold memory: they are loading, loaded or ending. */
+  const holders = new Set<MemoryUser>();
+  /** Users that wait for memory, first in, first out. */
   const waiting: Waiter[] = [];
 
-  /** Those of them that have been told to end. */
-  const leaving = new Set<Tenant>();
+  /** Holders that are ending. */
+  const leaving = new Set<MemoryUser>();
   let isClosed = false;
 
   const staying = () => [...holders].filter((holder) => !leaving.has(holder));
-  const fits = (bytes: number, others: readonly Tenant[]) => others.length === 0 || sum(others) + bytes <= budget.bytes;
+  const fits = (bytes: number, others: readonly MemoryUser[]) =>
+    others.length === 0 || sum(others) + bytes <= budget.bytes;
 
   function update(): void {
-    for (let [first] = waiting; first && fits(first.tenant.bytes, [...holders]); [first] = waiting) {
+    for (let [first] = waiting; first && fits(first.user.bytes, [...holders]); [first] = waiting) {
       waiting.shift();
-      holders.add(first.tenant);
+      holders.add(first.user);
       first.admit();
     }
-    unloadIdle(waiting[0]?.tenant);
+    unloadIdle(waiting[0]?.user);
   }
 
-  /** For the first of those who wait, or because programs have grown. */
-  function unloadIdle(next: Tenant | undefined): void {
+  /** Unloads idle users to make room for the first waiter, or because programs have grown. */
+  function unloadIdle(next: MemoryUser | undefined): void {
     for (;;) {
       const loaded = staying();
       const isEnough = next ? fits(next.bytes, loaded) : loaded.length < 2 || sum(loaded) <= budget.bytes;
-      const isUseful = !next || fits(next.bytes, loaded.filter(isBusy)); // else nobody makes enough room yet
+      const isUseful = !next || fits(next.bytes, loaded.filter(isBusy)); // otherwise unloading all idle users would not make enough room
       const victim = isEnough || !isUseful ? undefined : longestIdle(loaded);
       if (!victim) return;
       leaving.add(victim);
@@ -63,7 +64,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
     }
   }
 
-  function refuseOversize({ name, bytes }: Tenant): void {
+  function refuseOversize({ name, bytes }: MemoryUser): void {
     if (!budget.isStrict || bytes <= budget.bytes) return;
     const sizes = `needs ${mebibytes(bytes)} of memory; MEMORY_BUDGET is ${mebibytes(budget.bytes)}`;
     throw new EngineError('model-unavailable', `The model ${name} ${sizes}.`);
@@ -71,53 +72,56 @@ export function createMemoryPlan(budget: MemoryBudget) {
 
   return {
     budget,
-    /** Whether so many bytes can be had without waiting for anybody that is at work. */
+    /** True if that much memory is available without waiting for a busy program. */
     hasRoomFor(bytes: number): boolean {
       if (waiting.length > 0 || (budget.isStrict && bytes > budget.bytes)) return false;
       return fits(bytes, staying().filter(isBusy));
     },
-    /** What a program counts as that was seen to use so much: it has run, and may run again. */
+    /** Bytes to plan for a program whose peak was measured: it has run, so it is never rejected as too large. */
     asSeen: (bytes: number): number => (budget.isStrict ? Math.min(bytes, budget.bytes) : bytes),
     processes: (): readonly number[] => [...holders].flatMap(({ pid }) => pid ?? []),
-    /** Resolves once the memory is the tenant's, until it leaves. Those that have been idle longest are unloaded for it. */
-    async enter(tenant: Tenant, signal: AbortSignal): Promise<void> {
+    /**
+     * Resolves once the user has its memory, which it holds until `leave`. Unloads the programs that have been idle
+     * longest.
+     */
+    async enter(user: MemoryUser, signal: AbortSignal): Promise<void> {
       signal.throwIfAborted();
       if (isClosed) throw new EngineError('model-unavailable', 'The service is stopping.');
-      refuseOversize(tenant);
+      refuseOversize(user);
       await new Promise<void>((resolve, reject) => {
         const off = onAbort(signal, () => {
           waiting.splice(waiting.indexOf(waiter), 1);
           reject(reasonOf(signal));
           update();
         });
-        const waiter = { tenant, admit: () => (off(), resolve()) };
+        const waiter = { user, admit: () => (off(), resolve()) };
         waiting.push(waiter);
         update();
       });
     },
-    leave(tenant: Tenant): void {
-      holders.delete(tenant);
-      leaving.delete(tenant);
+    leave(user: MemoryUser): void {
+      holders.delete(user);
+      leaving.delete(user);
       update();
     },
-    /** After a tenant has become idle, or its need has changed. */
+    /** Call it after a user has become idle, or its need has changed. */
     update,
-    /** All of them end, and nobody enters any more. */
+    /** Ends all programs; later calls of `enter` reject. */
     close(): void {
       isClosed = true;
-      for (const tenant of [...holders, ...waiting.map((waiter) => waiter.tenant)]) tenant.unload();
+      for (const user of [...holders, ...waiting.map((waiter) => waiter.user)]) user.unload();
     },
   };
 }
 
-function sum(tenants: readonly Tenant[]): number {
-  return tenants.reduce((bytes, tenant) => bytes + tenant.bytes, 0);
+function sum(users: readonly MemoryUser[]): number {
+  return users.reduce((bytes, user) => bytes + user.bytes, 0);
 }
 
-const isBusy = ({ idleSince }: Tenant): boolean => idleSince === undefined;
+const isBusy = ({ idleSince }: MemoryUser): boolean => idleSince === undefined;
 
-function longestIdle(tenants: readonly Tenant[]): Tenant | undefined {
-  const idle = tenants.filter(({ idleSince }) => idleSince !== undefined);
+function longestIdle(users: readonly MemoryUser[]): MemoryUser | undefined {
+  const idle = users.filter(({ idleSince }) => idleSince !== undefined);
   return idle.sort((one, other) => (one.idleSince ?? 0) - (other.idleSince ?? 0))[0];
 }
 

@@ -1,4 +1,4 @@
-/** A bounded, fair queue of engine calls: one queue per caller, served in turn by weight. */
+/** A bounded, fair queue for calls of engines: one queue per caller, served in turn by weight. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EngineError, type CallGrant, type CallQueue, type CallQueueOptions } from '../../../engines/contract/index.ts';
 import {
@@ -24,13 +24,13 @@ const maxRetryAfterSeconds = 3_600;
 interface Waiter {
   start(): void;
   refuse(reason: QueueRefusal): void;
-  /** Its number of calls ahead, whether or not it has changed. */
+  /** Called with the number of calls ahead, whether or not it has changed. */
   reportPosition(ahead: number): void;
 }
 
 type Listener = Parameters<CallQueue['run']>[1];
 
-/** Registers the queue; `state` is read whenever somebody looks at the metrics. */
+/** Registers the queue. `state` is read for each scrape of the metrics. */
 type ObserveQueue = (state: () => QueueState) => QueueMetrics;
 
 /** `now` returns monotonic milliseconds. */
@@ -57,7 +57,7 @@ export function createQueue(
     return traced('queue wait', {}, () => waitForSlot(queueOf(scheduler, caller, weight), listener));
   }
 
-  /** Once for all changes of this tick: one call that ends and the next that starts are one change. */
+  /** Notifies once for all changes of this tick: a call that ends and the next one that starts are one change. */
   function reportPositions(): void {
     if (willReport || waiting === 0) return;
     willReport = true;
@@ -83,7 +83,7 @@ export function createQueue(
 
   function waitForSlot(queue: CallerQueue<Waiter>, { signal, onQueued }: Listener): Promise<() => void> {
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the queue
+    const notify = onQueued && AsyncLocalStorage.bind(onQueued); // other requests move the queue, in their own context
     let known: number | null = null;
     const reportPosition = (ahead: number | null) => {
       if (ahead === known) return;
@@ -237,8 +237,8 @@ export function createCorePlan(cores: number) {
   let inUse = 0;
   return {
     /**
-     * A call alone gets all that is free. While its queue has slots left, each of these finds a core later: it gets at most
-     * half of what is free. Everybody gets one thread, even where none is free.
+     * A single call gets all free cores. While its queue has free slots, later calls need cores too, so it gets at most
+     * half of what is free. Every call gets at least one thread, even if no core is free.
      */
     take(idleSlots: number): CoreLease {
       const free = cores - inUse;
@@ -253,7 +253,7 @@ export function createCorePlan(cores: number) {
   };
 }
 
-/** Runs the calls of a queue that are at work, each with its threads. */
+/** Runs the calls of a queue, each with its threads. */
 export function grantThreads({ slots, threads }: CallQueueOptions, cores: CorePlan) {
   let busy = 0;
   return async <T>(call: (grant: CallGrant) => Promise<T>): Promise<T> => {

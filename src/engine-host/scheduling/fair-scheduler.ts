@@ -1,5 +1,5 @@
 /**
- * Whose turn it is in a queue that is shared by callers: start-time fair queueing. Each call adds 1 / weight to the virtual
+ * Decides which caller of a shared queue is next, by start-time fair queueing. Each call adds 1 / weight to the virtual
  * time of its caller, and the caller with the least is next. Deficit round robin has the same shares, but a caller of
  * weight 10 would start ten calls in a row.
  */
@@ -7,9 +7,9 @@
 /** The calls of one caller. */
 export interface CallerQueue<W> {
   readonly caller: string;
-  /** Its share, relative to those of others. */
+  /** The caller's share, relative to those of other callers. */
   weight: number;
-  /** Oldest first. */
+  /** Waiting jobs, oldest first. */
   readonly waiting: Set<W>;
   running: number;
   /** Virtual time at which its last call has had its share. */
@@ -18,9 +18,12 @@ export interface CallerQueue<W> {
 
 export interface FairScheduler<W> {
   readonly slots: number;
-  /** By caller, in order of their last start. Some have no calls: a caller must not gain a share by coming back. */
+  /**
+   * Queues by caller, in order of their last start. Queues without calls are kept, so that a caller does not gain a
+   * share by returning.
+   */
   readonly queues: Map<string, CallerQueue<W>>;
-  /** Virtual time: that of the last start. */
+  /** Virtual time of the last start. */
   time: number;
 }
 
@@ -30,10 +33,10 @@ export function callsOf<W>(queue: CallerQueue<W> | undefined): number {
   return queue === undefined ? 0 : queue.waiting.size + queue.running;
 }
 
-/** Queues without calls that are remembered; beyond that, the oldest are forgotten. */
+/** Maximum number of queues without calls. Beyond it, the oldest are dropped. */
 const mostIdle = 64;
 
-/** The queue of a caller; a new one is created. */
+/** Returns the queue of a caller, which is created if necessary. */
 export function queueOf<W>({ queues, time }: FairScheduler<W>, caller: string, weight: number): CallerQueue<W> {
   const queue = queues.get(caller) ?? { caller, weight, waiting: new Set(), running: 0, served: time };
   queue.weight = weight; // keys may be reloaded
@@ -56,7 +59,7 @@ export function endCall<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): 
   forgetIdle(scheduler);
 }
 
-/** To be called whenever a queue may have no calls left. */
+/** Call it whenever a queue may have become empty. */
 export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
   const idle = [...queues.values()].filter((queue) => callsOf(queue) === 0);
   const kept = idle.length === queues.size ? 0 : mostIdle;
@@ -66,7 +69,7 @@ export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
 }
 
 /**
- * The waiting caller that is next: one that holds fewer slots than its share (so a long call counts while it runs), and
+ * Returns the next waiting caller: one that holds fewer slots than its share (so a long call counts while it runs), and
  * among those the one that has been served least.
  */
 export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | undefined {
@@ -87,8 +90,8 @@ export function nextCaller<W>(scheduler: FairScheduler<W>): CallerQueue<W> | und
 }
 
 /**
- * The waiting calls in the order in which they will start if no other call arrives and the running ones end in the order of
- * their start. `running` has the queue of each running call.
+ * Returns the waiting calls in the order in which they will start if no other call arrives and the running calls end in
+ * the order of their start. `running` has the queue of each running call.
  */
 export function servingOrder<W>(scheduler: FairScheduler<W>, running: readonly CallerQueue<W>[]): W[] {
   const queues = [...scheduler.queues].map(

@@ -1,4 +1,4 @@
-/** Child processes: started without a shell in a process group of their own, and ended with the service. */
+/** Child processes: each is started without a shell in its own process group, and ends with the service. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -32,7 +32,7 @@ export function spawnProgram(
     cwd: options.cwd,
     env: { ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])), ...options.env },
     stdio: [stdin, 'pipe', 'pipe'],
-    detached: true, // a process group of its own, so that its children end with it
+    detached: true, // its own process group, so that its children end with it
   });
   child.on('error', ignore); // emitted later; without a listener it would be an uncaught exception
   if (!hasPipes(child)) {
@@ -49,7 +49,7 @@ function hasPipes(child: ChildProcess): child is Child {
   return stdout !== undefined && stderr !== undefined;
 }
 
-/** The error for a program that could not be started; `overloaded` where this machine is at a limit. */
+/** The error for a program that could not be started: `overloaded` if the machine has run out of a resource. */
 export function notStarted(program: string, cause: Error): Error {
   const error = new Error(`${program} could not be started`, { cause });
   if (!isAtMachineLimit(cause)) return error;
@@ -58,7 +58,7 @@ export function notStarted(program: string, cause: Error): Error {
 }
 
 export interface NamedCall extends ProgramCall {
-  /** Its name in spans, where the program is only what starts it. */
+  /** The name in spans, if `program` only starts another program. */
   readonly name?: string;
 }
 
@@ -95,10 +95,10 @@ export async function exitOf(
   }
 }
 
-/** The rest of a longer line is dropped. */
+/** The part of a line beyond this limit is dropped. */
 const longestLine = 1_048_576;
 
-/** An exception of `onLine` goes to `fail`: thrown in a listener, it would end the process. */
+/** Passes an exception of `onLine` to `fail`: thrown in a listener, it would end the process. */
 export function readLines(stream: Readable, onLine: (line: string) => unknown, fail: (error: unknown) => void): void {
   const lines = new LineSplitter(longestLine);
   const report = (found: Iterable<string>) => {
@@ -111,7 +111,7 @@ export function readLines(stream: Readable, onLine: (line: string) => unknown, f
   stream.on('data', (chunk: Buffer) => report(lines.push(chunk))).on('close', () => report(lines.end()));
 }
 
-/** Output that is on its way arrives within this time after the exit. */
+/** Time after the exit within which buffered output arrives. */
 const drainMs = 500;
 
 /**
@@ -138,7 +138,6 @@ export function tail(stream: Readable): () => string {
   stream.on('error', ignore); // the pipe of a killed program; the exit is reported
   return () => kept.toString('utf8');
 }
-
 
 const running = new Set<Pick<ChildProcess, 'pid'>>();
 process.on('exit', () => running.forEach(killGroup));

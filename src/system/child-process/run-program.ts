@@ -4,7 +4,7 @@ import type { ProgramCall, ProgramExit } from '../../../engines/contract/index.t
 import { exitOf, killGroup, type NamedCall, readLines, spawnProgram, tail } from './child.ts';
 
 export interface StartedProgram {
-  /** Must be read to its end. */
+  /** Output stream of the program. It must be read to its end. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
@@ -21,7 +21,7 @@ export function startProgram(program: string, args: readonly string[], options: 
   return { stdout, stderr, exit: exitOf(child, program, options), kill: () => killGroup(child) };
 }
 
-/** Runs a program to its end and keeps the last 64 KB of what it says. */
+/** Runs a program to its end and keeps the last 64 KB of its output. */
 export async function runProgram(program: string, args: readonly string[], options: ProgramCall): Promise<ProgramExit> {
   const { stdout, stderr, exit, kill } = startProgram(program, args, options);
   const output = tail(stdout);

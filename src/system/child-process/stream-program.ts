@@ -1,4 +1,4 @@
-/** Runs a program with input, and reads its output while it runs. */
+/** Runs a program with input and streams its output. */
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RunningProgram, StreamingCall } from '../../../engines/contract/index.ts';
@@ -14,7 +14,7 @@ export function streamProgram(program: string, args: readonly string[], options:
     child.stdout.destroy(error);
     killGroup(child);
   };
-  // Without this listener, Node discards the output of a program that exits before it is read.
+  // Without this listener, Node.js discards the output of a program that exits before it is read.
   child.stdout.on('error', ignore).on('readable', ignore); // the exit is reported
   child.once('exit', (_code, killedBy) => {
     if (killedBy !== null) child.stdout.destroy(signal.aborted ? reasonOf(signal) : endedBy(killedBy));

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Asset, AssetGroup, MadeAsset, MakeCall, ModelEntry } from '../../../engines/contract/index.ts';
 import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
-import { Assets, type Wanted } from '../../../src/engine-host/assets/assets.ts';
+import { Assets, type InstallRequest } from '../../../src/engine-host/assets/assets.ts';
 import { runProgram } from '../../../src/system/child-process/run-program.ts';
 import { good, recordingLog, serve, status, type Answer } from '../../engines/whisper-cli/support.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -49,7 +49,7 @@ async function machine(...answers: readonly Answer[]) {
   const declare = (instance: string, ...groups: AssetGroup[]) =>
     assets.declare({ instance, capability: 'transcription', groups, context });
   const entry: ModelEntry = { id: 'mine', local: true, needs: ['program', 'base'] };
-  const install = (wanted: Wanted = {}) => assets.install(wanted, { signal });
+  const install = (wanted: InstallRequest = {}) => assets.install(wanted, { signal });
   return { assets, dataDir, site, path, model, declare, entry, install };
 }
 
@@ -90,7 +90,7 @@ describe('what is installed', () => {
     const { assets, dataDir, declare, install } = await machine();
     const [start, named, extra] = ['start', 'named', 'extra'].map((id) => program(dataDir, id));
     for (const one of [start!, named!, extra!]) one.ends();
-    declare('one', { id: 'transcription', assets: [start!.asset], extras: [extra!.asset], atStart: true }, { id: 'named', assets: [named!.asset] }); // prettier-ignore
+    declare('one', { id: 'transcription', assets: [start!.asset], extras: [extra!.asset], isAutomatic: true }, { id: 'named', assets: [named!.asset] }); // prettier-ignore
     const times = () => [start!, named!, extra!].map(({ made }) => made.times);
     expect(await install({ withoutTranscription: true })).toEqual([]);
     expect(times()).toEqual([0, 0, 0]);
@@ -98,8 +98,8 @@ describe('what is installed', () => {
     expect(times()).toEqual([0, 1, 0]);
     await install();
     expect(times()).toEqual([1, 1, 0]);
-    await install({ isAsked: true });
-    await install({ id: 'named', isAsked: true });
+    await install({ isExplicit: true });
+    await install({ id: 'named', isExplicit: true });
     expect(times()).toEqual([1, 1, 1]);
     expect((await assets.list()).map(({ state }) => state)).toEqual(['ready', 'ready']);
   });
@@ -107,7 +107,7 @@ describe('what is installed', () => {
   it('is installed once, whoever asks; both see how far it is', async () => {
     const { assets, dataDir, declare, install, entry } = await machine();
     const { asset, made, begun, ends } = program(dataDir);
-    declare('one', { id: 'all', assets: [asset], atStart: true });
+    declare('one', { id: 'all', assets: [asset], isAutomatic: true });
     const all = [install(), install({ id: 'all' })];
     (await begun).progress(0.42);
     expect(await assets.availabilityOf(entry)).toEqual({ available: false, code: 'preparing', reason: 'Installing (building The program: 42 %).', progress: 0.42 }); // prettier-ignore
@@ -120,7 +120,7 @@ describe('what is installed', () => {
   it('does not wait for what it does not need: a download ends, or fails, during a build', async () => {
     const { assets, dataDir, model, declare, entry, path } = await machine(status(404), good(bytes));
     const { asset, begun, ends } = program(dataDir);
-    declare('one', { id: 'all', assets: [asset, model], atStart: true });
+    declare('one', { id: 'all', assets: [asset, model], isAutomatic: true });
     const failed = Promise.withResolvers<Error>();
     const all = assets.install({}, { signal, onFailure: (_asset, error) => failed.resolve(error) });
     await begun;
@@ -228,7 +228,7 @@ describe('an entry whose assets are missing', () => {
   it('says how to get the first of them, and what stands in the way', async () => {
     const { assets, dataDir, model, declare, entry } = await machine();
     const { asset, made } = program(dataDir, 'program', { obstacle: () => 'it cannot be built without cmake: run `apt-get install cmake`' }); // prettier-ignore
-    declare('one', { id: 'all', assets: [asset, model], isConfigured: true, atStart: true });
+    declare('one', { id: 'all', assets: [asset, model], isConfigured: true, isAutomatic: true });
     declare('two', { id: 'base', assets: [model], model: 'base' });
     const said = async () => (await assets.availabilityOf(entry))?.reason;
     expect(await said()).toBe('The program is not installed, and it cannot be built without cmake: run `apt-get install cmake`, then `npm run setup`.'); // prettier-ignore

@@ -1,7 +1,7 @@
 /** Who may stay in memory, and who is unloaded for whom. */
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../../lib/errors.ts';
-import { createMemoryPlan, type MemoryBudget, type Tenant } from '../../../src/engine-host/resident/memory-plan.ts';
+import { createMemoryPlan, type MemoryBudget, type MemoryUser } from '../../../src/engine-host/resident/memory-plan.ts';
 
 const { signal: never } = new AbortController();
 
@@ -11,9 +11,9 @@ function plan(budget: Partial<MemoryBudget> = {}) {
   const events: string[] = [];
   let clock = 0;
 
-  function tenant(name: string, bytes: number) {
+  function user(name: string, bytes: number) {
     const state = { bytes, idleSince: undefined as number | undefined };
-    const self: Tenant = {
+    const self: MemoryUser = {
       name,
       pid: undefined,
       get bytes() {
@@ -46,20 +46,20 @@ function plan(budget: Partial<MemoryBudget> = {}) {
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     return events.splice(0);
   };
-  return { memory, tenant, settled };
+  return { memory, user, settled };
 }
 
 describe('the memory plan', () => {
   it('lets in what fits, without waiting', async () => {
-    const { tenant, settled } = plan();
-    void tenant('one', 60).enter();
-    void tenant('two', 40).enter();
+    const { user, settled } = plan();
+    void user('one', 60).enter();
+    void user('two', 40).enter();
     expect(await settled()).toEqual(['enter one', 'enter two']);
   });
 
   it('unloads the longest idle one first, and no more than needed', async () => {
-    const { tenant, settled } = plan();
-    const [old, young, next] = [tenant('old', 50), tenant('young', 50), tenant('next', 40)];
+    const { user, settled } = plan();
+    const [old, young, next] = [user('old', 50), user('young', 50), user('next', 40)];
     await Promise.all([old.enter(), young.enter()]);
     old.becomesIdle();
     young.becomesIdle();
@@ -71,8 +71,8 @@ describe('the memory plan', () => {
   });
 
   it('waits for memory that is still being freed instead of unloading another one', async () => {
-    const { tenant, settled } = plan();
-    const [one, two, next] = [tenant('one', 50), tenant('two', 50), tenant('next', 40)];
+    const { user, settled } = plan();
+    const [one, two, next] = [user('one', 50), user('two', 50), user('next', 40)];
     await Promise.all([one.enter(), two.enter()]);
     one.becomesIdle();
     await settled();
@@ -82,8 +82,8 @@ describe('the memory plan', () => {
   });
 
   it('waits behind busy ones, and is served in order of arrival', async () => {
-    const { tenant, settled } = plan();
-    const [busy, large, small] = [tenant('busy', 80), tenant('large', 90), tenant('small', 10)];
+    const { user, settled } = plan();
+    const [busy, large, small] = [user('busy', 80), user('large', 90), user('small', 10)];
     await busy.enter();
     await settled();
     void large.enter();
@@ -96,8 +96,8 @@ describe('the memory plan', () => {
   });
 
   it('unloads nobody while somebody at work takes too much anyway', async () => {
-    const { tenant, settled } = plan();
-    const [busy, idle, next] = [tenant('busy', 60), tenant('idle', 30), tenant('next', 50)];
+    const { user, settled } = plan();
+    const [busy, idle, next] = [user('busy', 60), user('idle', 30), user('next', 50)];
     await Promise.all([busy.enter(), idle.enter()]);
     idle.becomesIdle();
     await settled();
@@ -113,18 +113,18 @@ describe('the memory plan', () => {
   });
 
   it('lets nobody in once it is closed, and ends everybody', async () => {
-    const { memory, tenant, settled } = plan();
-    void tenant('busy', 60).enter();
-    void tenant('waiting', 60).enter();
+    const { memory, user, settled } = plan();
+    void user('busy', 60).enter();
+    void user('waiting', 60).enter();
     await settled();
     memory.close();
-    void tenant('late', 1).enter();
+    void user('late', 1).enter();
     expect(await settled()).toEqual(['unload busy', 'unload waiting', 'late: The service is stopping.']);
   });
 
   it('loads what is larger than the budget alone', async () => {
-    const { tenant, settled } = plan();
-    const [small, giant] = [tenant('small', 10), tenant('giant', 500)];
+    const { user, settled } = plan();
+    const [small, giant] = [user('small', 10), user('giant', 500)];
     await small.enter();
     small.becomesIdle();
     await settled();
@@ -139,14 +139,14 @@ describe('the memory plan', () => {
   });
 
   it('refuses that with both numbers where the operator wrote the budget', async () => {
-    const { tenant, settled } = plan({ bytes: 100 * 2 ** 20, isStrict: true });
-    void tenant('giant', 500 * 2 ** 20).enter();
+    const { user, settled } = plan({ bytes: 100 * 2 ** 20, isStrict: true });
+    void user('giant', 500 * 2 ** 20).enter();
     expect(await settled()).toEqual(['giant: The model giant needs 500 MiB of memory; MEMORY_BUDGET is 100 MiB.']);
   });
 
   it('unloads idle ones when others have grown', async () => {
-    const { tenant, settled } = plan();
-    const [one, two] = [tenant('one', 50), tenant('two', 50)];
+    const { user, settled } = plan();
+    const [one, two] = [user('one', 50), user('two', 50)];
     await Promise.all([one.enter(), two.enter()]);
     one.becomesIdle();
     await settled();
@@ -159,8 +159,8 @@ describe('the memory plan', () => {
   });
 
   it('forgets who gives up waiting, and serves the next', async () => {
-    const { tenant, settled } = plan();
-    const [busy, large, small] = [tenant('busy', 80), tenant('large', 90), tenant('small', 20)];
+    const { user, settled } = plan();
+    const [busy, large, small] = [user('busy', 80), user('large', 90), user('small', 20)];
     await busy.enter();
     await settled();
     const controller = new AbortController();
@@ -171,14 +171,14 @@ describe('the memory plan', () => {
   });
 
   it('has room where nobody that is at work would be waited for', async () => {
-    const { memory, tenant, settled } = plan();
-    const [busy, idle] = [tenant('busy', 50), tenant('idle', 50)];
+    const { memory, user, settled } = plan();
+    const [busy, idle] = [user('busy', 50), user('idle', 50)];
     await Promise.all([busy.enter(), idle.enter()]);
     expect(memory.hasRoomFor(40)).toBe(false);
     idle.becomesIdle();
     expect([memory.hasRoomFor(50), memory.hasRoomFor(51)]).toEqual([true, false]);
     idle.works();
-    void tenant('next', 30).enter();
+    void user('next', 30).enter();
     idle.becomesIdle();
     expect(await settled()).toContain('unload idle');
     expect(memory.hasRoomFor(10)).toBe(false); // somebody waits already

@@ -20,7 +20,7 @@ async function startSetup(...given: readonly Answer[]) {
   const [served] = await service.service.registry.models('chat');
   const engine = served!.engine;
   const { assets } = service.service.registry;
-  const install = () => assets.install({ id: 'chat', isAsked: true }, { signal: new AbortController().signal });
+  const install = () => assets.install({ id: 'chat', isExplicit: true }, { signal: new AbortController().signal });
   const ask = async () =>
     (await (await service.post('/chat', { messages: [{ role: 'user', content: 'Hello.' }] })).json()) as object;
   return { service, engine, assets, requests, install, ask, directory: join(service.dir, 'data', 'models') };

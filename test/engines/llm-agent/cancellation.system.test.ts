@@ -99,6 +99,6 @@ describe('while tools run', () => {
     });
     const { events } = await startAgent(calls({ name: 'slow', args: '{}' }));
     for await (const { type } of await events({ tools: [slow] })) if (type === 'tool-started') break;
-    expect(await heeded.promise).toMatchObject({ message: 'the reader has left' });
+    expect(await heeded.promise).toMatchObject({ message: 'the reader has stopped' });
   });
 });

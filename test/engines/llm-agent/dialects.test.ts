@@ -416,7 +416,7 @@ describe('a field that the provider rejects', () => {
       [false, false],
     ]);
     expect(log.filter(({ level }) => level === 'warn')).toMatchObject([
-      { facts: { model: 'remote' }, message: 'the model takes no tools: it is asked without them' },
+      { facts: { model: 'remote' }, message: 'the model does not support tools; they are left out' },
     ]);
   });
 

@@ -175,7 +175,7 @@ describe('models', () => {
     const { hear } = await startRecognizers(wordsModel);
     expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
       status: 422,
-      detail: 'The model words takes no language: its settings name none.',
+      detail: 'The model words does not accept a language, because its settings name none.',
     });
   });
 

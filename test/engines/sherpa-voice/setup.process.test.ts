@@ -28,7 +28,7 @@ async function startSetup(answers: readonly Answer[]) {
   const steps: unknown[] = [];
   const install = ({ signal } = new AbortController()) =>
     assets.install(
-      { id: 'voice', isAsked: true },
+      { id: 'voice', isExplicit: true },
       { signal, onStep: (_id, { doing, done }) => steps.push([doing, done]) },
     );
   const directory = join(voices.service.dir, 'data', 'voices');

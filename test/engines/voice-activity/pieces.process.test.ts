@@ -45,7 +45,7 @@ function recording(seconds: number, ...spoken: readonly Spoken[]): Buffer {
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
-const warned = 'the detector of speech has failed; the whole recording is transcribed';
+const warned = 'voice activity detection has failed; the whole recording is transcribed';
 
 /** 75 s in which two pieces have words; whisper.cpp alone would encode three windows, and one more for the language. */
 const memo = recording(75, { at: 8, words: ['alpha', 'bravo'] }, { at: 50, words: ['kilo'] });

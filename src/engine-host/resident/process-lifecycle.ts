@@ -1,46 +1,46 @@
-/** One life of a resident program: it waits for memory, loads, serves calls, and ends. */
+/** The lifecycle of one process of a resident program: it waits for memory, loads, serves calls, and ends. */
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort, startTimer } from '../../../lib/abort.ts';
 import { isLocked, lockOf, tryLock } from '../../../lib/file-lock.ts';
 import { ignore } from '../../../lib/ignore.ts';
 import { startHost, type Crash, type HostProcess } from './host-process.ts';
-import type { MemoryPlan, Tenant } from './memory-plan.ts';
+import type { MemoryPlan, MemoryUser } from './memory-plan.ts';
 
-export interface LifeEvents {
+export interface LifecycleEvents {
   readonly onLoad: (ms: number) => void;
-  /** Its memory is free. `crash`: it ended by itself. */
+  /** Called when its memory is free. `crash` is set if it ended by itself. */
   readonly onEnd: (crash: Crash | undefined) => void;
 }
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
-export class Life implements Tenant {
+export class ProcessLifecycle implements MemoryUser {
   readonly #program: ResidentProgram;
   readonly #plan: MemoryPlan;
-  readonly #events: LifeEvents;
+  readonly #events: LifecycleEvents;
   readonly #stop = linkedSignal();
   readonly #loaded: Promise<HostProcess>;
   #state: 'waiting' | 'loading' | 'loaded' = 'waiting';
   #host: HostProcess | undefined;
-  /** Calls that it serves, or that wait for it. */
+  /** Number of calls that it serves, or that wait for it. */
   #calls = 0;
   #idleSince = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #isRetired = false;
   #hasCrashed = false;
-  /** Whether it was loaded and idle, and has answered nobody since. */
+  /** True if it was loaded and idle, and has not answered since. */
   #isSilent = false;
   readonly #uses = new DisposableStack();
   #bytes: number;
 
-  /** `bytes` is what it needs as far as is known. */
-  constructor(program: ResidentProgram, bytes: number, plan: MemoryPlan, events: LifeEvents) {
+  /** `bytes` is the memory that it needs, as far as it is known. */
+  constructor(program: ResidentProgram, bytes: number, plan: MemoryPlan, events: LifecycleEvents) {
     this.#program = program;
     this.#bytes = bytes;
     this.#plan = plan;
     this.#events = events;
     this.#loaded = this.#load();
-    this.#loaded.catch(ignore); // it may be loaded for nobody
+    this.#loaded.catch(ignore); // a preload has no caller
   }
 
   get name(): string {
@@ -51,17 +51,20 @@ export class Life implements Tenant {
     return this.#bytes;
   }
 
-  /** It has ended, or has been told to. */
+  /** True if it has ended or is about to. */
   get isOver(): boolean {
     return this.#stop.signal.aborted || (this.#host?.isEnding ?? false);
   }
 
-  /** It was killed while it was idle, such as for its memory, or by the first call after that: nobody can tell. */
+  /**
+   * True if it was killed while idle, for example by the kernel for its memory, or by its first question after that:
+   * these cannot be distinguished.
+   */
   get hasEndedIdle(): boolean {
     return this.#hasCrashed && this.#isSilent;
   }
 
-  /** It gets no further calls. */
+  /** True if it accepts no further calls. */
   get isRetired(): boolean {
     return this.#isRetired;
   }
@@ -93,7 +96,7 @@ export class Life implements Tenant {
         call.onMessage?.(message);
       };
       const done = await host.call(question, { signal: call.signal, onMessage });
-      this.#bytes = this.#plan.asSeen(host.peakBytes ?? this.#bytes); // only a call shows what it needs
+      this.#bytes = this.#plan.asSeen(host.peakBytes ?? this.#bytes); // only a call shows how much it needs
       return done;
     } finally {
       if (!this.#hasCrashed) this.#isSilent = false;
@@ -103,7 +106,7 @@ export class Life implements Tenant {
     }
   }
 
-  /** It serves the calls that it has, and is unloaded. */
+  /** Serves its current calls, then unloads. */
   retire(): void {
     this.#isRetired = true;
     if (this.isIdle) this.unload();
@@ -139,7 +142,7 @@ export class Life implements Tenant {
 
   async #start(): Promise<HostProcess> {
     try {
-      this.#stop.signal.throwIfAborted(); // since it was admitted
+      this.#stop.signal.throwIfAborted(); // it may have been stopped since it was admitted
       await this.#useFiles();
       this.#stop.signal.throwIfAborted();
       this.#host = startHost(this.#program, (crash) => this.#end(crash));
@@ -150,7 +153,7 @@ export class Life implements Tenant {
     }
   }
 
-  /** Who waits for memory stops when nobody waits for it any more; a program that loads is finished. */
+  /** Stops waiting for memory if no call needs it any more. A program that is loading is not stopped. */
   #becomeIdle(): void {
     this.#idleSince = performance.now();
     if (this.#state === 'waiting' || this.#isRetired) this.unload();
@@ -160,7 +163,9 @@ export class Life implements Tenant {
     }
   }
 
-  /** Nobody removes its files while it has them; it is unloaded once somebody wants to. */
+  /**
+   * Locks the model files against removal while the program uses them. Unloads it when a removal waits for the lock.
+   */
   async #useFiles(): Promise<void> {
     const locks = (this.#program.files ?? []).map(lockOf);
     for (const path of locks) {
@@ -169,7 +174,7 @@ export class Life implements Tenant {
       this.#uses.use(lock);
     }
     if (locks.length === 0) return;
-    const timer = setInterval(() => locks.some(isLocked) && this.retire(), lookEveryMs).unref();
+    const timer = setInterval(() => locks.some(isLocked) && this.retire(), pollMs).unref();
     this.#uses.defer(() => clearInterval(timer));
   }
 
@@ -182,5 +187,5 @@ export class Life implements Tenant {
   }
 }
 
-/** Where nothing can be written, or the file system has no locks, nobody can remove the model either. */
+/** If the directory is not writable or the file system has no locks, no process can remove the model either. */
 const unlockable: Disposable = { [Symbol.dispose]: () => undefined };

@@ -11,32 +11,35 @@ const tailLines = 20;
 const longestLine = 1_048_576;
 
 /**
- * Runs a tool, and ends it with all that it has started once stdin closes: also when this process is killed, since the
- * lock of what it makes is free then.
+ * Runs a tool. When stdin closes, it kills the tool with all its children, also if this process was killed: the lock of
+ * the target is free then.
  */
 const endsWithUs = 'exec 3<&0; "$@" </dev/null & tool=$!; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & wait $tool';
 
-/** An interrupted one is not resumed after this time: the tools may have changed. */
+/** An interrupted build is not resumed after this time, because the tools may have changed. */
 const longestMs = 7 * 24 * 3_600_000;
 
 /**
- * `run` runs programs in it, and rejects with their last lines; disposing of it deletes it, unless it has a key and the
+ * `run` runs programs in it, and rejects with their last lines. Disposing of it deletes it, unless it has a key and the
  * signal has aborted.
  */
-export interface Workspace extends AsyncDisposable {
+export interface ToolDirectory extends AsyncDisposable {
   readonly path: string;
-  /** It has what an interrupted call with the same key left in it. */
+  /** True if it contains the files of an interrupted call with the same key. */
   readonly isResumed: boolean;
   readonly run: (program: string, args: readonly string[], onLine?: (line: string) => void) => Promise<void>;
 }
 
-export interface WorkspacePlace {
-  /** An existing directory. The caller holds a lock: what begins with `prefix` was left by a process that was killed. */
+export interface ToolDirectoryPlace {
+  /** An existing directory. The caller holds a lock, so entries that begin with `prefix` belong to killed processes. */
   readonly parent: string;
   readonly prefix: string;
-  /** What its contents depend on. With a key, it stays when the signal aborts, and the next call with this key resumes it. */
+  /**
+   * Identifies the contents. With a key, the directory is kept when the signal aborts, and the next call with this key
+   * resumes it.
+   */
   readonly key?: string;
-  /** For the log. */
+  /** Name of the work, for the log. */
   readonly what: string;
 }
 
@@ -45,16 +48,16 @@ interface ToolCall extends Pick<EngineContext, 'env' | 'start' | 'log'> {
   readonly timeoutMs: number;
 }
 
-export async function createWorkspace(
-  { parent, prefix, key, what }: WorkspacePlace,
+export async function createToolDirectory(
+  { parent, prefix, key, what }: ToolDirectoryPlace,
   { env, start, log, signal, timeoutMs }: ToolCall,
-): Promise<Workspace> {
+): Promise<ToolDirectory> {
   const kept = key === undefined ? undefined : join(parent, `${prefix}${key}`);
   const isResumed = kept !== undefined && (await isRecent(kept));
-  await removeWorkspaces(parent, prefix, isResumed ? kept : undefined);
+  await removeToolDirectories(parent, prefix, isResumed ? kept : undefined);
   const path = kept ?? (await mkdtemp(join(parent, prefix)));
   const temporary = join(path, 'tmp');
-  await removeDirectory(temporary); // of killed tools
+  await removeDirectory(temporary); // files of killed tools
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   const toolEnv = toolEnvironment(env, temporary);
   return {
@@ -90,8 +93,8 @@ export async function createWorkspace(
   };
 }
 
-/** Removes what interrupted and killed calls left, but for one. The caller knows that none is at work. */
-export async function removeWorkspaces(parent: string, prefix: string, except?: string): Promise<void> {
+/** Removes the directories of interrupted and killed calls except one. The caller has checked that none is in use. */
+export async function removeToolDirectories(parent: string, prefix: string, except?: string): Promise<void> {
   const names = await readdir(parent).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
@@ -112,7 +115,7 @@ function failure(command: readonly string[], { code, signal, stdout, stderr }: P
   return new Error([`\`${command.join(' ')}\` ${ended}`, ...lines.slice(-tailLines)].join('\n'));
 }
 
-/** As a shell reports the signal that has killed a program. */
+/** Shells report the signal that killed a program as an exit code above 128. */
 function signalOf(code: number | null): string | undefined {
   return Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
 }
