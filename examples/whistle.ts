@@ -24,7 +24,7 @@ export default defineEngine<'speech', { mirror?: string }>({
       id: 'whistle',
       title: 'Whistled vowels',
       bytes,
-      licence: 'CC0-1.0',
+      license: 'CC0-1.0',
       files: [{ url: `${mirror}/whistle.json`, path, bytes, digest }],
       isReady: () => existsSync(path),
     };

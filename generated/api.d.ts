@@ -587,7 +587,7 @@ export type components = {
             /** @description Size of the download in bytes; null if unknown. */
             bytes: number | null;
             /** @description License of the download, such as `MIT`. */
-            licence: string;
+            license: string;
             state: components["schemas"]["PreparationState"];
             /** @description While `preparing`: progress of the current step, from 0 to 1; null if unknown, and in other states. */
             progress: number | null;
@@ -2016,7 +2016,7 @@ export interface operations {
                      *           "capability": "speech",
                      *           "configured": true,
                      *           "bytes": 96936351,
-                     *           "licence": "GPL-3.0, public domain",
+                     *           "license": "GPL-3.0, public domain",
                      *           "state": "missing",
                      *           "progress": null,
                      *           "reason": "Not installed.",

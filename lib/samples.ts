@@ -49,7 +49,7 @@ export function mixDown(channels: readonly Float32Array[]): Float32Array {
     for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] ?? 0) + (channel[i] ?? 0);
   }
   for (let i = 0; i < mono.length; i++) mono[i] = (mono[i] ?? 0) / channels.length;
-  restoreCancelled(mono, channels);
+  restoreCanceled(mono, channels);
   return mono;
 }
 
@@ -61,7 +61,7 @@ const windowSamples = 1024;
  * Unrelated channels give a mix with the energy of one channel divided by their number; a canceled one is 10 dB below
  * that.
  */
-export function restoreCancelled<Samples extends Float32Array | Int16Array>(
+export function restoreCanceled<Samples extends Float32Array | Int16Array>(
   mix: Samples,
   channels: readonly Samples[],
   mixed = channels.length,

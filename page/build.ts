@@ -35,7 +35,7 @@ export async function buildPage({ errors }: Texts): Promise<Record<string, Uint8
     'index.html': await html('index.html', assets),
     'docs.html': await html('docs.html', assets),
     'errors.html': await html('errors.html', assets, { errors }),
-    'LICENSES.txt': await licences(),
+    'LICENSES.txt': await licenses(),
   };
   for (const { name, content } of [worklet, ...Object.values(assets)]) {
     if (name.includes('/scalar-')) files[`${name}.gz`] = gzipSync(content, { level: 9 });
@@ -75,8 +75,8 @@ async function html(file: string, assets: Assets, texts: Record<string, string> 
   return Buffer.from(linked);
 }
 
-/** The bundled packages, with the texts of their licences. */
-async function licences(): Promise<Uint8Array> {
+/** The bundled packages, with the texts of their licenses. */
+async function licenses(): Promise<Uint8Array> {
   const packages = [
     'preact',
     '@preact/signals',

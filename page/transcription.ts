@@ -29,7 +29,7 @@ export const wasSilent = signal(false);
 
 let call: AbortController | undefined;
 
-/** The transcript; undefined if there is none: silence, failed, cancelled, or a long recording, which is a job now. */
+/** The transcript; undefined if there is none: silence, failed, canceled, or a long recording, which is a job now. */
 export async function transcribe(source: File | Promise<File>): Promise<string | undefined> {
   const before = undelivered.value;
   call?.abort();

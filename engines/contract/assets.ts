@@ -12,8 +12,8 @@ interface AssetFacts {
   readonly title: string;
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
-  /** Licence of the download, such as `MIT` or `GPL-3.0`. */
-  readonly licence: string;
+  /** License of the download, such as `MIT` or `GPL-3.0`. */
+  readonly license: string;
   /**
    * Whether it can be used now. Called for every listing and every request, so answer within milliseconds. Timeout: 1
    * s.

@@ -5,7 +5,7 @@ import type { Asset, AssetGroup, EngineContext, FilesAsset } from '../contract/i
 export interface CatalogueModel {
   /** Display name. Defaults to the id if not specified. */
   readonly title?: string;
-  readonly licence: string;
+  readonly license: string;
   /** In the order in which they are downloaded. The last one is the model. */
   readonly files: readonly CatalogueFile[];
 }
@@ -55,10 +55,10 @@ export class Catalogue {
   }
 
   asset(id: string, place: Place, mirror: string | undefined, more: Pick<Asset, 'isReady' | 'changed'>): FilesAsset {
-    const { licence, files } = this.find(id) ?? { licence: '', files: [] };
+    const { license, files } = this.find(id) ?? { license: '', files: [] };
     const base = (mirror ?? this.#source).replace(/\/+$/, '');
     return {
-      ...{ kind: 'files', id, title: this.titleOf(id), licence, ...more },
+      ...{ kind: 'files', id, title: this.titleOf(id), license, ...more },
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       files: files.map(({ path, ...file }) => ({ url: `${base}/${path}`, path: this.#pathOf(path, place), ...file })),
     };

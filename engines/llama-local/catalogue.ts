@@ -7,7 +7,7 @@ export const part = 'chat';
 export const catalogue = new Catalogue('https://huggingface.co', 'models', {
   'qwen3-0.6b': {
     title: 'Qwen3 0.6B',
-    licence: 'Apache-2.0',
+    license: 'Apache-2.0',
     files: [
       {
         path: 'Qwen/Qwen3-0.6B-GGUF/resolve/23749fefcc72300e3a2ad315e1317431b06b590a/Qwen3-0.6B-Q8_0.gguf',

@@ -46,7 +46,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
             id: 'llama.cpp',
             title: 'llama.cpp',
             bytes: installedBytes,
-            licence: 'MIT',
+            license: 'MIT',
           },
           isReady: () => 'directory' in find(),
           changed: () => find.forget(),

@@ -4,7 +4,7 @@ import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
 function whisper(name: string, sizeMiB: number, digest: string): CatalogueModel {
   return {
     title: `Whisper ${name}`,
-    licence: 'MIT',
+    license: 'MIT',
     files: [{ path: `ggml-${name}.bin`, bytes: sizeMiB * 2 ** 20, digest }],
   };
 }

@@ -144,7 +144,7 @@ function programAssets(options: Options, context: EngineContext, program: Cached
   const wanted: readonly Program[] = options.keepLoaded === false ? both.slice(0, 1) : both;
   const lacks = { obstacle: () => obstacleOf(context), changed: () => program.forget() };
   const asset = (id: Program, more: Pick<MadeAsset, 'title' | 'isReady'>, made: readonly Program[]): MadeAsset => ({
-    ...{ kind: 'made', id, bytes: 0, licence: 'MIT', verb: 'building', source: 'npm (source code, built here)' },
+    ...{ kind: 'made', id, bytes: 0, license: 'MIT', verb: 'building', source: 'npm (source code, built here)' },
     ...{ path: builtProgramPath(context.dataDir), ...lacks, ...more },
     make: ({ signal, progress }) => buildWhisper({ ...context, signal, progress, programs: made }),
   });

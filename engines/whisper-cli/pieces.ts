@@ -20,7 +20,7 @@ interface Plan {
 }
 
 /**
- * Joins neighbouring parts to pieces: so that the encoder runs as rarely as possible, and then with as little sound that is
+ * Joins neighboring parts to pieces: so that the encoder runs as rarely as possible, and then with as little sound that is
  * no speech as possible. A piece is longer than a window only where its speech has no pause to cut in, or where that saves
  * an encode. Never more encodes than for the whole recording.
  */

@@ -86,7 +86,7 @@ function More({ all, isAtWork }: { readonly all: readonly Preparation[]; readonl
 }
 
 function Offer({ preparation }: { readonly preparation: Preparation }) {
-  const { id, title, bytes, licence, state, progress, reason, command } = preparation;
+  const { id, title, bytes, license, state, progress, reason, command } = preparation;
   const isStartable = preparations.value?.startable === true;
   const failure = preparationFailure.value?.of === id ? preparationFailure.value : undefined;
   return (
@@ -96,7 +96,7 @@ function Offer({ preparation }: { readonly preparation: Preparation }) {
           <strong>{title}</strong>
         </p>
         <p class="small">
-          {sizeOf(bytes)} · {licence}
+          {sizeOf(bytes)} · {license}
         </p>
       </div>
       {isStartable && <OfferButton preparation={preparation} />}

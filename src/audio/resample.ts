@@ -83,11 +83,11 @@ function filterReach(cutoff: number): number {
 
 function filterBank(phases: number, reach: number, cutoff: number): Float32Array[] {
   const beta = 0.1102 * (stopBandDb - 8.7);
-  const centre = cutoff * (1 - transition / 2);
+  const center = cutoff * (1 - transition / 2);
   return Array.from({ length: phases }, (_, phase) => {
     const taps = Float32Array.from({ length: 2 * reach }, (_, i) => {
       const t = i - reach + 1 - phase / phases;
-      return centre * sinc(centre * t) * kaiser(t / reach, beta);
+      return center * sinc(center * t) * kaiser(t / reach, beta);
     });
     const gain = taps.reduce((sum, tap) => sum + tap, 0);
     return taps.map((tap) => tap / gain);

@@ -86,12 +86,12 @@ async function report(): Promise<void> {
 /** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */
 async function groupsOf({ assets }: Registry): Promise<Line[]> {
   const groups = await assets.list();
-  return groups.filter(isRelevant).map(({ id, title, bytes, licence, state, reason }) => {
+  return groups.filter(isRelevant).map(({ id, title, bytes, license, state, reason }) => {
     const size = bytes === null || bytes === 0 ? [] : [mebibytes(bytes)];
     const detail = [
       title,
       ...size,
-      `licence ${licence}`,
+      `license ${license}`,
       state === 'ready' || state === 'missing' ? state : reason,
     ].join(', ');
     const fix = state === 'missing' || state === 'failed' ? { fix: nameSetup(id) } : {};

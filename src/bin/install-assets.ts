@@ -50,11 +50,11 @@ export async function installAssets(
 }
 
 function describeAsset({ asset, capability }: { readonly asset: Asset; readonly capability: Capability }): string {
-  const { title, bytes, licence } = asset;
+  const { title, bytes, license } = asset;
   const facts = [
     ...(bytes === null || bytes === 0 ? [] : [mebibytes(bytes)]),
     `from ${sourceOf(asset)}`,
-    `licence ${licence}`,
+    `license ${license}`,
   ];
   return `  ${capability.padEnd(14)} ${title}: ${facts.join(', ')}`;
 }

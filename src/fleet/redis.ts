@@ -276,7 +276,7 @@ export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** From src/fleet/packages/ of a clone or an image; from the package's own neighbours where it was installed by npm. */
+/** From src/fleet/packages/ of a clone or an image; from the package's own neighbors where it was installed by npm. */
 function loadPackages() {
   const folder = join(import.meta.dirname, 'packages');
   const isClone = existsSync(join(folder, 'package.json'));

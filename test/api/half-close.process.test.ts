@@ -53,7 +53,7 @@ describe('a chat', () => {
     expect(said(service, 'aborted')).toMatchObject([{ reason: 'ClientDisconnected' }]);
   });
 
-  it('whose reader has stopped is cancelled', async () => {
+  it('whose reader has stopped is canceled', async () => {
     const service = await startTestService(scripted);
     onTestFinished(() => service[Symbol.asyncDispose]());
     const connection = await postJson(service, '/api/v1/chat/stream', chatOf([stepStarted(0), { flood: 600 }]));
@@ -73,7 +73,7 @@ describe('a transcription', () => {
   const recording = toneWav({ words: ['alpha'], rate: 8_000 }); // at 16 kHz, it would need no decoder
 
   async function start(env: Readonly<Record<string, string>> = {}): Promise<TestService> {
-    const service = await startMisbehavingService({ behaviours: ['hang'], engine: 'slots: 1, waiting: 2', env });
+    const service = await startMisbehavingService({ behaviors: ['hang'], engine: 'slots: 1, waiting: 2', env });
     onTestFinished(() => service[Symbol.asyncDispose]());
     return service;
   }

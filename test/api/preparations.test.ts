@@ -16,7 +16,7 @@ const source = `
   let isThere = false;
   const create = (_options, context) => {
     const group = (id, { isConfigured, bytes = 1000, isReady = () => false } = {}) => ({ id, isConfigured, assets: [{
-      ...{ kind: 'made', id, title: 'Part ' + id, bytes, licence: 'MIT', verb: 'downloading', source: 'npm', isReady },
+      ...{ kind: 'made', id, title: 'Part ' + id, bytes, license: 'MIT', verb: 'downloading', source: 'npm', isReady },
       path: join(context.dataDir, id),
       async make({ signal, progress }) {
         appendFileSync(context.resolve('prepared'), id + '\\n');
@@ -84,7 +84,7 @@ describe('GET /preparations', () => {
       'quick missing',
     ]);
     expect(data[0]).toEqual({
-      ...{ id: 'endless', title: 'Part endless', capability: 'speech', configured: true, bytes: 1000, licence: 'MIT' },
+      ...{ id: 'endless', title: 'Part endless', capability: 'speech', configured: true, bytes: 1000, license: 'MIT' },
       ...{ state: 'missing', progress: null, reason: 'Not installed.', command: 'npm run setup -- endless' },
     });
     expect({ startable, reason }).toEqual({ startable: true, reason: 'You may start preparations.' });

@@ -7,7 +7,7 @@ import { request } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startChildService, type ChildService } from '../support/child-service.ts';
 import { startMcpServer, type McpAnswer, type McpRequest } from '../support/mcp-server.ts';
-import { resets, stalls, startProvider, type Behaviour, type ProviderCall } from '../support/provider.ts';
+import { resets, stalls, startProvider, type Behavior, type ProviderCall } from '../support/provider.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { eventually } from './support/eventually.ts';
 import { multipart, multipartType } from './support/forms.ts';
@@ -47,7 +47,7 @@ const toolCall = {
 const calls = chatOf({ role: 'assistant', content: null, tool_calls: [toolCall] }, 'tool_calls');
 
 /** An answer of each of the provider's kinds: to a chat, the first one of a run calls a tool. */
-const succeeds: Behaviour = async (call) => {
+const succeeds: Behavior = async (call) => {
   const body = String(await call.body);
   if (call.path.endsWith('/transcriptions')) call.reply(200, { text: secrets.transcript });
   else if (call.path.endsWith('/speech')) call.reply(200, 'ID3'.padEnd(5_000, ' '), { 'content-type': 'audio/mpeg' });
@@ -68,13 +68,13 @@ function streamOf({ choices: [choice] }: ReturnType<typeof chatOf>): string {
 }
 
 const afterBody =
-  (answer: (call: ProviderCall, body: string) => void): Behaviour =>
+  (answer: (call: ProviderCall, body: string) => void): Behavior =>
   async (call) => {
     answer(call, String(await call.body));
   };
 
 /** Each of these happens to every operation. */
-const behaviours: Readonly<Record<string, Behaviour>> = {
+const behaviors: Readonly<Record<string, Behavior>> = {
   succeeds,
   'repeats the request, as FastAPI does': afterBody((call, body) =>
     call.reply(422, { detail: [{ loc: ['body', 'messages', 0], msg: 'Field required', input: body }] }),
@@ -259,8 +259,8 @@ describe.each(['info', 'debug'])('the output at level %s has no secret and no te
     const { provider, mcp, service } = await startWithPeers(level);
     const statuses: Record<string, (number | undefined)[]> = {};
     let asked = 0;
-    for (const [name, behaviour] of Object.entries(behaviours)) {
-      provider.behave(behaviour);
+    for (const [name, behavior] of Object.entries(behaviors)) {
+      provider.behave(behavior);
       statuses[name] = await Promise.all(operations.map((operation) => send(service.url, operation)));
       asked += operations.length;
     }

@@ -8,7 +8,7 @@ const oddRates = [11_111, 44_101];
 
 describe.each([...rates, ...oddRates])('from %i Hz', (rate) => {
   test.each([100, 1_000, 0.84 * Math.min(rate / 2, to / 2)])('keeps a tone of %i Hz, and adds nothing to it', (hz) => {
-    const { gainDb, restDb } = analyse(resample(tone(hz, rate), rate), hz);
+    const { gainDb, restDb } = analyze(resample(tone(hz, rate), rate), hz);
     expect(Math.abs(gainDb)).toBeLessThan(0.5);
     expect(restDb).toBeLessThan(-60);
   });
@@ -51,7 +51,7 @@ function resample(input: Float32Array, from: number, blockLength = input.length)
 const bytesOf = ({ buffer }: Float32Array) => Buffer.from(buffer);
 
 /** How loud the tone is in there, and how loud all the rest, both against a tone at full scale. */
-function analyse(output: Float32Array, hz: number): { gainDb: number; restDb: number } {
+function analyze(output: Float32Array, hz: number): { gainDb: number; restDb: number } {
   const samples = middle(output);
   const wave = (shape: (x: number) => number): Float32Array =>
     samples.map((_, i) => shape((2 * Math.PI * hz * i) / to));

@@ -2,14 +2,14 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeFiles, temporaryDirectory } from '../support/temporary.ts';
-import { answers, resets, startProvider, type Behaviour } from '../support/provider.ts';
+import { answers, resets, startProvider, type Behavior } from '../support/provider.ts';
 import { runScript } from '../support/scripts.ts';
 
 const key = 'sk-very-secret-4711';
 
-async function examine(behaviour: Behaviour) {
+async function examine(behavior: Behavior) {
   const provider = await startProvider();
-  provider.behave(behaviour);
+  provider.behave(behavior);
   const { baseUrl } = provider;
   const options = `baseUrl: '${baseUrl}', apiKey: ${key}`;
   const cwd = await temporaryDirectory();

@@ -38,7 +38,7 @@ describe('a line', () => {
     expect(withoutTime()).toMatch(/^error failed: on top: below\n {4}at [^]*\n {4}caused by: Error: below\n {4}at [^]*\n$/);
   });
 
-  it('has colours by level and status', () => {
+  it('has colors by level and status', () => {
     const request = { time: 0, level: 30, msg: 'request', method: 'GET', path: '/', ms: 1 };
     for (const [status, style] of [[200, 'green'], [304, 'green'], [404, 'yellow'], [503, 'red']] as const) {
       expect(marked(JSON.stringify({ ...request, status }))).toContain(`GET / <${style}>${status}</> 1 ms`);

@@ -23,7 +23,7 @@ async function machine(...answers: readonly Answer[]) {
 }
 
 describe('models', () => {
-  it('lists the models by name, with size, licence, state and what it takes to serve them', async () => {
+  it('lists the models by name, with size, license, state and what it takes to serve them', async () => {
     const { models } = await machine(status(404));
     const { code, stdout } = await models();
     expect(code).toBe(0);

@@ -18,8 +18,8 @@ const engine = (groups: string) => `
     contract: 1, name: 'mine', capability: 'speech',
     options: { type: 'object', properties: {}, additionalProperties: false },
     create: (options, context) => {
-      const asset = (id, title, bytes, licence, more) => ({
-        ...{ kind: 'made', id, title, bytes, licence, verb: 'building', source: 'npm', path: context.dataDir + '/' + id },
+      const asset = (id, title, bytes, license, more) => ({
+        ...{ kind: 'made', id, title, bytes, license, verb: 'building', source: 'npm', path: context.dataDir + '/' + id },
         isReady: () => false,
         make: async () => appendFileSync(context.resolve('prepared'), [context.instance, id].join(' ') + '\\n'),
         ...more,
@@ -81,9 +81,9 @@ test('an unknown name is an error that lists the known ones, and installs nothin
 test('the doctor lists what can be had, and does not call it missing', async () => {
   const { run } = await machine();
   const { stdout } = await run('doctor');
-  const voice = 'absent  voice        A voice, 61 MiB, licence CC0, missing\n          fix: npm run setup -- voice';
+  const voice = 'absent  voice        A voice, 61 MiB, license CC0, missing\n          fix: npm run setup -- voice';
   expect(stdout).toContain(voice);
-  expect(stdout).toContain('ok      there        What is there, 1 MiB, licence MIT, ready\n');
+  expect(stdout).toContain('ok      there        What is there, 1 MiB, license MIT, ready\n');
 });
 
 test.for([

@@ -27,10 +27,10 @@ async function startInTerminal(options: ProcessOptions): Promise<ChildService> {
 const sandbox = { PARLANCE_SANDBOX: '1', TERM: 'xterm' };
 const ask = (service: ChildService, path: string) => fetch(`${service.url}${path}`).then((answer) => answer.text());
 // eslint-disable-next-line no-control-regex
-const withoutColours = (text: string) => text.replace(/\x1b\[\d+m/g, '');
+const withoutColors = (text: string) => text.replace(/\x1b\[\d+m/g, '');
 
 describe.skipIf(script === undefined)('in a terminal', () => {
-  it('a line per request, in colours, and none of assets and probes', async () => {
+  it('a line per request, in colors, and none of assets and probes', async () => {
     const service = await startInTerminal({ env: sandbox });
     const page = await ask(service, '/');
     const [, asset = ''] = /src="([^"]+\.js)"/.exec(page) ?? [];
@@ -39,7 +39,7 @@ describe.skipIf(script === undefined)('in a terminal', () => {
     await ask(service, '/%9b31m');
     const seen = () => service.said.stderr;
     await expect.poll(seen).toMatch(/\x1b\[2m\d\d:\d\d:\d\d\x1b\[22m GET \/%9b31m \x1b\[33m404\x1b\[39m \d+ ms/); // eslint-disable-line no-control-regex
-    expect(withoutColours(seen())).toMatch(/^\d\d:\d\d:\d\d GET \/ 200 \d+ ms\r$/m);
+    expect(withoutColors(seen())).toMatch(/^\d\d:\d\d:\d\d GET \/ 200 \d+ ms\r$/m);
     expect(seen()).not.toContain(asset);
     expect(seen()).not.toContain('healthz');
     expect(seen()).not.toContain('"level"');
@@ -48,7 +48,7 @@ describe.skipIf(script === undefined)('in a terminal', () => {
   it.each([
     ['NO_COLOR', { NO_COLOR: '1' }],
     ['TERM=dumb', { TERM: 'dumb' }],
-  ])('no colours with %s', async (_what, env) => {
+  ])('no colors with %s', async (_what, env) => {
     const service = await startInTerminal({ env: { ...sandbox, ...env } });
     await ask(service, '/');
     await expect.poll(() => service.said.stderr).toContain(' GET / 200 ');
@@ -76,7 +76,7 @@ describe.skipIf(script === undefined)('in a terminal', () => {
     const seen = () => service.said.stderr;
     await expect.poll(seen).toContain(' GET / ');
     const [bar] = /downloading Whisper base \[\.+\] {3}0 %/.exec(seen()) ?? [];
-    expect(seen()).toMatch(/^Installing:\r\n {2}transcription {2}Whisper base: 142 MiB, from 127\.0\.0\.1:\d+, licence MIT\r\n {2}Ctrl-C stops it .*TRANSCRIBE_SETUP=off turns it off\.\r$/m); // prettier-ignore
+    expect(seen()).toMatch(/^Installing:\r\n {2}transcription {2}Whisper base: 142 MiB, from 127\.0\.0\.1:\d+, license MIT\r\n {2}Ctrl-C stops it .*TRANSCRIBE_SETUP=off turns it off\.\r$/m); // prettier-ignore
     // Erased, the line, and drawn again in one piece.
     const between = new RegExp(`\\r\\x1b\\[2K\\S*\\d\\d:\\d\\d:\\d\\d\\S* GET / [^\\r]*\\r\\n${bar!.replace(/[[\].]/g, '\\$&')}`); // prettier-ignore
     expect(seen()).toMatch(between);
@@ -84,7 +84,7 @@ describe.skipIf(script === undefined)('in a terminal', () => {
 });
 
 describe('where stdout is no terminal', () => {
-  it('the log is JSON, and the summary has no colours', async () => {
+  it('the log is JSON, and the summary has no colors', async () => {
     const service = await startChildService({ env: sandbox });
     await ask(service, '/nothing');
     await expect
@@ -93,7 +93,7 @@ describe('where stdout is no terminal', () => {
     expect(service.said.stderr).not.toContain('\x1b');
   });
 
-  it('LOG_FORMAT=text is text, with colours only by FORCE_COLOR', async () => {
+  it('LOG_FORMAT=text is text, with colors only by FORCE_COLOR', async () => {
     for (const [env, status] of [[{}, '404'], [{ FORCE_COLOR: '1' }, '\x1b[33m404\x1b[39m']] as const) {
       const service = await startChildService({ env: { ...sandbox, LOG_FORMAT: 'text', ...env } });
       await ask(service, '/nothing');

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { createClient, ParlanceError, type ChatEvent, type Client } from '../../src/client/index.ts';
 import { until } from '../support/processes.ts';
-import { answers, resets, says, startProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
+import { answers, resets, says, startProvider, type Behavior, type RawProvider } from '../support/provider.ts';
 import { failureOf } from './support/failure.ts';
 
-async function clientOf(...behaviours: Behaviour[]): Promise<{ client: Client; server: RawProvider; origin: string }> {
+async function clientOf(...behaviors: Behavior[]): Promise<{ client: Client; server: RawProvider; origin: string }> {
   const server = await startProvider();
-  server.behave(...behaviours);
+  server.behave(...behaviors);
   const { origin } = new URL(server.baseUrl);
   return { client: createClient({ baseUrl: origin }), server, origin };
 }
@@ -17,7 +17,7 @@ const request = { messages: [{ role: 'user' as const, content: 'hello' }] };
 describe('an answer that is not from the service', () => {
   const html = '<html><h1>502 Bad Gateway</h1></html>';
 
-  it.each<[string, Behaviour, object]>([
+  it.each<[string, Behavior, object]>([
     [
       'HTML of a proxy that fails',
       answers(502, html, { 'content-type': 'text/html', 'retry-after': '30' }),
@@ -33,8 +33,8 @@ describe('an answer that is not from the service', () => {
       says('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"content":"'),
       {},
     ],
-  ])('is told from one: %s', async (_what, behaviour, expected) => {
-    const { client } = await clientOf(behaviour);
+  ])('is told from one: %s', async (_what, behavior, expected) => {
+    const { client } = await clientOf(behavior);
     expect(await failureOf(client.chat(request))).toMatchObject({ code: 'unexpected-answer', ...expected });
   });
 
@@ -164,8 +164,8 @@ describe('a stream', () => {
     ['is not JSON', stream(started, 'data: nonsense\n\n'), 'is not JSON', 1],
     ['has an event without a number', stream(started, 'data: {"type":"step.started"}\n\n'), 'no sequence number', 1],
     ['has null for an event', stream(started, 'data: null\n\n'), 'no type', 1],
-  ])('throws when it %s', async (_what, behaviour, message, events) => {
-    const { client } = await clientOf(behaviour);
+  ])('throws when it %s', async (_what, behavior, message, events) => {
+    const { client } = await clientOf(behavior);
     const { seen, error } = await read(client);
     expect(error).toBeInstanceOf(ParlanceError);
     expect(error).toMatchObject({ code: 'stream-broken', message: expect.stringContaining(message) as string });

@@ -52,7 +52,7 @@ export function describeKit<S extends Subject>(
         import { connect, createServer } from 'node:net';
         import { tmpdir } from 'node:os';
         import { setTimeout as sleep } from 'node:timers/promises';
-        const voiceAsset = { kind: 'files', id: 'voice', title: 'A voice', bytes: 1, licence: 'MIT', files: [], isReady: () => true };
+        const voiceAsset = { kind: 'files', id: 'voice', title: 'A voice', bytes: 1, license: 'MIT', files: [], isReady: () => true };
         import { engineOf, parts } from './good.js';
         export default engineOf({ ...parts, ${difference} });`);
 
@@ -107,7 +107,7 @@ export const badListings = {
     'takes a second to report its availability': `availability: async () => { await sleep(1000); return parts.availability(); }`,
   },
   'assets have an id, a title, a size and a license, and report whether they are installed': {
-    'names no licence': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, licence: '' }] }]`,
+    'names no license': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, license: '' }] }]`,
     'has a group twice': `assets: [{ id: 'voice', assets: [voiceAsset] }, { id: 'voice', assets: [voiceAsset] }]`,
     'is of no known kind': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, kind: 'toString' }] }]`,
     'takes a second to say whether it is there': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, isReady: () => sleep(1000) }] }]`,

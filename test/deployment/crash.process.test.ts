@@ -9,11 +9,11 @@ import { alive, childrenAtWork } from './processes.ts';
 import { recording, standIns, transcribe, whisperEngine, writeModels, type Answer, type Models } from './support.ts';
 
 const soonMs = 5_000;
-const behaviours = ['hang', 'controls'];
+const behaviors = ['hang', 'controls'];
 
 let models: Models;
 beforeAll(async () => {
-  models = await writeModels(behaviours);
+  models = await writeModels(behaviors);
 });
 afterAll(() => models[Symbol.asyncDispose]());
 
@@ -24,7 +24,7 @@ interface StartOptions {
 }
 
 function start({ program = standIns.whisper, ...options }: StartOptions = {}): Promise<ChildService> {
-  const engine = whisperEngine(models, behaviours, { program, slots: 2, threads: 1 });
+  const engine = whisperEngine(models, behaviors, { program, slots: 2, threads: 1 });
   return startChildService({ ...options, config: `engines: { local: ${engine} }` });
 }
 

@@ -92,7 +92,7 @@ describeWhere(obstacle, 'the image', () => {
       expect(new Set(components.map(({ purl }) => purl)).size).toBe(components.length);
     });
 
-    test('says that it has GPL code in it, where the source is, and has the licences', async () => {
+    test('says that it has GPL code in it, where the source is, and has the licenses', async () => {
       for (const name of ['LICENSE', 'NOTICE']) {
         expect(await inImage(`cat /app/${name}`)).toBe(readFileSync(join(home, name), 'utf8').trim());
       }

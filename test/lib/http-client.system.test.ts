@@ -10,7 +10,7 @@ import { download } from '../../src/engine-host/assets/download.ts';
 import { readStream, openStream } from '../chat/support/stream.ts';
 import { startChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
-import { answers, readForm, startProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
+import { answers, readForm, startProvider, type Behavior, type RawProvider } from '../support/provider.ts';
 import { certificate, startProxy, startTls } from '../support/proxy.ts';
 import { startTestService } from '../support/service.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -48,9 +48,9 @@ async function proxyFor(provider: RawProvider, scheme: Scheme) {
   return { proxy, env: { [scheme === 'https' ? 'HTTPS_PROXY' : 'HTTP_PROXY']: proxy.url } };
 }
 
-async function startChat(behaviour: Behaviour, scheme: Scheme, change: (url: string) => string = (url) => url) {
+async function startChat(behavior: Behavior, scheme: Scheme, change: (url: string) => string = (url) => url) {
   const provider = await startProvider();
-  provider.behave(behaviour);
+  provider.behave(behavior);
   const { proxy, env } = await proxyFor(provider, scheme);
   const config = `engines: { cloud: { use: llm-agent, baseUrl: "${scheme}://provider.test/v1", models: [remote] } }`;
   const service = await startTestService({

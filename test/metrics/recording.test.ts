@@ -93,7 +93,7 @@ describe('a request', () => {
     );
   });
 
-  it('whose caller disconnects is cancelled, and so is its chat', async () => {
+  it('whose caller disconnects is canceled, and so is its chat', async () => {
     await using service = await startTestService({ env: open });
     const leave = new AbortController();
     const body = { model: 'sandbox-chat-slow', ...hello };
@@ -197,7 +197,7 @@ describe('voice', () => {
     expect(audio).toBeLessThan(1);
   });
 
-  it('counts speech that nobody reads any more as cancelled', async () => {
+  it('counts speech that nobody reads any more as canceled', async () => {
     await using service = await startTestService({ env: open });
     const body = { text: 'one two three four five six seven', model: 'sandbox-speech-slow' };
     const { id } = (await (await service.post('/tts/clips', body)).json()) as { id: string };

@@ -45,11 +45,11 @@ describe('with tools of the caller', () => {
   });
 
   it('a stream has every call in one chunk', async () => {
-    const behaviour = calls(
+    const behavior = calls(
       { id: 'a', name: 'weather', args: '{}' },
       { id: 'b', name: 'weather', args: '{"city":"Rome"}' },
     );
-    const { openai } = await startChatService(behaviour);
+    const { openai } = await startChatService(behavior);
     const stream = await openai.chat.completions.create({ model: 'remote', messages, tools: [weather], stream: true });
     const deltas: unknown[] = [];
     for await (const { choices } of stream) deltas.push(choices[0]);

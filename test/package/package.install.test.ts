@@ -463,7 +463,7 @@ describeWith(stoodFor, 'beside the package with the programs for this platform',
       }
     });
 
-    it('have a variant for every processor, and the licences of what they contain', () => {
+    it('have a variant for every processor, and the licenses of what they contain', () => {
       const variants = readdirSync(join(whisper, 'bin')).filter((name) => name.startsWith('libggml-cpu-'));
       expect(variants.length).toBe(process.arch === 'x64' ? 14 : 6);
       for (const name of ['LICENSE', 'NOTICE']) expect(existsSync(join(whisper, name))).toBe(true);

@@ -176,7 +176,7 @@ describeWith(programs, 'the page', () => {
     },
   };
 
-  /** In the light; in the dark on a phone; in forced colours with the zoom of 400 % that the guidelines ask for. */
+  /** In the light; in the dark on a phone; in forced colors with the zoom of 400 % that the guidelines ask for. */
   async function checkEverywhere(page: UserPage): Promise<void> {
     await page.sees({ animations: [] }); // reduced motion
     expect(await faultsOf(page)).toEqual([]);
@@ -237,7 +237,7 @@ describeWith(programs, 'the page', () => {
     await checkEverywhere(page);
   });
 
-  test('shows its buttons and its questions in forced colours', async () => {
+  test('shows its buttons and its questions in forced colors', async () => {
     const page = await open({ forcedColors: 'active' });
     await page.send('Good morning');
     await page.answer();

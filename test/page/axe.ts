@@ -5,7 +5,7 @@ import type { UserPage } from './support.ts';
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Each fault with the elements that it is about, once CSS transitions have finished: colours in between lack contrast. */
+/** Each fault with the elements that it is about, once CSS transitions have finished: colors in between lack contrast. */
 export async function faultsOf({ page }: UserPage): Promise<readonly string[]> {
   await page.evaluate(`Promise.allSettled(
     document.getAnimations().flatMap((each) => (each instanceof CSSTransition ? [each.finished] : [])))`);

@@ -111,7 +111,7 @@ describeWith(programs, 'a user who speaks', () => {
     const page = await open();
     await page.send(`read aloud: ${'The quick brown fox jumps over the lazy dog. '.repeat(100)}`);
     await page.sees({ isSounding: true, isWhole: false });
-    await page.answer(); // a clip goes with a run that is cancelled
+    await page.answer(); // a clip goes with a run that is canceled
     await textOf(page.answers.locator('summary')).toContain('read_aloud: ok');
     await page.page.keyboard.press('Escape');
     await page.sees({ isSounding: false });

@@ -10,7 +10,7 @@ interface Contract {
   readonly components: { readonly schemas: Readonly<Record<string, { discriminator?: { mapping: object } }>> };
 }
 
-/** Its colours are set in page/docs.css, names of its buttons in page/docs.ts. */
+/** Its colors are set in page/docs.css, names of its buttons in page/docs.ts. */
 const markupOfScalar = /^(label-content-name-mismatch|landmark-unique): /;
 
 const contract = async (name: string) =>

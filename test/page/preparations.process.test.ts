@@ -24,8 +24,8 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: (_options, { dataDir }) => {
-    const group = (id, title, bytes, licence, isConfigured) => ({ id, isConfigured, assets: [{
-      ...{ kind: 'made', id, title, bytes, licence, verb: 'downloading', source: 'example.com', path: dataDir + '/' + id },
+    const group = (id, title, bytes, license, isConfigured) => ({ id, isConfigured, assets: [{
+      ...{ kind: 'made', id, title, bytes, license, verb: 'downloading', source: 'example.com', path: dataDir + '/' + id },
       isReady: () => id === 'brain' && isThere,
       async make({ signal, progress }) {
         progress(0.42);
@@ -74,7 +74,7 @@ describeWith(programs, 'what is missing', () => {
   const card = ({ page }: UserPage) => page.getByRole('region', { name: 'Chat', exact: true });
   const stopButton = (page: UserPage) => page.button('Stop: Brain 1');
 
-  test('is a card with size and licence, prepared by a press, and works without a reload', async () => {
+  test('is a card with size and license, prepared by a press, and works without a reload', async () => {
     const { page } = await open();
     await textOf(card(page)).toMatch(/stay on this machine.*Brain 1.*397 MB · Apache-2.0/);
     await page.button('Install: Brain 1').focus();

@@ -230,7 +230,7 @@ describe('outside of sandbox mode', () => {
     ['with other engines', echo],
     ['with the engine sandbox', { config: 'engines: { sandbox: { use: sandbox } }' }],
     ['with the mode switched off', { ...echo, env: { PARLANCE_SANDBOX: 'off' } }],
-  ])('the preference is not honoured (%s)', async (_what, options) => {
+  ])('the preference is not honored (%s)', async (_what, options) => {
     const service = await startTestService(options);
     onTestFinished(() => service[Symbol.asyncDispose]());
     const api = createApi(service.url);

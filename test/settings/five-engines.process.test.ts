@@ -5,7 +5,7 @@ import { callsOf } from '../engines/hosted-stt/support.ts';
 import { says } from '../engines/llm-agent/support.ts';
 import { createApi } from '../support/http.ts';
 import { describeWith } from '../support/programs.ts';
-import { answers, startProvider, type Behaviour, type RawProvider } from '../support/provider.ts';
+import { answers, startProvider, type Behavior, type RawProvider } from '../support/provider.ts';
 import { startTestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { writeToneModel } from '../support/tone-model.ts';
@@ -48,7 +48,7 @@ const whisperer = `
 
 /** What a provider does with each of its operations. */
 const byPath =
-  (operations: Readonly<Record<string, Behaviour>>): Behaviour =>
+  (operations: Readonly<Record<string, Behavior>>): Behavior =>
   (call) =>
     (operations[call.path] ?? answers(404, {}))(call);
 

@@ -82,13 +82,13 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
 
   it('ends with exit code 1 and a message for an engine that fails to start', () =>
     expectRefused(
-      'engines.ear: the engine broken could not be created: no licence',
+      'engines.ear: the engine broken could not be created: no license',
       {},
       {
         'package.json': '{ "type": "module" }',
         'broken.js': `export default {
         contract: 1, name: 'broken', capability: 'chat', options: { type: 'object', properties: {} },
-        create() { throw new Error('no licence'); },
+        create() { throw new Error('no license'); },
       };`,
         'parlance.config.yaml': 'engines: { ear: { use: ./broken.js } }',
       },

@@ -222,9 +222,9 @@ describe('an address', () => {
     ['https://例え.jp', 'https://xn--r8jz45g.jp'],
     ['https://Voice.Example.com:443//', 'https://voice.example.com'],
     ['http://[::1]:8484/Stimme/für%20alle/', 'http://[::1]:8484/Stimme/f%C3%BCr%20alle'],
-  ])('in PUBLIC_URL is normalised: %s', async (text, normalised) => {
-    expect((await load({ PUBLIC_URL: text })).publicUrl).toBe(normalised);
-    expect((await load({}, `publicUrl: ${text}`)).publicUrl).toBe(normalised);
+  ])('in PUBLIC_URL is normalized: %s', async (text, normalized) => {
+    expect((await load({ PUBLIC_URL: text })).publicUrl).toBe(normalized);
+    expect((await load({}, `publicUrl: ${text}`)).publicUrl).toBe(normalized);
   });
 
   it('in CORS_ORIGINS is normalized to the form that browsers send', async () => {

@@ -126,10 +126,10 @@ function* tensors({ vocabulary }: Dialect, { state, encoderBlocks, decoderBlocks
     yield* attention(`encoder.blocks.${block}.attn`, state);
     yield* perceptron(`encoder.blocks.${block}.mlp`, state);
   }
-  yield* normalisation('encoder.ln_post', state);
+  yield* normalization('encoder.ln_post', state);
   yield { name: 'decoder.positional_embedding', dims: [state, textContext] };
   yield { name: 'decoder.token_embedding.weight', dims: [state, vocabulary] };
-  yield* normalisation('decoder.ln', state);
+  yield* normalization('decoder.ln', state);
   for (let block = 0; block < decoderBlocks; block++) {
     yield* attention(`decoder.blocks.${block}.attn`, state);
     yield* attention(`decoder.blocks.${block}.cross_attn`, state);
@@ -138,7 +138,7 @@ function* tensors({ vocabulary }: Dialect, { state, encoderBlocks, decoderBlocks
 }
 
 function* attention(name: string, state: number): Generator<Tensor> {
-  yield* normalisation(`${name}_ln`, state);
+  yield* normalization(`${name}_ln`, state);
   yield { name: `${name}.query.weight`, dims: [state, state] };
   yield { name: `${name}.query.bias`, dims: [state] };
   yield { name: `${name}.key.weight`, dims: [state, state] };
@@ -149,14 +149,14 @@ function* attention(name: string, state: number): Generator<Tensor> {
 }
 
 function* perceptron(name: string, state: number): Generator<Tensor> {
-  yield* normalisation(`${name}_ln`, state);
+  yield* normalization(`${name}_ln`, state);
   yield { name: `${name}.0.weight`, dims: [state, 4 * state] };
   yield { name: `${name}.0.bias`, dims: [4 * state] };
   yield { name: `${name}.2.weight`, dims: [4 * state, state] };
   yield { name: `${name}.2.bias`, dims: [state] };
 }
 
-function* normalisation(name: string, state: number): Generator<Tensor> {
+function* normalization(name: string, state: number): Generator<Tensor> {
   yield { name: `${name}.weight`, dims: [state] };
   yield { name: `${name}.bias`, dims: [state] };
 }
@@ -164,5 +164,5 @@ function* normalisation(name: string, state: number): Generator<Tensor> {
 /** How many weights a tensor has. */
 export const sizeOf = ({ dims }: Tensor): number => dims.reduce((product, size) => product * size, 1);
 
-/** The gains of a layer normalisation, which are 1 where nothing is amplified. */
+/** The gains of a layer normalization, which are 1 where nothing is amplified. */
 export const isGain = ({ name }: Tensor): boolean => /ln(_post)?\.weight$/.test(name);

@@ -16,7 +16,7 @@ export const standIns = {
 
 interface MisbehavingOptions extends TestServiceOptions {
   /** How the stand-in may behave, as a request's `model` chooses it; see the fixture. */
-  readonly behaviours: readonly string[];
+  readonly behaviors: readonly string[];
   /** Further options of every model, in YAML's flow style. */
   readonly model?: string;
   /** Further options of the engine, in YAML's flow style. */
@@ -26,9 +26,9 @@ interface MisbehavingOptions extends TestServiceOptions {
 export async function startMisbehavingService(options: MisbehavingOptions): Promise<TestService> {
   const models = await mkdtemp(join(tmpdir(), 'parlance-model-'));
   await writeToneModel(join(models, 'tones'));
-  for (const behaviour of options.behaviours) await symlink('tones', join(models, `${behaviour}.bin`));
+  for (const behavior of options.behaviors) await symlink('tones', join(models, `${behavior}.bin`));
   const more = options.model === undefined ? '' : `, ${options.model}`;
-  const entries = options.behaviours.map((name) => `{ id: ${name}, file: ${join(models, name)}.bin${more} }`);
+  const entries = options.behaviors.map((name) => `{ id: ${name}, file: ${join(models, name)}.bin${more} }`);
   const engine = [`use: whisper-cli`, `program: ${standIns['whisper-cli']}`, `models: [${entries.join(', ')}]`];
   if (options.engine !== undefined) engine.push(options.engine);
   const config = `engines: { local: { ${engine.join(', ')} } }`;

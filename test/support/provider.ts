@@ -24,7 +24,7 @@ export interface ProviderCall {
 }
 
 /** What the provider does with a request; the body is read all the same. */
-export type Behaviour = (call: ProviderCall) => unknown;
+export type Behavior = (call: ProviderCall) => unknown;
 
 export interface RawProvider extends AsyncDisposable {
   /** `http://127.0.0.1:<port>/v1` */
@@ -35,7 +35,7 @@ export interface RawProvider extends AsyncDisposable {
   /** How many connections there have been. */
   readonly connections: number;
   /** Answers the next requests, in turn; the last one stays. */
-  behave(...behaviours: Behaviour[]): void;
+  behave(...behaviors: Behavior[]): void;
 }
 
 export interface RawProviderOptions {
@@ -52,7 +52,7 @@ export function answers(
   status: number,
   body: string | object,
   headers: Readonly<Record<string, string>> = {},
-): Behaviour {
+): Behavior {
   return async (call) => {
     await call.body;
     call.reply(status, body, headers);
@@ -60,12 +60,12 @@ export function answers(
 }
 
 /** The same, before any of the body is read. */
-export function answersAtOnce(status: number, body: string | object): Behaviour {
+export function answersAtOnce(status: number, body: string | object): Behavior {
   return (call) => call.reply(status, body);
 }
 
 /** The whole body first, then these bytes as they are, and the end of the connection. */
-export function says(...bytes: string[]): Behaviour {
+export function says(...bytes: string[]): Behavior {
   return async ({ body, socket }) => {
     await body;
     for (const chunk of bytes) socket.write(chunk, 'latin1');
@@ -74,10 +74,10 @@ export function says(...bytes: string[]): Behaviour {
 }
 
 /** Breaks the connection with a RST. */
-export const resets: Behaviour = ({ socket }) => void socket.resetAndDestroy();
+export const resets: Behavior = ({ socket }) => void socket.resetAndDestroy();
 
 /** Reads and never answers. */
-export const stalls: Behaviour = () => undefined;
+export const stalls: Behavior = () => undefined;
 
 /** It ends with the test. */
 export async function startProvider(options: RawProviderOptions = {}): Promise<RawProvider> {
@@ -91,7 +91,7 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
   const calls: ProviderCall[] = [];
   const open = new Set<Socket>();
   let connections = 0;
-  let line: Behaviour[] = [];
+  let line: Behavior[] = [];
   const server = createServer((socket) => {
     connections += 1;
     open.add(socket);
@@ -111,7 +111,7 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
     get connections() {
       return connections;
     },
-    behave: (...behaviours) => void (line = behaviours),
+    behave: (...behaviors) => void (line = behaviors),
     async [Symbol.asyncDispose]() {
       for (const socket of open) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -9,7 +9,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Graph } from './onnx-writer.ts';
 import { words, wordTone } from './tone-model.ts';
-import { letters, letterTones, melCentres } from './voice-model.ts';
+import { letters, letterTones, melCenters } from './voice-model.ts';
 
 export type Code = 'letters' | 'words';
 
@@ -54,17 +54,17 @@ export async function writeRecognizer(folder: string, options: RecognizerOptions
 }
 
 function graphOf(tones: readonly number[], subsampling: number, isSlow = false): Graph {
-  const centres = melCentres();
+  const centers = melCenters();
   const size = tones.length + 1;
   const weights = new Float32Array(bands * size);
-  tones.forEach((hz, token) => (weights[nearest(centres, hz) * size + token] = 1));
+  tones.forEach((hz, token) => (weights[nearest(centers, hz) * size + token] = 1));
   const bias = new Float32Array(size);
   bias[size - 1] = 8;
   const g = new Graph();
   const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });
-  const centred = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
+  const centerd = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
   const all = [g.constant([subsampling >> 1]), g.constant([2 ** 31]), g.constant([1]), g.constant([subsampling])];
-  const frames = g.op('Slice', [centred, ...all]);
+  const frames = g.op('Slice', [centerd, ...all]);
   const logits = g.op('Add', [g.op('MatMul', [frames, g.floats(weights, [bands, size])]), g.floats(bias)]);
   const heard = isSlow ? g.op('Add', [logits, slowZeros(g, frames, size)]) : logits;
   g.op('LogSoftmax', [heard], { axis: -1 }, 'logprobs');
@@ -80,8 +80,8 @@ function slowZeros(g: Graph, frames: string, size: number): string {
   return g.op('MatMul', [x, zeros(width, size)]);
 }
 
-function nearest(centres: readonly number[], hz: number): number {
-  const distances = centres.map((centre) => Math.abs(centre - hz));
+function nearest(centers: readonly number[], hz: number): number {
+  const distances = centers.map((center) => Math.abs(center - hz));
   return distances.indexOf(Math.min(...distances));
 }
 

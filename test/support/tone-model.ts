@@ -161,7 +161,7 @@ const toneChannels = range(tones.length);
 const speakingChannel = 14;
 const startChannel = 15;
 const codeChannels = range(32, 16);
-/** Loud constants, so that layer normalisation scales the rest alike whatever is heard. */
+/** Loud constants, so that layer normalization scales the rest alike whatever is heard. */
 const steadyChannels = range(16, 48);
 
 /** So loud that the likeliest token is near certain, and whisper sees no reason to try again at another temperature. */

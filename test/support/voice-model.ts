@@ -22,8 +22,8 @@ export type VoiceKind = 'characters' | 'piper';
 
 export const letters: readonly string[] = Array.from(" abcdefghijklmnopqrstuvwxyz0123456789'.,?!");
 
-/** Centres of the 80 mel bands up to 8 kHz (slaney), where a recognizer of tones has its weights. */
-export function melCentres(): number[] {
+/** Centers of the 80 mel bands up to 8 kHz (slaney), where a recognizer of tones has its weights. */
+export function melCenters(): number[] {
   const step = Math.log(6.4) / 27;
   const toMel = (hz: number) => (hz < 1000 ? (3 * hz) / 200 : 15 + Math.log(hz / 1000) / step);
   const toHz = (mel: number) => (mel < 15 ? (200 * mel) / 3 : 1000 * Math.exp((mel - 15) * step));
@@ -31,11 +31,11 @@ export function melCentres(): number[] {
   return Array.from({ length: bands }, (_, band) => toHz((toMel(top) * (band + 1)) / (bands + 1)));
 }
 
-/** Centres of bands, at least 105 Hz apart. */
+/** Centers of bands, at least 105 Hz apart. */
 export function letterTones(): number[] {
   const tones: number[] = [];
-  for (const centre of melCentres()) {
-    if (centre >= 380 && centre < 7700 && centre - (tones.at(-1) ?? 0) >= 105) tones.push(Math.round(centre));
+  for (const center of melCenters()) {
+    if (center >= 380 && center < 7700 && center - (tones.at(-1) ?? 0) >= 105) tones.push(Math.round(center));
   }
   return tones.slice(0, letters.length);
 }

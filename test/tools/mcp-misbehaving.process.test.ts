@@ -25,8 +25,8 @@ describe('a server that is down', () => {
     ],
     [
       'a program that fails',
-      { command: 'sh', args: ['-c', 'echo no licence >&2; exit 3'] },
-      'ended with exit code 3: no licence',
+      { command: 'sh', args: ['-c', 'echo no license >&2; exit 3'] },
+      'ended with exit code 3: no license',
     ],
     ['an address where nobody listens', { url: 'http://127.0.0.1:1024/mcp' }, 'ECONNREFUSED'],
   ])('is told once, and the tools of the others are offered: %s', async (_what, server, reason) => {
@@ -58,14 +58,14 @@ describe('a server that is down', () => {
 describe('a server that hangs', () => {
   it('in a call is notified of the timeout', async () => {
     const server = await scripted(`on['tools/call'] = () => undefined;
-      on['notifications/cancelled'] = () => void console.error('it was cancelled');`);
+      on['notifications/cancelled'] = () => void console.error('it was canceled');`);
     const open = await openConnected({ slow: { ...server, timeout: 0.3 } });
     const call = run(open, 'slow__one');
     await expect(call).rejects.toMatchObject({
       code: 'engine-timeout',
       message: 'The tool did not respond within 0.3 seconds.',
     });
-    await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'it was cancelled'));
+    await until('the server knows', () => open.log.some(({ stderr }) => stderr === 'it was canceled'));
     expect(open.said(down)).toEqual([]);
   });
 

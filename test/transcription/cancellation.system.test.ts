@@ -17,7 +17,7 @@ const stages = {
 } as const;
 
 async function start(env: Readonly<Record<string, string>>): Promise<TestService> {
-  const service = await startMisbehavingService({ behaviours: ['hang'], engine: 'slots: 1, waiting: 2', env });
+  const service = await startMisbehavingService({ behaviors: ['hang'], engine: 'slots: 1, waiting: 2', env });
   onTestFinished(() => service[Symbol.asyncDispose]());
   return service;
 }

@@ -28,9 +28,9 @@ const successes = {
 describe('a whisper-cli', () => {
   let service: TestService;
   beforeAll(async () => {
-    const behaviours = [...Object.keys(failures), ...Object.keys(successes), 'arguments', 'environment'];
+    const behaviors = [...Object.keys(failures), ...Object.keys(successes), 'arguments', 'environment'];
     service = await startMisbehavingService({
-      behaviours,
+      behaviors,
       env: { OPENAI_API_KEY: 'sk-secret' },
       engine: 'slots: 1, threads: 3',
     });
@@ -86,7 +86,7 @@ describe('a whisper-cli', () => {
 
   test('receives the VAD model if configured', async () => {
     await using service = await startMisbehavingService({
-      behaviours: ['arguments'],
+      behaviors: ['arguments'],
       model: `vad: ${process.execPath}`,
     });
     const { text } = (await (await upload(service, recording)).json()) as { text: string };

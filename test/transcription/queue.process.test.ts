@@ -8,7 +8,7 @@ const recording = toneWav({ words: ['alpha'], rate: 16_000 });
 
 /** A service with one place and one in line, both taken. */
 async function startFullService() {
-  const service = await startMisbehavingService({ behaviours: ['hang'], engine: 'slots: 1, waiting: 1' });
+  const service = await startMisbehavingService({ behaviors: ['hang'], engine: 'slots: 1, waiting: 1' });
   onTestFinished(() => service[Symbol.asyncDispose]());
   const callers = [new AbortController(), new AbortController()];
   const call = (caller?: AbortController) =>

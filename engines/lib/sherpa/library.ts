@@ -37,7 +37,7 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
   const asset: PackagesAsset | undefined = packages && {
     ...packages,
     ...{ id: 'sherpa-onnx', title: `sherpa-onnx ${packages.version}`, bytes: 33_400_000 },
-    licence: 'GPL-3.0', // it contains eSpeak NG, although the package declares another license
+    license: 'GPL-3.0', // it contains eSpeak NG, although the package declares another license
     isReady: () => place() !== undefined,
     changed: () => search.forget(),
   };

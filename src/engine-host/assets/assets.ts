@@ -61,7 +61,7 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   /** Size of the download; null if unknown. */
   readonly bytes: number | null;
   readonly bytesLeft: number;
-  readonly licence: string;
+  readonly license: string;
   readonly source: string;
   readonly state: AssetState;
   readonly reason: string;
@@ -306,7 +306,7 @@ export class Assets {
       },
       bytes: assets.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), 0),
       bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
-      licence: [...new Set(assets.map(({ licence }) => licence))].join(', '),
+      license: [...new Set(assets.map(({ license }) => license))].join(', '),
       source: [...new Set(assets.map(sourceOf))].join(' and '),
       // Shared assets say nothing about the state of a further model.
       ...summarize(model !== undefined && all.at(-1)?.state === 'missing' ? all.slice(-1) : all),

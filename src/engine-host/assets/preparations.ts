@@ -103,8 +103,8 @@ export class Preparations implements AsyncDisposable {
   }
 }
 
-function toEntry({ id, title, capability, configured, bytes, licence, state, reason, progress }: GroupStatus): Entry {
-  const facts = { id, title, capability, configured, bytes, licence, command: nameSetup(id) };
+function toEntry({ id, title, capability, configured, bytes, license, state, reason, progress }: GroupStatus): Entry {
+  const facts = { id, title, capability, configured, bytes, license, command: nameSetup(id) };
   return { ...facts, state, progress, reason: shorten(reason, longestReason) };
 }
 

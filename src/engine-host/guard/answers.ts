@@ -225,11 +225,11 @@ export function checkAssets(value: unknown): readonly AssetGroup[] {
 }
 
 function checkAsset(asset: Asset): void {
-  const { id, title, bytes, licence, kind } = asset;
+  const { id, title, bytes, license, kind } = asset;
   must(isId(id) && assetId.test(id), badAssetId);
   const bad = (what: string) => `the asset ${id} ${what}`;
   must(isText(title) && title !== '', bad(`has no title of 1 to ${longestLabel} characters`));
-  must(isText(licence) && licence !== '', bad(`has no licence of 1 to ${longestLabel} characters`));
+  must(isText(license) && license !== '', bad(`has no license of 1 to ${longestLabel} characters`));
   must(bytes === null || isCount(bytes), bad('has neither a whole number of bytes nor null'));
   must(hasFunction(asset, 'isReady'), bad('has no function `isReady`'));
   const needed = { files: ['files'], packages: ['name', 'version', 'manifest', 'directory', 'files'], made: ['verb', 'source', 'path', 'make'] }; // prettier-ignore

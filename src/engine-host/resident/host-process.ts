@@ -19,7 +19,7 @@ interface Asked {
   readonly resolve: (done: unknown) => void;
   readonly reject: (error: unknown) => void;
   /** True if the call was aborted. */
-  readonly isCancelled: () => boolean;
+  readonly isCanceled: () => boolean;
 }
 
 export type HostProcess = ReturnType<typeof startHost>;
@@ -69,7 +69,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     const error = EngineError.is(failure) ? failure : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure }); // prettier-ignore
     ready.reject(error);
     const questions = [...asked.values()];
-    const isWaitedFor = questions.length === 0 || questions.some(({ isCancelled }) => !isCancelled());
+    const isWaitedFor = questions.length === 0 || questions.some(({ isCanceled }) => !isCanceled());
     for (const { reject } of questions) reject(error);
     const isCrash = isWanted && isWaitedFor && child.pid !== undefined;
     onEnd(isCrash ? { failure, lastLine: lastLine(stderr()) } : undefined);
@@ -136,7 +136,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
       asked.set(id, {
         resolve,
         reject,
-        isCancelled: () => stopped !== undefined,
+        isCanceled: () => stopped !== undefined,
         onMessage(message) {
           if (stopped) return;
           try {

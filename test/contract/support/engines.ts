@@ -97,7 +97,7 @@ const mediaTypes = {
 };
 
 const groupIn = (dataDir) => (id, isReady) => ({ id, assets: [{
-  ...{ kind: 'made', id, title: 'Part ' + id, bytes: 1000, licence: 'MIT', verb: 'downloading', source: 'npm' },
+  ...{ kind: 'made', id, title: 'Part ' + id, bytes: 1000, license: 'MIT', verb: 'downloading', source: 'npm' },
   path: join(dataDir, id),
   isReady: () => isReady,
   async make({ signal, progress }) {

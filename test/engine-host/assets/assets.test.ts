@@ -21,7 +21,7 @@ function program(dataDir: string, id = 'program', more: Partial<MadeAsset> = {})
   const [begun, ends] = [Promise.withResolvers<MakeCall>(), Promise.withResolvers<undefined>()];
   const made = { isThere: false, times: 0 };
   const asset: MadeAsset = {
-    ...{ kind: 'made', id, title: `The ${id}`, bytes: 0, licence: 'MIT', verb: 'building', source: 'npm' },
+    ...{ kind: 'made', id, title: `The ${id}`, bytes: 0, license: 'MIT', verb: 'building', source: 'npm' },
     path: join(dataDir, 'bin', id),
     isReady: () => made.isThere,
     async make(call) {
@@ -40,7 +40,7 @@ async function machine(...answers: readonly Answer[]) {
   const site = await serve(...answers);
   const path = join(dataDir, 'models/base.bin');
   const model: Asset = {
-    ...{ kind: 'files', id: 'base', title: 'The base', bytes: bytes.length, licence: 'CC0' },
+    ...{ kind: 'files', id: 'base', title: 'The base', bytes: bytes.length, license: 'CC0' },
     files: [{ url: `${site.url}/base.bin`, path, bytes: bytes.length, digest: hash('sha256', bytes) }],
     isReady: () => readFile(path).then((found) => found.length > 100, () => false), // prettier-ignore
   };
@@ -60,7 +60,7 @@ describe('the list', () => {
     declare('one', { id: 'voice', assets: [asset] }, { id: 'base', title: 'A model', assets: [model], model: 'base' });
     declare('two', { id: 'voice', assets: [asset, model], isConfigured: true });
     expect(await assets.list()).toEqual([
-      expect.objectContaining({ id: 'voice', title: 'The program and The base', configured: true, bytes: bytes.length, licence: 'MIT, CC0', source: expect.stringMatching(/^npm and 127\.0\.0\.1/) as string, state: 'missing', reason: 'Not installed.' }), // prettier-ignore
+      expect.objectContaining({ id: 'voice', title: 'The program and The base', configured: true, bytes: bytes.length, license: 'MIT, CC0', source: expect.stringMatching(/^npm and 127\.0\.0\.1/) as string, state: 'missing', reason: 'Not installed.' }), // prettier-ignore
       expect.objectContaining({
         id: 'base',
         title: 'A model',

@@ -218,8 +218,8 @@ describe('a start is refused', () => {
     },
     'has no create': { module: tinyWith('create: undefined'), says: 'has no function `create`' },
     'throws while it loads': {
-      module: 'throw new Error("no licence");',
-      says: 'cannot be loaded: no licence',
+      module: 'throw new Error("no license");',
+      says: 'cannot be loaded: no license',
     },
     'throws what is no error while it loads': { module: 'throw "a tantrum";', says: 'cannot be loaded: a tantrum' },
   };

@@ -79,11 +79,11 @@ describe('a hosted model is', () => {
   });
 
   test.each([
-    { status: 429, behaviour: answers(429, '') },
-    { status: 500, behaviour: answers(500, '') },
-    { status: 503, behaviour: answers(503, '', { 'retry-after': '30' }) },
-  ])('ready after $status, which is temporary', async ({ behaviour }) => {
-    const { probe, transcribe } = await startHosted(behaviour);
+    { status: 429, behavior: answers(429, '') },
+    { status: 500, behavior: answers(500, '') },
+    { status: 503, behavior: answers(503, '', { 'retry-after': '30' }) },
+  ])('ready after $status, which is temporary', async ({ behavior }) => {
+    const { probe, transcribe } = await startHosted(behavior);
     await transcribe();
     expect(await probe()).toMatchObject({ available: true, code: 'ready' });
   });

@@ -1,6 +1,6 @@
 /** On disconnect, timeout and shutdown, no upstream call stays in flight, through either door. */
 import { describe, expect, test } from 'vitest';
-import { answers, type Behaviour } from '../../support/provider.ts';
+import { answers, type Behavior } from '../../support/provider.ts';
 import { failureCode, transcriptionDoors, upload } from '../../support/local-service.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { fineAnswer, recording, startHosted } from './support.ts';
@@ -8,19 +8,19 @@ import { fineAnswer, recording, startHosted } from './support.ts';
 const limitMs = 250;
 const large = Buffer.concat([recording, Buffer.alloc(20_000_000)]);
 
-const half: Behaviour = async ({ body, socket }) => {
+const half: Behavior = async ({ body, socket }) => {
   await body;
   socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
 };
 
 /** Stages at which the client disconnects, by what the provider has received. */
-const stages: readonly { readonly name: string; readonly behaviour: Behaviour; readonly bytes: Buffer }[] = [
-  { name: 'the recording is uploaded', behaviour: () => undefined, bytes: large },
-  { name: 'the provider works', behaviour: ({ body }) => body, bytes: recording },
-  { name: 'the response arrives', behaviour: half, bytes: recording },
+const stages: readonly { readonly name: string; readonly behavior: Behavior; readonly bytes: Buffer }[] = [
+  { name: 'the recording is uploaded', behavior: () => undefined, bytes: large },
+  { name: 'the provider works', behavior: ({ body }) => body, bytes: recording },
+  { name: 'the response arrives', behavior: half, bytes: recording },
   {
     name: 'the body of an error arrives',
-    behaviour: async ({ body, socket }) => {
+    behavior: async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 50\r\n\r\nhm');
     },
@@ -30,12 +30,12 @@ const stages: readonly { readonly name: string; readonly behaviour: Behaviour; r
 
 const plainDoors = Object.entries(transcriptionDoors).filter(([name]) => !name.startsWith('streaming'));
 
-describe.each(stages)('while $name', ({ behaviour, bytes }) => {
+describe.each(stages)('while $name', ({ behavior, bytes }) => {
   test.each(plainDoors)('a disconnect aborts the upstream call: %s', async (_door, to) => {
     const caller = new AbortController();
     let goneAfterMs: Promise<number> | undefined;
     const { service, provider } = await startHosted(async (call) => {
-      await behaviour(call);
+      await behavior(call);
       const sinceLeft = startStopwatch();
       goneAfterMs = call.gone.then(sinceLeft);
       caller.abort();
@@ -57,7 +57,7 @@ describe.each(stages)('while $name', ({ behaviour, bytes }) => {
     let stopped: Promise<void> | undefined;
     let goneAfterMs: Promise<number> | undefined;
     const { service } = await startHosted(async (call) => {
-      await behaviour(call);
+      await behavior(call);
       const sinceEnd = startStopwatch();
       goneAfterMs = call.gone.then(sinceEnd);
       stopped = service.service.stop(0);

@@ -57,7 +57,7 @@ describe('a duration', () => {
     expect(await durationOf(rubbish)).toBeUndefined();
   });
 
-  test('is measured during the upload if the last response had none, and the measurement is cancelled when the call fails', async () => {
+  test('is measured during the upload if the last response had none, and the measurement is canceled when the call fails', async () => {
     expect(await durationOf(recording)).toBe(recordingMs);
     hosted.provider.behave(answers(500, ''));
     expect((await hosted.transcribe()).problem.code).toBe('provider-error');
@@ -65,7 +65,7 @@ describe('a duration', () => {
     expect(await durationOf(recording)).toBe(recordingMs);
   });
 
-  test('measurement does not delay a cancelled call', async () => {
+  test('measurement does not delay a canceled call', async () => {
     await durationOf(recording);
     const caller = new AbortController();
     hosted.provider.behave(() => caller.abort());

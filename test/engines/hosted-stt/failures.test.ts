@@ -6,13 +6,13 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { problems } from '../../../src/contract/problems.ts';
-import { answers, answersAtOnce, resets, says, type Behaviour } from '../../support/provider.ts';
+import { answers, answersAtOnce, resets, says, type Behavior } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { callsOf, fineAnswer, key, openHosted, recording, startHosted, type Hosted } from './support.ts';
 
 interface Failure {
   readonly name: string;
-  readonly says: Behaviour;
+  readonly says: Behavior;
   readonly code: keyof typeof problems;
   readonly retryAfter?: string;
   /** 1 unless the call is retried. */
@@ -165,9 +165,9 @@ describe('a failure', () => {
   });
   afterAll(() => hosted[Symbol.asyncDispose]());
 
-  test.each(table)('$name is $code', async ({ says: behaviour, code, retryAfter, calls = 1 }) => {
+  test.each(table)('$name is $code', async ({ says: behavior, code, retryAfter, calls = 1 }) => {
     const before = { calls: hosted.provider.calls.length, log: hosted.service.log.length };
-    hosted.provider.behave(behaviour);
+    hosted.provider.behave(behavior);
     const { status, problem, headers, text } = await hosted.transcribe({ language: 'sv' });
     expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
     expect(headers.get('retry-after')).toBe(retryAfter ?? null);
@@ -235,7 +235,7 @@ describe('the timeout', () => {
   });
 
   test('ends a response that stalls', async () => {
-    const half: Behaviour = ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
+    const half: Behavior = ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"text":');
     const { transcribe, provider } = await startHosted(half, { engine: 'timeout: 1' });
     expect((await transcribe()).problem.code).toBe('provider-timeout');
     await expect.poll(() => provider.open.size).toBe(0);
@@ -251,7 +251,7 @@ describe('the timeout', () => {
   });
 
   test('does not end a provider that reads and answers slowly within it', async () => {
-    const slowly: Behaviour = async ({ body, socket }) => {
+    const slowly: Behavior = async ({ body, socket }) => {
       await body;
       const text = JSON.stringify(fineAnswer);
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n`);

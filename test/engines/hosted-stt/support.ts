@@ -1,7 +1,7 @@
 /** A service whose only engine is hosted-stt, with a test provider behind it. */
 import { onTestFinished } from 'vitest';
 import { createApi, type Answer } from '../../support/http.ts';
-import { answers, openProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
+import { answers, openProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
 import { toneWav } from '../../support/tone-model.ts';
 
@@ -27,18 +27,18 @@ export interface HostedOptions extends TestServiceOptions {
   readonly engine?: string;
   readonly models?: string;
   readonly apiKey?: string;
-  /** Behaviour of the provider. */
+  /** Behavior of the provider. */
   readonly readsPerSecond?: number;
 }
 
 /** Disposed at the end of the test. */
 export async function startHosted(
-  behaviour: Behaviour = answers(200, fineAnswer),
+  behavior: Behavior = answers(200, fineAnswer),
   options?: HostedOptions,
 ): Promise<Hosted> {
   const hosted = await openHosted(options);
   onTestFinished(() => hosted[Symbol.asyncDispose]());
-  hosted.provider.behave(behaviour);
+  hosted.provider.behave(behavior);
   return hosted;
 }
 

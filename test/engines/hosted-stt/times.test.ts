@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Transcript, TranscriptionCall } from '../../../engines/contract/index.ts';
-import { answers, readForm, type Behaviour } from '../../support/provider.ts';
+import { answers, readForm, type Behavior } from '../../support/provider.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { fineAnswer, recording, startHosted, type Hosted } from './support.ts';
 
@@ -14,8 +14,8 @@ interface OpenedModel extends Pick<Hosted, 'provider'> {
   readonly supports: () => Promise<readonly string[] | undefined>;
 }
 
-async function openModel(behaviour: Behaviour, model = '{ id: whisper }'): Promise<OpenedModel> {
-  const hosted = await startHosted(behaviour, { models: `[${model}]` });
+async function openModel(behavior: Behavior, model = '{ id: whisper }'): Promise<OpenedModel> {
+  const hosted = await startHosted(behavior, { models: `[${model}]` });
   const path = join(await temporaryDirectory(), 'recording.wav');
   await writeFile(path, recording);
   const file = { path, bytes: recording.length, container: 'wav', mediaType: 'audio/wav' } as const;
@@ -279,8 +279,8 @@ describe('who says what', () => {
     ['no turns', answers(200, { text: 'Guten Tag.' }), 'provider-bad-response'],
     ['a turn without a speaker', answers(200, { text: 'x', segments: whisper.segments }), 'provider-bad-response'],
     ['a refusal', answers(400, refusal), 'format-not-supported'],
-  ] as const)('is never made up: %s', async (_what, behaviour, code) => {
-    const { transcribe } = await openModel(behaviour, model);
+  ] as const)('is never made up: %s', async (_what, behavior, code) => {
+    const { transcribe } = await openModel(behavior, model);
     await expect(transcribe({ diarize: true })).rejects.toMatchObject({ code });
   });
 });

@@ -31,7 +31,7 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
     const { service, assets, requests, install, ask } = await startSetup(good(model));
     await using _ = service;
     const [before, ...others] = await assets.list();
-    expect(before).toMatchObject({ id: 'chat', licence: 'MIT, Apache-2.0', state: 'missing' });
+    expect(before).toMatchObject({ id: 'chat', license: 'MIT, Apache-2.0', state: 'missing' });
     expect(before!.bytes).toBe(88_000_000 + model.length);
     expect(others).toMatchObject([{ id: 'qwen3-0.6b', title: 'Qwen3 0.6B', model: 'qwen3-0.6b', state: 'missing' }]);
     expect(requests).toEqual([]);

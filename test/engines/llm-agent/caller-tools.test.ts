@@ -1,7 +1,7 @@
 /** Tools that the caller runs, and the further fields that a caller may send: the engine is a plain model then. */
 import { describe, expect, test } from 'vitest';
 import type { CallerTool, Message, ToolChoice } from '../../../engines/contract/index.ts';
-import { answers, type Behaviour } from '../../support/provider.ts';
+import { answers, type Behavior } from '../../support/provider.ts';
 import {
   calls,
   chunk,
@@ -41,7 +41,7 @@ interface SentCall {
 const apis = {
   chat: {
     says,
-    calls: (...list: readonly SentCall[]): Behaviour =>
+    calls: (...list: readonly SentCall[]): Behavior =>
       streams(
         chunk({ reasoning: 'Hm.' }),
         chunk({ content: 'I look.' }),
@@ -50,7 +50,7 @@ const apis = {
         ),
         chunk({}, 'tool_calls'),
       ),
-    cut: (name: string): Behaviour =>
+    cut: (name: string): Behavior =>
       streams(
         chunk({ tool_calls: [{ index: 0, id: 'a', function: { name, arguments: '{"ci' } }] }),
         chunk({}, 'length'),
@@ -64,9 +64,9 @@ const apis = {
     call: (id: string, name: string, args: string) => ({ id, type: 'function', function: { name, arguments: args } }),
   },
   responses: {
-    says: (text: string): Behaviour =>
+    says: (text: string): Behavior =>
       events({ type: 'response.output_text.delta', item_id: 'm', delta: text }, response('completed')),
-    calls: (...list: readonly SentCall[]): Behaviour =>
+    calls: (...list: readonly SentCall[]): Behavior =>
       events(
         { type: 'response.reasoning_text.delta', item_id: 'r', content_index: 0, delta: 'Hm.' },
         { type: 'response.output_text.delta', item_id: 'm', delta: 'I look.' },
@@ -76,7 +76,7 @@ const apis = {
         })),
         response('completed'),
       ),
-    cut: (name: string): Behaviour =>
+    cut: (name: string): Behavior =>
       events(
         {
           type: 'response.output_item.done',
@@ -94,7 +94,7 @@ const apis = {
   },
 } as const;
 
-function events(...list: readonly { type: string; [fact: string]: unknown }[]): Behaviour {
+function events(...list: readonly { type: string; [fact: string]: unknown }[]): Behavior {
   return streamsOnly(...list.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
 }
 
@@ -102,8 +102,8 @@ const names = ['chat', 'responses'] as const;
 
 describe.each(names)('the caller’s tools, by %s', (api) => {
   const provider = apis[api];
-  const start = (behaviour: Behaviour | readonly Behaviour[], options: object = {}) =>
-    startAgent(behaviour, { api, ...options });
+  const start = (behavior: Behavior | readonly Behavior[], options: object = {}) =>
+    startAgent(behavior, { api, ...options });
   const asked = (more: RunOptions = {}): RunOptions => ({
     messages: [question],
     callerTools: [forecast, bare],

@@ -1,7 +1,7 @@
 /** How soon an abort ends everything at the provider and in tools. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract/index.ts';
-import type { Behaviour } from '../../support/provider.ts';
+import type { Behavior } from '../../support/provider.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { calls, chunk, stallsAfter, startAgent, tool } from './support.ts';
 
@@ -12,19 +12,19 @@ const hi = chunk({ content: 'Hi' });
 beforeAll(() => import('undici'));
 
 /** Stages at which the run is aborted, by what the provider has received. */
-const stages: readonly { readonly name: string; readonly behaviour: Behaviour }[] = [
-  { name: 'the provider thinks', behaviour: ({ body }) => body },
-  { name: 'the answer has begun', behaviour: stallsAfter() },
-  { name: 'the answer streams', behaviour: stallsAfter(hi) },
+const stages: readonly { readonly name: string; readonly behavior: Behavior }[] = [
+  { name: 'the provider thinks', behavior: ({ body }) => body },
+  { name: 'the answer has begun', behavior: stallsAfter() },
+  { name: 'the answer streams', behavior: stallsAfter(hi) },
 ];
 
-describe.each(stages)('while $name', ({ behaviour }) => {
+describe.each(stages)('while $name', ({ behavior }) => {
   test('an abort ends the upstream call', async () => {
     const caller = new AbortController();
     const gone = new Error('gone');
     let goneAfterMs: Promise<number> | undefined;
     const { ask, provider } = await startAgent(async (call) => {
-      await behaviour(call);
+      await behavior(call);
       const sinceLeft = startStopwatch();
       goneAfterMs = call.gone.then(sinceLeft);
       caller.abort(gone);
@@ -37,7 +37,7 @@ describe.each(stages)('while $name', ({ behaviour }) => {
   test('a reader that stops ends the upstream call', async () => {
     const { promise: reached, resolve } = Promise.withResolvers<unknown>();
     const { events, provider } = await startAgent(async (call) => {
-      await behaviour(call);
+      await behavior(call);
       resolve(undefined);
     });
     const iterator = (await events())[Symbol.asyncIterator]();

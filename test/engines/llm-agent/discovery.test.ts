@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/processes.ts';
-import { answers, openProvider, type Behaviour } from '../../support/provider.ts';
+import { answers, openProvider, type Behavior } from '../../support/provider.ts';
 import { key, openAgent, openWithDiscovery, says, secret, serves, startAgent, type Discovering } from './support.ts';
 
 const lists = (...ids: string[]) => answers(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) });
 
 /** Like `openWithDiscovery`, once the first list has arrived or failed: a listing waits for it, but not as long as a busy machine may need. */
-async function discover(behaviour: Behaviour, options: Discovering['options'] = {}, now = Date.now) {
-  const agent = await openWithDiscovery(behaviour, { options, now });
+async function discover(behavior: Behavior, options: Discovering['options'] = {}, now = Date.now) {
+  const agent = await openWithDiscovery(behavior, { options, now });
   await until('the first list is there', () =>
     agent.log.some(({ message }) => /list(ed)? the models of the provider$/.test(message)),
   );
@@ -122,8 +122,8 @@ describe('the list', () => {
     ['HTML', answers(200, '<html>')],
     ['404', answers(404, '')],
     ['another JSON', answers(200, { hello: 'world' })],
-  ])('is empty when it is %s', async (_name, behaviour) => {
-    const { ids, log } = await discover(behaviour);
+  ])('is empty when it is %s', async (_name, behavior) => {
+    const { ids, log } = await discover(behavior);
     expect(await ids()).toEqual([]);
     expect(log.map(({ level, message }) => [level, message])).toEqual([
       ['debug', 'could not list the models of the provider'],

@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { EngineError, type AgentEvent, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { problems } from '../../../src/contract/problems.ts';
-import { answers, resets, says as saysRaw, type Behaviour } from '../../support/provider.ts';
+import { answers, resets, says as saysRaw, type Behavior } from '../../support/provider.ts';
 import {
   chunk,
   key,
@@ -23,7 +23,7 @@ import {
 
 interface Failure {
   readonly name: string;
-  readonly says: Behaviour;
+  readonly says: Behavior;
   readonly code: EngineErrorCode;
   readonly status: number;
   readonly retryAfter?: number;
@@ -37,7 +37,7 @@ const hi = chunk({ content: 'Hi.' });
 
 /** Closes the connection in the middle of a stream. */
 const breaksAfter =
-  (...events: readonly object[]): Behaviour =>
+  (...events: readonly object[]): Behavior =>
   async (call) => {
     await stallsAfter(...events)(call);
     call.socket.end();
@@ -172,8 +172,8 @@ const table: readonly Failure[] = [
 
 describe('a failure', () => {
   test.each(table)('$name is $code', async (row) => {
-    const { says: behaviour, code, status, retryAfter, calls = 1 } = row;
-    const { ask, provider } = await startAgent(behaviour);
+    const { says: behavior, code, status, retryAfter, calls = 1 } = row;
+    const { ask, provider } = await startAgent(behavior);
     const error: unknown = await ask().catch((thrown: unknown) => thrown);
     if (!EngineError.is(error)) throw new Error(`no EngineError: ${inspect(error)}`);
     expect({ code: error.code, retryAfter: error.retryAfter }).toEqual({ code, retryAfter });

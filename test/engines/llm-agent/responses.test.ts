@@ -91,8 +91,8 @@ describe('a plain answer', () => {
   test.each([
     ['in a stream', streams(text('<think>Hm.</th'), text('ink>\n\nParis.'), ended())],
     ['in one piece', answers(200, ended({ output: [message('<think>Hm.</think>\n\nParis.')] }).response)],
-  ])('may have reasoning in its content, %s', async (_how, behaviour) => {
-    const { ask } = await startAgent(behaviour, api);
+  ])('may have reasoning in its content, %s', async (_how, behavior) => {
+    const { ask } = await startAgent(behavior, api);
     expect(await ask()).toMatchObject({ content: 'Paris.', reasoning: 'Hm.' });
   });
 
@@ -261,8 +261,8 @@ test.each([
   ['its deltas', streams({ type: 'response.output_text.done', item_id: 'msg_1', text: 'Paris.' }, ended())],
   ['its deltas and texts', streams(itemDone(message('Paris.')), ended())],
   ['all but the end', streams(ended({ output: [message('Paris.')] }))],
-])('a text of a provider that leaves out %s is the answer', async (_what, behaviour) => {
-  const { ask } = await startAgent(behaviour, api);
+])('a text of a provider that leaves out %s is the answer', async (_what, behavior) => {
+  const { ask } = await startAgent(behavior, api);
   expect((await ask()).content).toBe('Paris.');
 });
 
@@ -321,8 +321,8 @@ describe('the finish reason', () => {
     const never = tool('never', () => {
       throw new Error('it ran');
     });
-    const behaviour = streams(text('Pa'), itemDone(call('never', '{}')), incomplete('bored'));
-    const { run, log } = await startAgent(behaviour, api);
+    const behavior = streams(text('Pa'), itemDone(call('never', '{}')), incomplete('bored'));
+    const { run, log } = await startAgent(behavior, api);
     const events = await run({ tools: [never] });
     expect(events.at(-1)).toMatchObject({ type: 'completed', result: { content: 'Pa', finishReason: 'length' } });
     const warnings = log.filter(({ level }) => level === 'warn');
@@ -365,8 +365,8 @@ describe('the finish reason', () => {
       'provider-bad-response',
     ],
     ['an empty body', answers(200, ''), 'provider-bad-response'],
-  ])('%s is a failure', async (_name, behaviour, code) => {
-    const { ask } = await startAgent(behaviour, api);
+  ])('%s is a failure', async (_name, behavior, code) => {
+    const { ask } = await startAgent(behavior, api);
     const error: unknown = await ask().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code });
     expect((error as Error).message).not.toContain(secret);

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openStream } from '../../chat/support/stream.ts';
 import { createApi } from '../../support/http.ts';
-import { startProvider, type Behaviour } from '../../support/provider.ts';
+import { startProvider, type Behavior } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { chunk, key, stallsAfter } from './support.ts';
@@ -10,9 +10,9 @@ import { chunk, key, stallsAfter } from './support.ts';
 const limitMs = 250;
 const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
 
-async function start(behaviour: Behaviour, models = 'models: [remote]') {
+async function start(behavior: Behavior, models = 'models: [remote]') {
   const provider = await startProvider();
-  provider.behave(behaviour);
+  provider.behave(behavior);
   const config = `engines: { cloud: { use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", ${models} } }`;
   const service = await startTestService({ config });
   onTestFinished(() => service[Symbol.asyncDispose]());

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient, ParlanceError } from '../../../src/client/index.ts';
 import { readStream } from '../../chat/support/stream.ts';
 import { createApi } from '../../support/http.ts';
-import { answers, startProvider, type Behaviour } from '../../support/provider.ts';
+import { answers, startProvider, type Behavior } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { calls, chunk, key, secret, streams, usageChunk } from './support.ts';
 const question = { messages: [{ role: 'user', content: 'What is the capital of France?' }] };
@@ -21,9 +21,9 @@ const parisWithTags = streams(
   usageChunk(14, 3),
 );
 
-async function start(behaviour: Behaviour, models = 'models: [remote]') {
+async function start(behavior: Behavior, models = 'models: [remote]') {
   const provider = await startProvider();
-  provider.behave(behaviour);
+  provider.behave(behavior);
   const config = `engines: { cloud: { use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", ${models} } }`;
   const service = await startTestService({ config });
   onTestFinished(() => service[Symbol.asyncDispose]());
@@ -34,8 +34,8 @@ describe('over HTTP', () => {
   test.each([
     ['in a field', paris],
     ['in the content', parisWithTags],
-  ])('the response without streaming equals the last event of the stream; reasoning %s', async (_where, behaviour) => {
-    const { api, service } = await start(behaviour);
+  ])('the response without streaming equals the last event of the stream; reasoning %s', async (_where, behavior) => {
+    const { api, service } = await start(behavior);
     const { body } = await api.post('/api/v1/chat', question);
     expect(body).toEqual({
       ...{ content: 'Paris.', model: 'remote', finish_reason: 'stop', reasoning: 'Hm.' },
@@ -88,8 +88,8 @@ describe('over HTTP', () => {
     [502, null, streams({ error: { message: `${secret} ${key}` } }), 'provider-error'],
   ])(
     'a failure is a %i (Retry-After: %s) in both variants, and in the log without the key',
-    async (status, retryAfter, behaviour, code) => {
-      const { api, service } = await start(behaviour);
+    async (status, retryAfter, behavior, code) => {
+      const { api, service } = await start(behavior);
       for (const path of ['/api/v1/chat', '/api/v1/chat/stream']) {
         const answer = await api.post(path, question);
         expect({ status: answer.status, code: answer.problem.code }).toEqual({ status, code });

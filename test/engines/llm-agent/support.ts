@@ -11,7 +11,7 @@ import type {
 } from '../../../engines/contract/index.ts';
 import { createRegistry } from '../../../src/engine-host/registry/registry.ts';
 import type { ServedModel } from '../../../src/engine-host/registry/served-models.ts';
-import { startProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
+import { startProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
 
 export const key = 'sk-very-secret-4711';
 export const secret = 'internal-host-17.example';
@@ -87,13 +87,13 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
   return agent;
 }
 
-/** With a raw provider of this behaviour, which serves the model `remote`. */
+/** With a raw provider of this behavior, which serves the model `remote`. */
 export async function startAgent(
-  behaviour: Behaviour | readonly Behaviour[],
+  behavior: Behavior | readonly Behavior[],
   options: Readonly<Record<string, unknown>> = {},
 ): Promise<Agent & { readonly provider: RawProvider }> {
   const provider = await startProvider();
-  provider.behave(...[behaviour].flat());
+  provider.behave(...[behavior].flat());
   const agent = await openAgent({ baseUrl: provider.baseUrl, apiKey: key, models: ['remote'], ...options });
   return { ...agent, provider };
 }
@@ -125,7 +125,7 @@ export const usageChunk = (prompt: number, completion: number, details?: object)
 export const says = (text: string) => streams(chunk({ content: text }), chunk({}, 'stop'));
 
 /** As OpenAI streams a call: its head, then its arguments in pieces. */
-export function calls(...list: readonly { id?: string; name: string; args: string }[]): Behaviour {
+export function calls(...list: readonly { id?: string; name: string; args: string }[]): Behavior {
   const chunks = list.flatMap(({ id = `call_${list.length}`, name, args }, index) => [
     chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
     chunk({ tool_calls: [{ index, function: { arguments: args.slice(0, 3) } }] }),
@@ -137,17 +137,17 @@ export function calls(...list: readonly { id?: string; name: string; args: strin
 const toText = (event: object | string) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`);
 
 /** A stream of these events and `[DONE]`; strings are sent as they are. */
-export function streams(...events: readonly (object | string)[]): Behaviour {
+export function streams(...events: readonly (object | string)[]): Behavior {
   return sends(`${events.map(toText).join('')}data: [DONE]\n\n`);
 }
 
 /** A stream of these events without anything after them. */
-export function streamsOnly(...events: readonly (object | string)[]): Behaviour {
+export function streamsOnly(...events: readonly (object | string)[]): Behavior {
   return sends(events.map(toText).join(''));
 }
 
 /** The pieces as the body of a 200, each in its own packet. */
-export function sends(...pieces: readonly (string | Buffer)[]): Behaviour {
+export function sends(...pieces: readonly (string | Buffer)[]): Behavior {
   return async ({ body, socket }) => {
     await body;
     socket.setNoDelay(true);
@@ -171,7 +171,7 @@ export function framed(piece: string | Buffer): Buffer {
 }
 
 /** Starts a stream with these events and leaves it open. */
-export function stallsAfter(...events: readonly object[]): Behaviour {
+export function stallsAfter(...events: readonly object[]): Behavior {
   return async ({ body, socket }) => {
     await body;
     socket.write(Buffer.concat([Buffer.from(streamHead), framed(events.map(toText).join(''))]));
@@ -198,9 +198,9 @@ export function tool(
 
 export const weather = tool('weather', ({ city }) => `Sunny in ${String(city)}.`);
 
-/** One behaviour for /models, another one for chat. */
+/** One behavior for /models, another one for chat. */
 export const serves =
-  (models: Behaviour, chat: Behaviour = says('Hi.')): Behaviour =>
+  (models: Behavior, chat: Behavior = says('Hi.')): Behavior =>
   (call) =>
     (call.path === '/v1/models' ? models : chat)(call);
 
@@ -210,9 +210,9 @@ export interface Discovering {
 }
 
 /** Without the option `models`. */
-export async function openWithDiscovery(behaviour: Behaviour, { options = {}, now = Date.now }: Discovering = {}) {
+export async function openWithDiscovery(behavior: Behavior, { options = {}, now = Date.now }: Discovering = {}) {
   const provider = await startProvider();
-  provider.behave(serves(behaviour));
+  provider.behave(serves(behavior));
   const agent = await openAgent({ baseUrl: provider.baseUrl, ...options }, { now });
   const ids = async () => (await agent.models()).map(({ id }) => id);
   const listings = () => provider.calls.filter(({ path }) => path === '/v1/models').length;

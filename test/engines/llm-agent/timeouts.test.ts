@@ -1,6 +1,6 @@
 /** Timeouts and idle timeouts: afterwards nothing stays in flight at the provider. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { stalls, type Behaviour } from '../../support/provider.ts';
+import { stalls, type Behavior } from '../../support/provider.ts';
 import { calls, chunk, framed, says, stallsAfter, startAgent, streamHead, tool } from './support.ts';
 
 const hi = chunk({ content: 'Hi' });
@@ -53,7 +53,7 @@ describe('the timeout', () => {
   });
 
   test('by idleness is not reset by SSE comments after finish_reason', async () => {
-    const chatty: Behaviour = async ({ body, socket }) => {
+    const chatty: Behavior = async ({ body, socket }) => {
       await body;
       const text = `data: ${JSON.stringify(chunk({ content: 'Hi' }, 'stop'))}\n\n`;
       socket.write(Buffer.concat([Buffer.from(streamHead), framed(text)]));
@@ -66,7 +66,7 @@ describe('the timeout', () => {
   });
 
   test('does not wait for a connection that stays open after a complete response', async () => {
-    const open: Behaviour = async ({ body, socket }) => {
+    const open: Behavior = async ({ body, socket }) => {
       await body;
       const text = `data: ${JSON.stringify(chunk({ content: 'Hi' }, 'stop'))}\n\ndata: [DONE]\n\n`;
       socket.write(Buffer.concat([Buffer.from(streamHead), framed(text)]));
@@ -84,7 +84,7 @@ test('a response with a finish reason but without an end is not waited for', asy
 });
 
 /** A response that never ends, with one piece per interval. */
-function dripping(ms: number): Behaviour {
+function dripping(ms: number): Behavior {
   return async ({ body, socket }) => {
     await body;
     socket.write(streamHead);

@@ -48,7 +48,7 @@ describe('without the library', () => {
   it('setup offers it as `stt`', async () => {
     const { engine } = await startRecognizers();
     const [group] = engine.assets ?? [];
-    expect(group).toMatchObject({ id: 'stt', assets: [{ id: 'sherpa-onnx', licence: 'GPL-3.0' }] });
+    expect(group).toMatchObject({ id: 'stt', assets: [{ id: 'sherpa-onnx', license: 'GPL-3.0' }] });
     expect(await group?.assets[0]?.isReady()).toBe(true);
   });
 

@@ -51,7 +51,7 @@ describe('npm run setup -- voice', () => {
       source,
       bytes: 33_400_000 + bytes,
       bytesLeft: bytes,
-      licence: 'GPL-3.0, public domain',
+      license: 'GPL-3.0, public domain',
       state: 'missing',
     };
     expect((await setup.assets.list()).slice(0, 2)).toMatchObject([

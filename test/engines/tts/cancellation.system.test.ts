@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EngineError, type EngineContext, type Engines } from '../../../engines/contract/index.ts';
 import tts from '../../../engines/tts/index.ts';
-import { answers, startProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
+import { answers, startProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { begins, mp3, pcm, speaks, startTts } from './support.ts';
 
@@ -19,26 +19,26 @@ interface Asked {
 /** Stages at which the client disconnects, by what the provider has received. */
 const stages: readonly {
   readonly name: string;
-  readonly behaviour: Behaviour;
+  readonly behavior: Behavior;
   readonly asked: Asked;
   readonly begun?: true;
 }[] = [
-  { name: 'the provider works', behaviour: ({ body }) => body, asked: { text: 'Hi.' } },
-  { name: 'the audio arrives', behaviour: begins(mp3), asked: { text: 'Hi.' }, begun: true },
+  { name: 'the provider works', behavior: ({ body }) => body, asked: { text: 'Hi.' } },
+  { name: 'the audio arrives', behavior: begins(mp3), asked: { text: 'Hi.' }, begun: true },
   {
     name: 'the audio arrives and is encoded',
-    behaviour: begins(pcm(1), 'audio/pcm'),
+    behavior: begins(pcm(1), 'audio/pcm'),
     asked: { text: 'Hi.', format: 'ogg' },
   },
   {
     name: 'the audio arrives and is buffered until its end',
-    behaviour: begins(pcm(1), 'audio/pcm'),
+    behavior: begins(pcm(1), 'audio/pcm'),
     asked: { text: 'Hi.', format: 'wav' },
   },
-  { name: 'the audio arrives and is joined', behaviour: begins(pcm(1), 'audio/pcm'), asked: { text, format: 'ogg' } },
+  { name: 'the audio arrives and is joined', behavior: begins(pcm(1), 'audio/pcm'), asked: { text, format: 'ogg' } },
   {
     name: 'the body of an error arrives',
-    behaviour: async ({ body, socket }) => {
+    behavior: async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 500 Oops\r\nContent-Length: 50\r\n\r\nhm');
     },
@@ -52,10 +52,10 @@ const doors: readonly (readonly [name: string, path: string, toBody: (asked: Ask
   ['OpenAI', '/v1/audio/speech', ({ text: input, format }) => ({ input, response_format: format })],
 ];
 
-describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
+describe.each(stages)('while $name', ({ behavior, asked, begun }) => {
   test.each(doors)('a disconnect aborts the upstream call: %s', async (_door, path, toBody) => {
     const caller = new AbortController();
-    const { service, provider } = await startTts(behaviour, { models });
+    const { service, provider } = await startTts(behavior, { models });
     const response = fetch(service.url + path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -81,7 +81,7 @@ describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
   });
 
   test('shutdown aborts the upstream call', async () => {
-    const { service, provider } = await startTts(behaviour, { models });
+    const { service, provider } = await startTts(behavior, { models });
     const response = service.post('/tts', asked);
     const spoken = response.then(async (answer) => answer.status === 503 || answer.arrayBuffer());
     spoken.catch(() => undefined); // it may break off before anybody waits for it
@@ -99,9 +99,9 @@ describe.each(stages)('while $name', ({ behaviour, asked, begun }) => {
 });
 
 describe('the engine itself', () => {
-  async function open(behaviour: Behaviour): Promise<{ engine: Engines['speech']; provider: RawProvider }> {
+  async function open(behavior: Behavior): Promise<{ engine: Engines['speech']; provider: RawProvider }> {
     const provider = await startProvider();
-    provider.behave(behaviour);
+    provider.behave(behavior);
     const context = {
       instance: 'voice',
       env: {},

@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problems } from '../../../src/contract/problems.ts';
-import { answers, resets, says, type Behaviour } from '../../support/provider.ts';
+import { answers, resets, says, type Behavior } from '../../support/provider.ts';
 import { begins, key, mp3, openTts, pcm, readerOf, speaks, startTts, wav, type Tts } from './support.ts';
 
 interface Failure {
   readonly name: string;
-  readonly says: Behaviour;
+  readonly says: Behavior;
   readonly code: keyof typeof problems;
   readonly retryAfter?: string;
   /** 1 unless the call is retried. */
@@ -157,9 +157,9 @@ describe('a failure', () => {
   });
   afterAll(() => tts[Symbol.asyncDispose]());
 
-  test.each(table)('$name is $code', async ({ says: behaviour, code, retryAfter, calls = 1, asked = {} }) => {
+  test.each(table)('$name is $code', async ({ says: behavior, code, retryAfter, calls = 1, asked = {} }) => {
     const before = { calls: tts.provider.calls.length, log: tts.service.log.length };
-    tts.provider.behave(behaviour);
+    tts.provider.behave(behavior);
     const { status, problem, headers, text } = await tts.speak({ voice_id: 'x', ...asked });
     expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
     expect(headers.get('retry-after')).toBe(retryAfter ?? null);
@@ -217,15 +217,15 @@ describe('an audio stream', () => {
 });
 
 describe('the timeout', () => {
-  test.each<[string, Behaviour]>([
+  test.each<[string, Behavior]>([
     ['nothing is sent', () => undefined],
     ['only the headers are sent', ({ socket }) => socket.write(`${head}Content-Length: 50\r\n\r\n`)],
     [
       'JSON stops half way',
       ({ socket }) => socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50\r\n\r\n{'),
     ],
-  ])('ends a call when %s', async (_, behaviour) => {
-    const { speak, provider } = await startTts(behaviour, { engine: 'timeout: 1' });
+  ])('ends a call when %s', async (_, behavior) => {
+    const { speak, provider } = await startTts(behavior, { engine: 'timeout: 1' });
     const { status, problem } = await speak();
     expect({ status, code: problem.code }).toEqual({ status: 504, code: 'provider-timeout' });
     expect(problem.detail).toContain('1 s');

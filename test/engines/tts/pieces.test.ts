@@ -1,6 +1,6 @@
 /** A text that exceeds the provider's limit is requested in pieces and returned as one stream. */
 import { describe, expect, test } from 'vitest';
-import { answers, type Behaviour } from '../../support/provider.ts';
+import { answers, type Behavior } from '../../support/provider.ts';
 import { begins, bodyOf, chunk, mp3, mp3Frame, pcm, readerOf, speaks, startTts, trailingTags, wav } from './support.ts';
 
 const sentences = ['First comes one sentence that is long.', 'Then a second one.', 'Then a third, and that is it.'];
@@ -52,7 +52,7 @@ describe('a long text', () => {
 
   test('in wav pieces is reassembled across chunks, including odd byte counts', async () => {
     const tail = Buffer.from('LIST\x04\0\0\0junk', 'latin1');
-    const split: Behaviour = async ({ body, socket }) => {
+    const split: Behavior = async ({ body, socket }) => {
       await body;
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nTransfer-Encoding: chunked\r\n\r\n');
       const bytes = Buffer.concat([wav(pcm(0.5)), tail]);

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import type { SpeechCall } from '../../../engines/contract/index.ts';
 import { heldToContract, type Answer } from '../../support/http.ts';
-import { openProvider, type Behaviour, type ProviderCall, type RawProvider } from '../../support/provider.ts';
+import { openProvider, type Behavior, type ProviderCall, type RawProvider } from '../../support/provider.ts';
 import { run } from '../../support/programs.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -86,7 +86,7 @@ export async function decode(ffmpeg: string, audio: Uint8Array): Promise<{ secon
 }
 
 /** Reads the whole request, then sends this audio. */
-export function speaks(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
+export function speaks(audio: Uint8Array, mediaType = 'audio/mpeg'): Behavior {
   return async ({ body, socket }) => {
     await body;
     socket.write(`HTTP/1.1 200 OK\r\nContent-Type: ${mediaType}\r\nContent-Length: ${audio.length}\r\n\r\n`);
@@ -95,7 +95,7 @@ export function speaks(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
 }
 
 /** Reads the whole request, then sends response headers without a length and these bytes, without an end. */
-export function begins(audio: Uint8Array, mediaType = 'audio/mpeg'): Behaviour {
+export function begins(audio: Uint8Array, mediaType = 'audio/mpeg'): Behavior {
   return async ({ body, socket }) => {
     await body;
     socket.write(`HTTP/1.1 200 OK\r\nContent-Type: ${mediaType}\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -136,10 +136,10 @@ export interface TtsOptions extends TestServiceOptions {
 }
 
 /** Disposed at the end of the test. */
-export async function startTts(behaviour: Behaviour = speaks(mp3), options?: TtsOptions): Promise<Tts> {
+export async function startTts(behavior: Behavior = speaks(mp3), options?: TtsOptions): Promise<Tts> {
   const tts = await openTts(options);
   onTestFinished(() => tts[Symbol.asyncDispose]());
-  tts.provider.behave(behaviour);
+  tts.provider.behave(behavior);
   return tts;
 }
 

@@ -12,7 +12,7 @@ function pieces(durationS: number, ...speech: readonly (readonly [startS: number
 describe('the pieces of a recording', () => {
   it.each([
     ['one part alone', 10, [[3, 5]], [[3, 5]]],
-    ['neighbours are joined, and cut at the longest pause', 40, [[0, 10], [12, 20], [25, 30], [34, 36]], [[0, 20], [25, 36]]], // prettier-ignore
+    ['neighbors are joined, and cut at the longest pause', 40, [[0, 10], [12, 20], [25, 30], [34, 36]], [[0, 20], [25, 36]]], // prettier-ignore
     ['what is far apart stays apart, with less silence', 90, [[0, 5], [40, 45], [80, 85]], [[0, 5], [40, 45], [80, 85]]], // prettier-ignore
     [
       'more than 30 s where that saves an encode',

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { scripted } from '../../chat/support/script.ts';
 import { key } from '../../engines/llm-agent/support.ts';
-import { openProvider, type Behaviour, type RawProvider } from '../../support/provider.ts';
+import { openProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
 
 export const question = [{ role: 'user', content: 'What is the capital of France?' }] as const;
@@ -29,10 +29,10 @@ export interface ChatServiceOptions extends Omit<TestServiceOptions, 'config' | 
 
 /** Ends with the test. */
 export async function startChatService(
-  behaviours: Behaviour | readonly Behaviour[],
+  behaviors: Behavior | readonly Behavior[],
   options?: ChatServiceOptions,
 ): Promise<ChatService> {
-  const chatService = await openChatService(behaviours, options);
+  const chatService = await openChatService(behaviors, options);
   onTestFinished(() => chatService[Symbol.asyncDispose]());
   return chatService;
 }
@@ -42,11 +42,11 @@ export async function startChatService(
  * message; and those of the sandbox.
  */
 export async function openChatService(
-  behaviours: Behaviour | readonly Behaviour[],
+  behaviors: Behavior | readonly Behavior[],
   { settings = '', ...options }: ChatServiceOptions = {},
 ): Promise<ChatService & AsyncDisposable> {
   const provider = await openProvider();
-  provider.behave(...[behaviours].flat());
+  provider.behave(...[behaviors].flat());
   const cloud = `{ use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", models: [remote] }`;
   const config = `engines: { cloud: ${cloud}, scripted: { use: ./scripted.mjs }, sandbox: { use: sandbox } }\n${settings}`;
   const service = await startTestService({ ...scripted, ...options, config });

@@ -18,7 +18,7 @@ const table: readonly (readonly [name: string, status: number, body: string | ob
   ['an exceeded quota', 429, openai({ message: 'You exceeded your current quota' }), 'provider-quota-exhausted'],
   ['payment required', 402, openai({ message: 'Insufficient credits' }), 'provider-quota-exhausted'],
   ['billing', 400, openai({ message: 'Billing hard limit reached' }), 'provider-quota-exhausted'],
-  ['a quota of the organisation', 403, openai({ message: 'Quota exceeded for this org' }), 'provider-quota-exhausted'],
+  ['a quota of the organization', 403, openai({ message: 'Quota exceeded for this org' }), 'provider-quota-exhausted'],
   ['a rate limit', 429, openai({ code: 'rate_limit_exceeded' }), 'provider-rate-limited'],
   [
     'a rate limit whose text names a quota per minute',

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
 import { describeFailure } from '../../../../engines/lib/provider/inspect.ts';
 import { createTransport, isTransient, readText, type HttpBody } from '../../../../engines/lib/provider/transport.ts';
-import { answers, resets, says, stalls, startProvider, type Behaviour } from '../../../support/provider.ts';
+import { answers, resets, says, stalls, startProvider, type Behavior } from '../../../support/provider.ts';
 import { startTls } from '../../../support/proxy.ts';
 
 const noCaller = new AbortController().signal;
@@ -50,7 +50,7 @@ test('a request and its answer keep their headers, and a body that comes in chun
   expect(String(await call!.body)).toBe('abcde');
 });
 
-test.each<[string, Behaviour, EngineErrorCode, boolean]>([
+test.each<[string, Behavior, EngineErrorCode, boolean]>([
   ['a reset before the answer', resets, 'provider-unreachable', true],
   ['an end before the answer', ({ socket }) => socket.end(), 'provider-unreachable', true],
   ['what is not HTTP', says('SSH-2.0-OpenSSH_9.2\r\n'), 'provider-bad-response', false],
@@ -69,9 +69,9 @@ test.each<[string, Behaviour, EngineErrorCode, boolean]>([
     'provider-bad-response',
     false,
   ],
-])('%s is a failure', async (_what, behaviour, code, isRetried) => {
+])('%s is a failure', async (_what, behavior, code, isRetried) => {
   const provider = await startProvider();
-  provider.behave(behaviour);
+  provider.behave(behavior);
   expect(await failureAt(provider.baseUrl)).toEqual([code, isRetried]);
 });
 
