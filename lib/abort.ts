@@ -4,7 +4,7 @@
  * AbortSignal.any and AbortSignal.timeout are not used for requests: they keep every finished request in memory as long
  * as the signals that they come from.
  */
-import { ignore } from './ignore.ts';
+import { ignore } from './errors.ts';
 
 /** Aborts at once if a parent has aborted. */
 export function linkedSignal(...parents: readonly AbortSignal[]): LinkedSignal {

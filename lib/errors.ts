@@ -8,3 +8,6 @@ export function errnoOf(error: unknown): string | undefined {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** A listener or handler that does nothing. Its use says why: mostly because the failure is reported elsewhere. */
+export function ignore(): void {}

@@ -30,3 +30,11 @@ const examined = 65_536;
 export function maskKeys(text: string): string {
   return text.slice(0, examined).replace(keyLike, (word) => (/[\d*]/.test(word) ? '[key]' : word));
 }
+
+/**
+ * Adds keywords to a prompt, for models that support prompts only. They come last, because models truncate the
+ * beginning of a long prompt.
+ */
+export function promptWithKeywords(prompt: string | undefined, keywords: readonly string[]): string {
+  return [prompt ?? '', keywords.join(', ')].filter((text) => text !== '').join(' ');
+}

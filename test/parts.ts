@@ -76,7 +76,6 @@ export const parts: readonly Part[] = [
     script: 'test:fleet',
     files: [
       'lib/json-lines.ts',
-      'lib/line-splitter.ts',
       'engines/contract/**',
       'engines/llama-local/**',
       'src/clips/**',

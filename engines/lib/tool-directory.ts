@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { basename, join } from 'node:path';
 import type { EngineContext, ProgramExit } from '../contract/index.ts';
 import { errnoOf } from '../../lib/errors.ts';
-import { LineSplitter } from '../../lib/line-splitter.ts';
+import { LineSplitter } from '../../lib/json-lines.ts';
 import { toolEnvironment } from '../../lib/tool-environment.ts';
 
 const tailLines = 20;

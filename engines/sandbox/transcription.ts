@@ -14,7 +14,7 @@ import {
   type TranscriptionOptions,
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
-import { lengthOf, readSlice } from '../../lib/wav-slice.ts';
+import { lengthOf, readSlice } from '../../lib/wav.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
 

@@ -4,8 +4,7 @@
  *
  * Question: `WavSlice`. Answers: `RecognizedPiece`, in order. A piece that is at work cannot be stopped.
  */
-import { sampleRate } from '../../lib/wav.ts';
-import { readSlice, type WavSlice } from '../../lib/wav-slice.ts';
+import { readSlice, sampleRate, type WavSlice } from '../../lib/wav.ts';
 import { serveQuestions, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary, toFloats } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';

@@ -9,7 +9,7 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
-import { lengthOf } from '../../lib/wav-slice.ts';
+import { lengthOf } from '../../lib/wav.ts';
 import type { RecognizedPiece } from './host.ts';
 import { segmentsOf, wordsOf, type Word } from './words.ts';
 

@@ -11,6 +11,7 @@ import { isExecutable } from '../../lib/find-executable.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { unpackPart, type PackagePart } from '../lib/npm-package.ts';
 import { createToolDirectory, removeToolDirectories, type ToolDirectory } from '../lib/tool-directory.ts';
+import { builtProgramPath, type Program } from './program.ts';
 import { findToolchain, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
@@ -35,14 +36,6 @@ export const whisperSource: PackagePart = {
   integrity: 'sha512-ceoilUVraRuR5FnNyXpGQT2auAR48Oc3AQBEmkXnVpSn9iN6yVRzQBFCqVTGWbk6Wdi95NhvwXNzFvuR7erLWw==',
   path: 'package/cpp/whisper.cpp',
 };
-
-/** What can be built: whisper.cpp's own program, and ours that keeps a model loaded (host/). */
-export type Program = 'whisper-cli' | 'whisper-host';
-
-/** Path of a program that was built on this machine. */
-export function builtProgramPath(dataDir: string, program: Program = 'whisper-cli'): string {
-  return join(dataDir, 'bin', program);
-}
 
 /** Removes what is left of an interrupted build, for when there is nothing to build any more. */
 export async function removeUnfinishedBuild(dataDir: string): Promise<void> {

@@ -16,14 +16,13 @@ import { inMebibytes } from '../lib/in-mebibytes.ts';
 import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
-import { buildWhisper, builtProgramPath, removeUnfinishedBuild, type Program } from './build.ts';
+import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
-import { languageFor } from './languages.ts';
-import { createLoadedModels, needOf } from './loaded-models.ts';
-import { featuresOf, toModel, type Model, type UsableFile } from './models.ts';
+import { featuresOf, languageFor, type Model, toModel, type UsableFile } from './models.ts';
+import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
-import { findHost, findWhisper, versionOf, type FoundProgram } from './program.ts';
+import { builtProgramPath, findHost, findWhisper, versionOf, type FoundProgram, type Program } from './program.ts';
 import { lackOfTools } from './toolchain.ts';
 import { transcribe } from './transcribe.ts';
 

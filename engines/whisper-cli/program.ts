@@ -1,9 +1,16 @@
 /** Finds the whisper-cli program and its version. */
 import { dirname, join } from 'node:path';
 import type { EngineContext } from '../contract/index.ts';
-import { builtProgramPath } from './build.ts';
 import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 import { packagedWhisper } from './packaged.ts';
+
+/** What can be built: whisper.cpp's own program, and ours that keeps a model loaded (host/). */
+export type Program = 'whisper-cli' | 'whisper-host';
+
+/** Path of a program that was built on this machine. */
+export function builtProgramPath(dataDir: string, program: Program = 'whisper-cli'): string {
+  return join(dataDir, 'bin', program);
+}
 
 export interface FoundProgram {
   readonly path: string;

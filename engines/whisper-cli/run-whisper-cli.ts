@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
 import { lastLine } from '../../lib/text.ts';
-import { toFile } from '../../lib/wav-slice.ts';
-import { spinLimit } from './loaded-models.ts';
-import { readTranscript, type Heard } from './output.ts';
-import { readSegmentLine } from './segments.ts';
+import { toFile } from '../../lib/wav.ts';
+import { spinLimit } from './whisper-host.ts';
+import { type Heard, readSegmentLine, readTranscript } from './transcript.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
 /** Safety net only: the caller's signal carries the real timeout. */

@@ -1,9 +1,8 @@
 /** The speech of a recording, transcribed piece by piece; nothing else of it is. */
 import type { Decoded, Span, TimedText, Transcript, TranscriptionOptions } from '../contract/index.ts';
-import { lengthOf } from '../../lib/wav-slice.ts';
-import type { Heard } from './output.ts';
+import { lengthOf } from '../../lib/wav.ts';
+import { type Heard, isSpaced } from './transcript.ts';
 import { encodesOf, planPieces } from './pieces.ts';
-import { isSpaced } from './words.ts';
 
 type Callbacks = Pick<TranscriptionOptions, 'onSegment' | 'onProgress'>;
 

@@ -9,15 +9,13 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
-import { promptWithKeywords } from '../../lib/keywords.ts';
-import { lengthOf } from '../../lib/wav-slice.ts';
+import { promptWithKeywords } from '../../lib/text.ts';
+import { lengthOf } from '../../lib/wav.ts';
 import type { VoiceActivity } from '../lib/voice-activity/index.ts';
-import { runHost } from './run-host.ts';
+import { runHost, singleHost } from './whisper-host.ts';
 import { runWhisperCli } from './run-whisper-cli.ts';
-import { toTranscript, type Heard } from './output.ts';
-import { clamp, createTimeline, type RawSegment } from './segments.ts';
+import { clamp, createTimeline, type Heard, type RawSegment, toTranscript } from './transcript.ts';
 import { transcribeSpeech, type Hear } from './speech.ts';
-import { singleHost } from './single-host.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
 export interface TranscribeJob extends Omit<WhisperCall, 'sound' | 'audioContext' | 'wanted' | 'carriesPrompt'> {

@@ -1,7 +1,6 @@
 /** A decoded recording for whisper, whichever program transcribes it. */
 import type { Decoded } from '../contract/index.ts';
-import type { Wanted } from './output.ts';
-import type { RawSegment } from './segments.ts';
+import type { RawSegment, Wanted } from './transcript.ts';
 
 export interface WhisperCall {
   /** Path of whisper-cli. */

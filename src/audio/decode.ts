@@ -5,7 +5,7 @@ import { EngineError, type Decoded, type EngineContext } from '../../engines/con
 import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
 import type { DecodeJob, DecodeOptions } from './job.ts';
-import { copyPcmWav } from './pcm-wav.ts';
+import { copyPcmWav } from './wav-file.ts';
 import { undecodable } from './failures.ts';
 import { sectionsOf } from './wasm/sections.ts';
 

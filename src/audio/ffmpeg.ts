@@ -14,8 +14,7 @@ import { framesOf, sampleRate, type WavLayout } from '../../lib/wav.ts';
 import { undecodable } from './failures.ts';
 import { type DecodeJob, type DecodeOptions, highestSampleRate, mostChannels } from './job.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
-import { readLines } from '../system/child-process/child.ts';
-import { startProgram } from '../system/child-process/run-program.ts';
+import { readLines, startProgram } from '../system/child-process/child.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
   webm: 'matroska',

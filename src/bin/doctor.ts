@@ -15,7 +15,7 @@ import { measureJobs } from '../jobs/directory.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
-import { runProgram } from '../system/child-process/run-program.ts';
+import { runProgram } from '../system/child-process/child.ts';
 import type { FleetInspection } from '../fleet/inspect.ts';
 import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { readFleet } from '../settings/fleet.ts';

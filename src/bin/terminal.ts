@@ -3,7 +3,7 @@
  * everything that commands and the log write meanwhile passes through it.
  */
 import { styleText } from 'node:util';
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 
 type Style = 'dim' | 'bold' | 'green' | 'yellow' | 'red';
 

@@ -1,8 +1,7 @@
 /** Creates the context that the service passes to each engine. */
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { readWav, WavError } from '../../lib/wav.ts';
-import { lengthOf } from '../../lib/wav-slice.ts';
+import { lengthOf, readWav, WavError } from '../../lib/wav.ts';
 import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { Decoded, EngineContext, Logger, Pcm, CallQueueOptions } from '../../engines/contract/index.ts';
 import { currentUsage, currentVia } from '../request-scope.ts';
@@ -11,7 +10,7 @@ import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
-import { runProgram } from '../system/child-process/run-program.ts';
+import { runProgram } from '../system/child-process/child.ts';
 import { streamProgram } from '../system/child-process/stream-program.ts';
 import type { Metrics, QueueState } from '../metrics/metrics.ts';
 import { markHandled } from './guard/callbacks.ts';

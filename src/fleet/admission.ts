@@ -3,7 +3,7 @@
  * entry expires when its front dies. The n-th open call of a caller has priority n: it waits behind the first n-1 calls
  * of every other caller.
  */
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 import { EngineError } from '../../engines/contract/index.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { EngineErrorCode, TimedText, Transcript, TranscriptionCall } from '../../engines/contract/index.ts';
 import { parseObject } from '../../lib/json.ts';
-import { LineSplitter } from '../../lib/line-splitter.ts';
+import { LineSplitter } from '../../lib/json-lines.ts';
 import type { RequestScope } from '../request-scope.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 

@@ -11,11 +11,10 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort, raceAbort, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
-import { errnoOf } from '../../lib/errors.ts';
+import { errnoOf, ignore } from '../../lib/errors.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { toJsonLine } from '../../lib/json-lines.ts';
 import { isDiskFull } from '../../lib/resource-limits.ts';
-import { ignore } from '../../lib/ignore.ts';
 import { runInScope } from '../request-scope.ts';
 import type { Workspace } from '../system/workspace.ts';
 import type { CallEnd } from './back-off.ts';

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import type { HttpClient } from '../../lib/http-client.ts';
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { SignedRequest } from './signature.ts';
 

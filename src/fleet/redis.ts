@@ -10,7 +10,7 @@ import type * as BullMQ from 'bullmq';
 import type * as IORedisPackage from 'ioredis';
 import type { Logger } from '../../engines/contract/index.ts';
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import { createKeyCounters } from './redis-counters.ts';

@@ -4,7 +4,7 @@
  */
 import { EngineError } from '../../engines/contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 import type { CallDocument, WorkerConnection } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Nodes } from './nodes.ts';

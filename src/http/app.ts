@@ -3,21 +3,21 @@
  * API, and sends the answer or the failure.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import Koa, { type Context } from 'koa';
-import { runInScope } from '../request-scope.ts';
+import Koa from 'koa';
+import type { Context } from 'koa';
 import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
+import { safeListener } from './connection/safe-listener.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest, ScopedAnswer } from './incoming-request.ts';
-import { sendInterim } from './interim.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
 import { alive, isProbe, type ReadyProbe } from './probes.ts';
 import { readRequestHead, type RequestTarget } from './request-head.ts';
-import { safeListener } from './connection/safe-listener.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
+import { runInScope } from '../request-scope.ts';
 
 export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
@@ -216,4 +216,21 @@ function sendHead(context: Context, { status, mediaType, headers }: Omit<AnyAnsw
 
 function setHeaders(context: Context, headers: AnyAnswer['headers'] = {}): void {
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) context.set(name, value);
+}
+
+const needsIt = /^(node|undici)$|^OpenAI\/JS\b/;
+const setByProxies = /^(forwarded|x-forwarded-.*|x-real-ip|via|cf-.*)$/;
+
+/** Returns a function that stops sending. Sends nothing while the request body arrives or after the head was sent. */
+function sendInterim(req: IncomingMessage, res: ServerResponse, ms: number): () => void {
+  if (!wantsInterim(req)) return () => undefined;
+  const timer = setInterval(() => {
+    if (req.complete && !res.headersSent && res.writable) res.writeProcessing();
+  }, ms);
+  return () => clearInterval(timer);
+}
+
+export function wantsInterim({ httpVersion, headers }: Pick<IncomingMessage, 'httpVersion' | 'headers'>): boolean {
+  if (httpVersion !== '1.1' || !needsIt.test(headers['user-agent'] ?? '')) return false;
+  return !Object.keys(headers).some((name) => setByProxies.test(name));
 }

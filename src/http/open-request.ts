@@ -1,23 +1,21 @@
 /** Creates an IncomingRequest, and cleans up and logs at its end. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { isIP, type Socket } from 'node:net';
 import type { Logger } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
-import { LinkedList, type Linked } from '../../lib/linked-list.ts';
+import { type Linked, LinkedList } from '../../lib/linked-list.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
-import { callerOfAddress, runInScope, type RequestScope } from '../request-scope.ts';
-import type { Metrics } from '../metrics/metrics.ts';
-import { beginSpan, endSpan, hasTracer, type Attributes } from '../trace.ts';
-import { countRequest, logRequest, routeOf } from './access-log.ts';
-import { linger } from './body/receive.ts';
-import { onBroken } from './body/break-request.ts';
-import { clientAddress } from './access/client-address.ts';
+import { linger, onBroken } from './body/receive.ts';
+import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
+import { safeListener, safeSharedListener } from './connection/safe-listener.ts';
 import { ClientDisconnected } from './failures.ts';
 import type { Api, IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
-import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
-import { safeListener, safeSharedListener } from './connection/safe-listener.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { callerOfAddress, type RequestScope, runInScope } from '../request-scope.ts';
+import { type Attributes, beginSpan, endSpan, hasTracer } from '../trace.ts';
 
 export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly log: Logger;
@@ -30,7 +28,7 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-export type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
+type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
 
 export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
   const inFlight = new LinkedList<InFlight>();
@@ -127,4 +125,67 @@ function runCleanup(cleanup: () => unknown, { id, log }: IncomingRequest): void 
   Promise.resolve()
     .then(cleanup)
     .catch((error: unknown) => log.error({ id, err: error }, 'the resources of a request could not be removed'));
+}
+
+interface RequestEnd {
+  /** The method as sent, including HEAD. */
+  readonly method: string;
+  /** 499 when the caller disconnected before the end of the answer. */
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** Writes one line per request. Unknown fields are omitted, and an address is never logged as the key. */
+function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
+  const { id, log, scope, record } = request;
+  const { operation, key } = record;
+  const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
+  const isMinor = isProbe(record.path) || record.isAsset === true; // would otherwise dominate the log
+  const level = isMinor ? 'debug' : 'info';
+  const path = pathForLog(request);
+  const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
+  log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens }, 'request');
+}
+
+export function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {
+  const { path, operation, key, problem } = request.record;
+  const error = problem ?? (status === 499 ? 'cancelled' : undefined);
+  const facts = { method, route: routeOf(request), isProbe: isProbe(path), operation, key };
+  metrics.requestEnded({ ...facts, status, ms, error });
+}
+
+const maxLoggedPath = 200;
+
+/** The path template, if an operation matched. Clip ids are never logged, because an id grants access to its clip. */
+function pathForLog(request: IncomingRequest): string {
+  return routeOf(request) ?? request.record.path.replace(/(\/clips\/)[^/]+/i, '$1{id}').slice(0, maxLoggedPath);
+}
+
+/** The path template of the matched operation in the contract; undefined if none matched. */
+function routeOf({ record: { operation }, api: { contract } }: IncomingRequest): string | undefined {
+  return operation && `${contract.root}${contract.operations.get(operation)?.path ?? ''}`;
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms);
+}
+
+/**
+ * Returns the entry of X-Forwarded-For that the outermost of `proxies` trusted proxies appended. Everything to the left
+ * of their entries is claimed by the client. Falls back to the peer's address if the entry is not a valid address.
+ */
+export function clientAddress(
+  { headers, socket }: Pick<IncomingMessage, 'headers'> & { readonly socket: Pick<Socket, 'remoteAddress'> },
+  proxies: number,
+): string | undefined {
+  const forwarded = headers['x-forwarded-for'];
+  if (proxies === 0 || forwarded === undefined) return socket.remoteAddress;
+  const entries = String(forwarded).split(',');
+  const entry = withoutPort((entries.at(-Math.min(proxies, entries.length)) ?? '').trim());
+  return isIP(entry) === 0 ? socket.remoteAddress : entry;
+}
+
+/** Removes the port that some proxies add, as in `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(entry: string): string {
+  return entry.replace(/^\[(.+)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');
 }

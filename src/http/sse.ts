@@ -1,7 +1,7 @@
 /** Sends contract events as server-sent events, in the format of their API. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 import type { ProblemAnswer } from '../contract/problems.ts';
 
 export interface FailedStream {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Recording, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
-import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } from '../../lib/wav-slice.ts';
+import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 
 /** 9.6 MB: below the limit of every hosted provider. */

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Decoded, CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
-import { lengthOf, type WavSlice } from '../../lib/wav-slice.ts';
+import { lengthOf, type WavSlice } from '../../lib/wav.ts';
 import { decodeTo } from '../audio/decode.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';

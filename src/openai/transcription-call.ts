@@ -1,5 +1,5 @@
 /** Converts the fields of a form to the options that the model supports. */
-import { promptWithKeywords } from '../../lib/keywords.ts';
+import { promptWithKeywords } from '../../lib/text.ts';
 import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type Speech } from '../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../lib/abort.ts';
-import { ignore } from '../../lib/ignore.ts';
+import { ignore } from '../../lib/errors.ts';
 
 /** Timeouts in milliseconds. */
 export interface SpeechTimeouts {

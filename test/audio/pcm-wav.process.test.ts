@@ -7,7 +7,7 @@ import { wavHeader } from '../../lib/wav.ts';
 import { decodeTo } from '../../src/audio/decode.ts';
 import { decodeWithFfmpeg } from '../../src/audio/ffmpeg.ts';
 import type { DecodeOptions } from '../../src/audio/job.ts';
-import { copyPcmWav } from '../../src/audio/pcm-wav.ts';
+import { copyPcmWav } from '../../src/audio/wav-file.ts';
 import { describeWith } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { tonePcm, toneWav, wav } from '../support/tone-model.ts';

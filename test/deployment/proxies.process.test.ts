@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { wantsInterim } from '../../src/http/interim.ts';
+import { wantsInterim } from '../../src/http/app.ts';
 import { spawnService, tiedToUs, type ChildService } from '../support/child-service.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeWith } from '../support/programs.ts';

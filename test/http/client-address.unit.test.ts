@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientAddress } from '../../src/http/access/client-address.ts';
+import { clientAddress } from '../../src/http/open-request.ts';
 
 const peer = '10.0.0.1';
 

@@ -1,7 +1,7 @@
 /** Recordings are read in turns, so that the event loop serves others in between. */
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { scheduleRead } from '../../src/http/body/read-turns.ts';
+import { scheduleRead } from '../../src/http/body/receive.ts';
 
 test('reads run in order, a limited number per event loop iteration', async () => {
   const read: number[] = [];

@@ -1,6 +1,6 @@
 /** Lines of a program's output, in chunks as they happen to arrive. */
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from '../../lib/line-splitter.ts';
+import { LineSplitter } from '../../lib/json-lines.ts';
 
 function linesOf(chunks: readonly string[], limit = 100): string[] {
   const lines = new LineSplitter(limit);

@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProgramCall, ProgramExit } from '../../engines/contract/index.ts';
 import { findExecutable } from '../../lib/find-executable.ts';
-import { runProgram, startProgram } from '../../src/system/child-process/run-program.ts';
+import { runProgram, startProgram } from '../../src/system/child-process/child.ts';
 import { processes } from '../support/proc.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const modulePath = resolve(import.meta.dirname, '../../src/system/child-process/run-program.ts');
+const modulePath = resolve(import.meta.dirname, '../../src/system/child-process/child.ts');
 
 /** The longest that a program may live on when nobody wants it any more. */
 const soonMs = 250;

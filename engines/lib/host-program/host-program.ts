@@ -1,9 +1,8 @@
 /** The common part of the programs that keep a model loaded: the other side of engines/contract/resident.ts. */
 import { writeSync } from 'node:fs';
 import { messageOf } from '../../../lib/errors.ts';
-import { toJsonLine } from '../../../lib/json-lines.ts';
+import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
-import { LineSplitter } from '../../../lib/line-splitter.ts';
 
 /** A longer line is cut and then invalid JSON. Engines reject such questions earlier. */
 const longestQuestion = 2_000_000;

@@ -4,8 +4,7 @@
  *
  * Question: `WavSlice`. Answers: `HostAnswer`, in order. Recordings take turns of 2 s of audio each.
  */
-import { sampleRate } from '../../../lib/wav.ts';
-import { readSlice, type WavSlice } from '../../../lib/wav-slice.ts';
+import { readSlice, sampleRate, type WavSlice } from '../../../lib/wav.ts';
 import { serveQuestions, type Question } from '../host-program/host-program.ts';
 import { loadLibrary, toFloats, type VoiceActivityDetector } from '../sherpa/program.ts';
 

@@ -11,7 +11,7 @@ import {
   type Span,
 } from '../../contract/index.ts';
 import { raceAbort, startTimeout } from '../../../lib/abort.ts';
-import { lengthOf } from '../../../lib/wav-slice.ts';
+import { lengthOf } from '../../../lib/wav.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
 import { namedRuntime, openLibrary, type LibraryOptions } from '../sherpa/library.ts';
 import { explained, rememberFiles, type Judged } from '../model-files.ts';

@@ -4,9 +4,8 @@
  */
 import type { Asset, AssetGroup, Availability, Capability, ModelEntry } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
-import { messageOf } from '../../../lib/errors.ts';
+import { ignore, messageOf } from '../../../lib/errors.ts';
 import { nameSetup, setupCommand } from '../../../lib/setup-command.ts';
-import { ignore } from '../../../lib/ignore.ts';
 import { within } from '../guard/within.ts';
 import {
   bytesLeftOf,

@@ -2,7 +2,7 @@
 import type { Logger } from '../../../engines/contract/index.ts';
 import { shorten } from '../../../lib/text.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
-import { ignore } from '../../../lib/ignore.ts';
+import { ignore } from '../../../lib/errors.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import { requireSpace } from '../../system/disk-space.ts';

@@ -3,7 +3,7 @@
  * exception would end the process. A failure ends the call instead.
  */
 import { linkedSignal, type LinkedSignal } from '../../../lib/abort.ts';
-import { ignore } from '../../../lib/ignore.ts';
+import { ignore } from '../../../lib/errors.ts';
 import { callFailure } from './failures.ts';
 
 /** Returns a function that calls `work`, and passes what it throws to `fail`. */

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { parseObject, wellFormed } from '../../../lib/json.ts';
-import { toJsonLine } from '../../../lib/json-lines.ts';
+import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 import { lastLine } from '../../../lib/text.ts';
-import { LineSplitter } from '../../../lib/line-splitter.ts';
-import { ignore } from '../../../lib/ignore.ts';
+import { ignore } from '../../../lib/errors.ts';
 import { endAfterExit, killGroup, notStarted, spawnProgram, tail } from '../../system/child-process/child.ts';
 
 const readyMs = 120_000;

@@ -2,7 +2,7 @@
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort, startTimer } from '../../../lib/abort.ts';
 import { isLocked, lockOf, tryLock } from '../../../lib/file-lock.ts';
-import { ignore } from '../../../lib/ignore.ts';
+import { ignore } from '../../../lib/errors.ts';
 import { startHost, type Crash, type HostProcess } from './host-process.ts';
 import type { MemoryPlan, MemoryUser } from './memory-plan.ts';
 

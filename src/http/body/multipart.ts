@@ -13,8 +13,7 @@ import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import type { FormBounds } from '../../contract/document.ts';
 import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
-import { scheduleRead } from './read-turns.ts';
-import { declaredLength, receive, type BodySource } from './receive.ts';
+import { type BodySource, declaredLength, receive, scheduleRead } from './receive.ts';
 
 /** Maximum size of a recording: 25 MB, inclusive, as in the contract. */
 export const maxRecordingBytes = 26_214_400;

@@ -77,3 +77,46 @@ export function linger(req: IncomingMessage): void {
   req.on('error', () => undefined); // the client has disconnected
   req.resume();
 }
+
+/** A property of the request, because a WeakMap costs 10 µs of garbage collection per request. */
+const fails = Symbol('fails the request');
+
+type Breakable = IncomingMessage & { [fails]?: (reason: Error) => void };
+
+/** Registers the function that fails the request. */
+export function onBroken(req: Breakable, fail: (reason: Error) => void): void {
+  req[fails] = fail;
+}
+
+/** Fails the request. Returns false if no function is registered. */
+export function breakRequest(req: Breakable, reason: Error): boolean {
+  req[fails]?.(reason);
+  return req[fails] !== undefined;
+}
+
+/**
+ * Limits the number of upload chunks read per iteration of the event loop, so that small requests are served in
+ * between. Otherwise an iteration reads a chunk or more of every upload in flight before the next small request.
+ */
+const readsPerTurn = 8;
+
+const waiting: (() => void)[] = [];
+let isScheduled = false;
+
+/** Calls `read` once, in a later iteration of the event loop. */
+export function scheduleRead(read: () => void): void {
+  waiting.push(read);
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled || waiting.length === 0) return;
+  isScheduled = true;
+  setImmediate(serve);
+}
+
+function serve(): void {
+  for (const read of waiting.splice(0, readsPerTurn)) read();
+  isScheduled = false;
+  schedule();
+}

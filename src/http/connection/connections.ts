@@ -7,7 +7,7 @@ import { callerOfAddress } from '../../request-scope.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { ApiFormat } from '../api-format.ts';
-import { breakRequest } from '../body/break-request.ts';
+import { breakRequest } from '../body/receive.ts';
 import { safeListener, safeSharedListener } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
 

@@ -4,10 +4,9 @@ import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { EngineError, type ProgramCall, type ProgramExit } from '../../../engines/contract/index.ts';
 import { onAbort } from '../../../lib/abort.ts';
-import { errnoOf } from '../../../lib/errors.ts';
+import { errnoOf, ignore } from '../../../lib/errors.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
-import { LineSplitter } from '../../../lib/line-splitter.ts';
-import { ignore } from '../../../lib/ignore.ts';
+import { LineSplitter } from '../../../lib/json-lines.ts';
 import { isAtMachineLimit } from '../../../lib/resource-limits.ts';
 import { beginSpan, endSpan } from '../../trace.ts';
 
@@ -57,7 +56,7 @@ export function notStarted(program: string, cause: Error): Error {
   return new EngineError('overloaded', message, { cause: error, retryAfter: 1 });
 }
 
-export interface NamedCall extends ProgramCall {
+interface NamedCall extends ProgramCall {
   /** The name in spans, if `program` only starts another program. */
   readonly name?: string;
 }
@@ -168,4 +167,40 @@ export function killGroup({ pid }: Pick<ChildProcess, 'pid'>): void {
     // ESRCH: the group is empty. EPERM: on macOS, only unreaped members are left.
     if (!['ESRCH', 'EPERM'].includes(errnoOf(error) ?? '')) throw error;
   }
+}
+
+interface StartedProgram {
+  /** Output stream of the program. It must be read to its end. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exit: Promise<Omit<ProgramExit, 'stdout'>>;
+  readonly kill: () => void;
+}
+
+/**
+ * Starts a program without a shell. Throws if it is not found, `overloaded` when out of file descriptors, and the signal's
+ * reason if already aborted.
+ */
+export function startProgram(program: string, args: readonly string[], options: NamedCall): StartedProgram {
+  const child = spawnProgram(program, args, options, 'ignore');
+  const { stdout, stderr } = child;
+  return { stdout, stderr, exit: exitOf(child, program, options), kill: () => killGroup(child) };
+}
+
+/** Runs a program to its end and keeps the last 64 KB of its output. */
+export async function runProgram(program: string, args: readonly string[], options: ProgramCall): Promise<ProgramExit> {
+  const { stdout, stderr, exit, kill } = startProgram(program, args, options);
+  const output = tail(stdout);
+  let failure: { readonly error: unknown } | undefined;
+  const { onLine } = options;
+  if (onLine) {
+    const fail = (error: unknown) => {
+      failure ??= { error };
+      kill();
+    };
+    for (const stream of [stdout, stderr]) readLines(stream, (line) => failure ?? onLine(line), fail);
+  }
+  const ended = await exit;
+  if (failure) throw failure.error;
+  return { ...ended, stdout: output() };
 }

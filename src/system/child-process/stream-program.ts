@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { RunningProgram, StreamingCall } from '../../../engines/contract/index.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
-import { ignore } from '../../../lib/ignore.ts';
+import { ignore } from '../../../lib/errors.ts';
 import { type Child, exitOf, killGroup, spawnProgram } from './child.ts';
 
 /** The `start` of an engine's context. Throws as `startProgram` does. */

@@ -8,8 +8,7 @@ import { adopt, endingWithParent } from '../../system/child-process/child.ts';
 import { maxMessageBytes } from './bounds.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { messageOf } from '../../../lib/errors.ts';
-import { toJsonLine } from '../../../lib/json-lines.ts';
-import { LineSplitter } from '../../../lib/line-splitter.ts';
+import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 
 export interface StdioOptions {
   /** An absolute path. */

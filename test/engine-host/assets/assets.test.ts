@@ -7,7 +7,7 @@ import type { Asset, AssetGroup, MadeAsset, MakeCall, ModelEntry } from '../../.
 import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
 import { Assets, type InstallRequest } from '../../../src/engine-host/assets/assets.ts';
-import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { runProgram } from '../../../src/system/child-process/child.ts';
 import { good, recordingLog, serve, status, type Answer } from '../../engines/whisper-cli/support.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

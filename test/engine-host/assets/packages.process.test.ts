@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import type { MakeCall } from '../../../engines/contract/index.ts';
 import { findRuntime, openRuntime, type Runtime } from '../../../engines/lib/host-program/packages.ts';
 import { installPackages } from '../../../src/engine-host/assets/packages.ts';
-import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { runProgram } from '../../../src/system/child-process/child.ts';
 import { entriesOf, temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 import { recordingLog, serve, type Answer } from '../../engines/whisper-cli/support.ts';
 

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { findRuntime, openRuntime } from '../../../engines/lib/host-program/packages.ts';
 import { installPackages } from '../../../src/engine-host/assets/packages.ts';
-import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { runProgram } from '../../../src/system/child-process/child.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { runtime as manifest } from './support.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkRuntime, runtimeOf } from '../../../engines/lib/sherpa/runtime.ts';
 import { installPackages } from '../../../src/engine-host/assets/packages.ts';
-import { runProgram } from '../../../src/system/child-process/run-program.ts';
+import { runProgram } from '../../../src/system/child-process/child.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

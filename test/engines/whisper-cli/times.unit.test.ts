@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import fc from '../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { Transcript } from '../../../engines/contract/index.ts';
-import { parse, toTranscript } from '../../../engines/whisper-cli/output.ts';
-import { createTimeline, readSegmentLine } from '../../../engines/whisper-cli/segments.ts';
+import { createTimeline, parse, readSegmentLine, toTranscript } from '../../../engines/whisper-cli/transcript.ts';
 
 const fixture = (name: string) => readFile(new URL(`../../fixtures/whisper/${name}.json`, import.meta.url));
 

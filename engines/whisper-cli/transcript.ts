@@ -1,0 +1,256 @@
+/**
+ * Turns the output of whisper.cpp into a transcript: its JSON (`-oj`, `-ojf`), the segments that it reports while it works,
+ * and its tokens as words. Exit code 0 proves nothing: only valid JSON is a transcript.
+ */
+import { readFile } from 'node:fs/promises';
+import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
+import { fromWhisper } from './models.ts';
+import { isObject } from '../../lib/json.ts';
+import { lastLine } from '../../lib/text.ts';
+
+interface WhisperJson {
+  readonly result: { readonly language?: string };
+  readonly transcription: readonly Segment[];
+}
+
+/** Each character of the texts is one byte of UTF-8. */
+export interface Segment {
+  readonly text: string;
+  readonly offsets?: Offsets;
+  /** Only with `-ojf`. */
+  readonly tokens?: readonly Token[];
+}
+
+export interface Wanted {
+  readonly durationMs: number;
+  readonly timestamps: readonly TimestampKind[];
+}
+
+export interface Heard {
+  readonly transcript: Transcript;
+  /** Whisper's code, also for silence. */
+  readonly language: string | undefined;
+}
+
+export function toHeard(json: WhisperJson, wanted: Wanted): Heard {
+  return { transcript: toTranscript(json, wanted), language: json.result.language };
+}
+
+/** `log` is what the program wrote to stderr. Throws `engine-failed` if the file is missing or invalid. */
+export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Heard> {
+  try {
+    return toHeard(parse(await readFile(jsonPath)), wanted);
+  } catch (cause) {
+    throw new EngineError('engine-failed', 'The transcription program produced no result.', {
+      cause: new Error(`whisper-cli wrote no usable JSON; output: ${lastLine(log)}`, { cause }),
+    });
+  }
+}
+
+/** Throws if the JSON is invalid or lacks the times that are wanted. */
+export function parse(content: Buffer): WhisperJson {
+  // Latin-1 keeps the bytes of characters that are cut between tokens.
+  const parsed = parseJson(withoutControls(content.toString('latin1')));
+  if (!isWhisperJson(parsed)) throw new Error('the JSON has an unexpected structure');
+  return parsed;
+}
+
+/** The log gets the error: V8's would quote the transcript. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('it is not JSON');
+  }
+}
+
+export function toTranscript({ result, transcription }: WhisperJson, { durationMs, timestamps }: Wanted): Transcript {
+  const text = tidy(transcription.map((segment) => withoutNotes(decodeBytes(segment.text))).join(''));
+  const times = timestamps.length === 0 ? [] : timesOf(transcription, durationMs);
+  return {
+    text,
+    // Whisper reports a language for silence too.
+    language: text === '' ? null : fromWhisper(result.language),
+    durationMs,
+    ...(timestamps.includes('segment') && { segments: times.map(({ segment }) => segment) }),
+    ...(timestamps.includes('word') && {
+      words: times.flatMap(({ segment, tokens = missing('tokens') }) => wordsOf(segment, tokens, result.language)),
+    }),
+  };
+}
+
+function timesOf(segments: readonly Segment[], durationMs: number) {
+  const place = createTimeline(durationMs);
+  return segments.flatMap(({ text, offsets = missing('offsets'), tokens }) => {
+    const segment: TimedText | undefined = place({ ...offsets, text: decodeBytes(text) });
+    return segment === undefined ? [] : [{ segment, tokens }];
+  });
+}
+
+function missing(what: string): never {
+  throw new Error(`a segment has no ${what}`);
+}
+
+function isWhisperJson(value: unknown): value is WhisperJson {
+  return isObject(value) && isObject(value.result) && isArrayOf(value.transcription, isSegment);
+}
+
+export function isSegment(value: unknown): value is Segment {
+  return isToken(value) && ('tokens' in value ? isArrayOf(value.tokens, isToken) : true);
+}
+
+function isToken(value: unknown): value is Token {
+  if (!isObject(value) || typeof value.text !== 'string') return false;
+  const { offsets } = value;
+  return offsets === undefined || (isObject(offsets) && Number.isFinite(offsets.from) && Number.isFinite(offsets.to));
+}
+
+function isArrayOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+/** As the program reports it: times in milliseconds that may exceed the recording, text with its spaces. */
+export interface RawSegment {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** Whisper's annotations for silence. */
+export const notes = /\[BLANK_AUDIO\]|\[ ?Silence ?\]/gi;
+
+function withoutNotes(text: string): string {
+  return text.replace(notes, '');
+}
+
+/** Trimmed, with single spaces. */
+export function tidy(text: string): string {
+  return withoutControls(text).replace(/ {2,}/g, ' ').trim();
+}
+
+/** Replaces control characters, which whisper-cli does not escape, by spaces. */
+function withoutControls(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\x00-\x1f]/g, ' ');
+}
+
+/**
+ * Call the returned function with the segments in order: it returns them clean, within the recording and without overlap,
+ * or undefined for silence.
+ */
+export function createTimeline(durationMs: number): (raw: RawSegment) => TimedText | undefined {
+  let endMs = 0;
+  return ({ from, to, text: rawText }) => {
+    const text = tidy(withoutNotes(rawText));
+    if (text === '') return undefined;
+    const startMs = clamp(from, endMs, durationMs);
+    endMs = clamp(to, startMs, durationMs);
+    return { startMs, endMs, text };
+  };
+}
+
+/** Whole milliseconds. `high` wins over `low`. */
+export function clamp(ms: number, low: number, high: number): number {
+  return Math.min(Math.max(Math.round(ms), low), high);
+}
+
+const segmentLine = /^\[(\d+):(\d+):(\d+)\.(\d{3}) --> (\d+):(\d+):(\d+)\.(\d{3})\] {2}(.*)$/;
+
+/** Parses `[00:00:00.000 --> 00:00:01.840]   text`; undefined for any other line. */
+export function readSegmentLine(line: string): RawSegment | undefined {
+  const [, ...fields] = segmentLine.exec(line) ?? [];
+  const text = fields.pop();
+  if (text === undefined) return undefined;
+  const [h1 = 0, m1 = 0, s1 = 0, ms1 = 0, h2 = 0, m2 = 0, s2 = 0, ms2 = 0] = fields.map(Number);
+  return { from: toMs(h1, m1, s1) + ms1, to: toMs(h2, m2, s2) + ms2, text };
+}
+
+function toMs(hours: number, minutes: number, seconds: number): number {
+  return ((hours * 60 + minutes) * 60 + seconds) * 1000;
+}
+
+interface Offsets {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Token {
+  /** Each character is one byte of UTF-8: whisper may cut a character between tokens. */
+  readonly text: string;
+  /** Milliseconds; absent for tokens without a time. */
+  readonly offsets?: Offsets;
+}
+
+/** Whisper's codes of the languages without spaces between words: there each token is a word, as in openai/whisper. */
+const unspacedLanguages = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue']);
+
+/** `language` is whisper's code. */
+export const isSpaced = (language: string | undefined): boolean => !unspacedLanguages.has(language ?? '');
+
+/** `[_BEG_]`, `[_TT_175]`. whisper-cli also appends one to a character whose last bytes are missing. */
+const specialToken = /\[_[^\]]*\]/g;
+
+/** The words of a segment, in order and within its times. `language` is whisper's code. */
+export function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
+  const plain = tokens.map((token) => ({ ...token, text: token.text.replace(specialToken, '') }));
+  const words = joinTokens(removeNotes(plain), isSpaced(language));
+  return placeWords(words, segment);
+}
+
+/** Removes the annotations for silence, which may extend over several tokens. */
+function removeNotes(tokens: readonly Token[]): readonly Token[] {
+  const whole = tokens.map(({ text }) => text).join('');
+  const kept = whole.replace(notes, (note) => '\0'.repeat(note.length));
+  let at = 0;
+  return tokens.map((token) => {
+    const start = at;
+    at += token.text.length;
+    return { ...token, text: kept.slice(start, at).replaceAll('\0', '') };
+  });
+}
+
+interface Word {
+  bytes: string;
+  /** Undefined where the token has no time. */
+  readonly from: number | undefined;
+  to: number | undefined;
+}
+
+function joinTokens(tokens: readonly Token[], isSpaced: boolean): readonly Word[] {
+  const words: Word[] = [];
+  for (const { text, offsets } of tokens) {
+    if (text === '') continue;
+    const last = words.at(-1);
+    if (last === undefined || text.startsWith(' ') || (!isSpaced && !isCut(last.bytes))) {
+      words.push({ bytes: text, from: offsets?.from, to: offsets?.to });
+    } else {
+      last.bytes += text;
+      last.to = offsets?.to ?? last.to;
+    }
+  }
+  return words;
+}
+
+/** True if bytes of the last character are missing. */
+function isCut(bytes: string): boolean {
+  const [character = ''] = /[\xc0-\xff][\x80-\xbf]*$/.exec(bytes) ?? [];
+  const lead = character.charCodeAt(0);
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  return character !== '' && character.length < length;
+}
+
+/** A missing start is the end of the word before; a missing end is the start of the next one. */
+function placeWords(words: readonly Word[], segment: TimedText): TimedText[] {
+  let { startMs, startMs: endMs } = segment;
+  const placed = words.map(({ bytes, from, to }, index) => {
+    startMs = clamp(from ?? endMs, startMs, segment.endMs);
+    endMs = clamp(to ?? words[index + 1]?.from ?? segment.endMs, startMs, segment.endMs);
+    return { startMs, endMs, text: tidy(decodeBytes(bytes)) };
+  });
+  return placed.filter(({ text }) => text !== '');
+}
+
+/** The inverse of reading UTF-8 as Latin-1; incomplete characters become U+FFFD. */
+export function decodeBytes(bytes: string): string {
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}

@@ -1,0 +1,125 @@
+/**
+ * whisper-host (host/host.cpp): programs that keep a model loaded, one per slot, because each works on one recording at a
+ * time; and a program for a single recording.
+ */
+import { type EngineContext, EngineError, type Resident } from '../contract/index.ts';
+import type { Model, UsableFile } from './models.ts';
+import { findHost } from './program.ts';
+import { hardLimitMs } from './run-whisper-cli.ts';
+import { decodeBytes, type Heard, isSegment, type Segment, toHeard } from './transcript.ts';
+import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
+import { LineSplitter, toJsonLine } from '../../lib/json-lines.ts';
+import { isObject, parseObject } from '../../lib/json.ts';
+import { lastLine } from '../../lib/text.ts';
+
+interface LoadedModelsOptions {
+  readonly slots: number;
+  readonly idleUnloadMs: number;
+  /** Path of whisper-cli, if it was found. */
+  readonly program: () => string | undefined;
+}
+
+/** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
+export const spinLimit = { GOMP_SPINCOUNT: '10000' };
+
+export function createLoadedModels(
+  { slots, idleUnloadMs, program }: LoadedModelsOptions,
+  context: Pick<EngineContext, 'resident' | 'dataDir'>,
+) {
+  /** Empty where the program for it was not built, and where silence is removed: whisper.cpp does that only with its own state. */
+  function residentsOf({ id, file, vad, download }: Model, found: UsableFile): readonly Resident[] {
+    const host = findHost(program(), context.dataDir);
+    if (host === undefined || vad !== undefined) return [];
+    const facts = {
+      program: host,
+      args: [file],
+      ...(download !== undefined && { files: [file] }),
+      env: spinLimit,
+      version: found.stamp,
+      memory: needOf(found),
+      idleUnloadMs,
+    };
+    const names = Array.from({ length: slots }, (_, slot) => (slots === 1 ? id : `${id} (${slot + 1})`));
+    return names.map((name) => context.resident({ name, ...facts }));
+  }
+
+  return {
+    /** One that can begin now, best a loaded one; undefined: whisper-cli has to do it. */
+    free(model: Model, file: UsableFile): Resident | undefined {
+      const free = residentsOf(model, file).filter(({ isFree }) => isFree);
+      return free.find(({ state }) => state === 'loaded') ?? free.find(({ state }) => state === 'loading') ?? free[0];
+    },
+    isLoading(model: Model, file: UsableFile): boolean {
+      const states = residentsOf(model, file).map(({ state }) => state);
+      return states.includes('loading') && !states.includes('loaded');
+    },
+  };
+}
+
+/** Bytes. whisper.cpp's README has 273 MB for a file of 75, 388 for 142, 852 for 466, 2.1 GB for 1.5, 3.9 GB for 2.9. */
+export const needOf = ({ bytes }: UsableFile): number => Math.round(1.25 * bytes) + 200 * 2 ** 20;
+
+export async function runHost(
+  host: Pick<Resident, 'call'>,
+  call: WhisperCall,
+  { signal, onRaw }: WhisperOptions,
+): Promise<Heard> {
+  const transcription: Segment[] = [];
+  const done = await host.call(questionOf(call), {
+    signal,
+    onMessage({ segment }) {
+      if (!isSegment(segment)) throw unexpected();
+      transcription.push(segment);
+      if (segment.offsets) onRaw?.({ ...segment.offsets, text: decodeBytes(segment.text) });
+    },
+  });
+  if (!isObject(done) || typeof done.language !== 'string') throw unexpected();
+  if (call.translate && done.translated !== true) throw unexpected(); // a program of an earlier release
+  return toHeard({ result: { language: done.language }, transcription }, call.wanted);
+}
+
+function questionOf({ sound, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
+  const { carriesPrompt, translate, audioContext = 0 } = call;
+  const words = wanted.timestamps.includes('word');
+  return { ...sound, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
+}
+
+function unexpected(): EngineError {
+  const cause = new Error('whisper-host wrote a message of an unexpected structure');
+  return new EngineError('engine-failed', 'The loaded model failed.', { cause });
+}
+
+const longestMessage = 1_048_576;
+
+export function singleHost(program: string, modelFile: string, context: EngineContext): Pick<Resident, 'call'> {
+  return {
+    async call(question, { signal, onMessage }) {
+      const answered = Promise.withResolvers<undefined>();
+      async function* input() {
+        yield Buffer.from(toJsonLine({ ...question, id: 1 }));
+        await answered.promise; // it ends when its stdin closes
+      }
+      const call = { signal, timeoutMs: hardLimitMs, cwd: '/', env: spinLimit, input: input() };
+      const { output, exit } = context.start(program, [modelFile], call);
+      const lines = new LineSplitter(longestMessage, 'throw');
+      try {
+        for await (const chunk of output) {
+          for (const line of lines.push(chunk)) {
+            const { id, ...message } = parseObject(line) ?? {};
+            if ('error' in message) throw failed(String(message.error));
+            if ('done' in message) return message.done;
+            if (id !== undefined) onMessage?.(message);
+          }
+        }
+      } finally {
+        answered.resolve(undefined);
+      }
+      const { code, stderr } = await exit;
+      throw failed(`whisper-host ended with exit code ${String(code)}; output: ${lastLine(stderr)}`);
+    },
+  };
+}
+
+function failed(why: string): EngineError {
+  return new EngineError('engine-failed', 'The transcription program failed.', { cause: new Error(why) });
+}
