@@ -11,10 +11,10 @@ export interface Span {
   readonly endMs: number;
 }
 
-/** A recording that the service has sniffed and stored on local disk. It is deleted when its request ends. */
+/** A recording that the service has sniffed and stored on local disk. It is deleted when its request or its job ends. */
 export interface Recording {
   readonly path: string;
-  /** Size in bytes, 1 to 26214400; with `slice`, that of a file with the slice alone. */
+  /** Size in bytes: 1 to 26214400, for the recording of a job up to TRANSCRIBE_JOB_MAX_MB. With `slice`, the size of the slice. */
   readonly bytes: number;
   /** Detected from the first bytes; the client's file name and media type are ignored. */
   readonly container: Container;

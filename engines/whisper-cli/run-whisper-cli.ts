@@ -3,12 +3,8 @@ import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
 import { lastLine } from '../../lib/text.ts';
 import { toFile } from '../../lib/wav.ts';
-import { spinLimit } from './whisper-host.ts';
 import { type Heard, readSegmentLine, readTranscript } from './transcript.ts';
-import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
-
-/** Safety net only: the caller's signal carries the real timeout. */
-export const hardLimitMs = 24 * 3_600_000;
+import { hardLimitMs, spinLimit, type WhisperCall, type WhisperOptions } from './whisper-call.ts';
 
 export async function runWhisperCli(
   call: WhisperCall,

@@ -2,6 +2,12 @@
 import type { Decoded } from '../contract/index.ts';
 import type { RawSegment, Wanted } from './transcript.ts';
 
+/** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
+export const spinLimit = { GOMP_SPINCOUNT: '10000' };
+
+/** Safety net only: the caller's signal carries the real timeout. */
+export const hardLimitMs = 24 * 3_600_000;
+
 export interface WhisperCall {
   /** Path of whisper-cli. */
   readonly program: string;

@@ -5,9 +5,8 @@
 import { type EngineContext, EngineError, type Resident } from '../contract/index.ts';
 import type { Model, UsableFile } from './models.ts';
 import { findHost } from './program.ts';
-import { hardLimitMs } from './run-whisper-cli.ts';
 import { decodeBytes, type Heard, isSegment, type Segment, toHeard } from './transcript.ts';
-import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
+import { hardLimitMs, spinLimit, type WhisperCall, type WhisperOptions } from './whisper-call.ts';
 import { LineSplitter, toJsonLine } from '../../lib/json-lines.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { lastLine } from '../../lib/text.ts';
@@ -18,9 +17,6 @@ interface LoadedModelsOptions {
   /** Path of whisper-cli, if it was found. */
   readonly program: () => string | undefined;
 }
-
-/** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
-export const spinLimit = { GOMP_SPINCOUNT: '10000' };
 
 export function createLoadedModels(
   { slots, idleUnloadMs, program }: LoadedModelsOptions,

@@ -108,8 +108,7 @@ export class Assets {
     for (const asset of assets) this.#byId.set(asset.id, [...this.#declared(asset.id), asset]);
   }
 
-  // // -------------------------------------------------------------------------------------------------------- the
-  // states
+  // ----------------------------------------------------------------------------------------------------- states
 
   /** Lists the groups; those that the settings need come first. */
   async list(): Promise<GroupStatus[]> {
