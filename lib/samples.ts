@@ -7,7 +7,7 @@ export interface SampleFormat {
   readonly read: (view: DataView, offset: number) => number;
 }
 
-/** By mediabunny's names; little-endian unless the name says otherwise. */
+/** Encodings by mediabunny's names; little-endian unless the name says otherwise. */
 export const sampleFormats = {
   'pcm-u8': { bytes: 1, read: (view, at) => (view.getUint8(at) - 128) / 128 },
   'pcm-s8': { bytes: 1, read: (view, at) => view.getInt8(at) / 128 },

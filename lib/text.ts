@@ -8,7 +8,7 @@ const longest = 200;
 
 /**
  * Returns the last line of a program's output, for the log. Earlier lines may repeat source code or the program's
- * input. A line with JSON may be a question or an answer and is left out.
+ * input. A line with JSON may be a request or a response, and is omitted.
  */
 export function lastLine(output: string): string {
   const line =
@@ -23,7 +23,7 @@ export function lastLine(output: string): string {
 /** Candidates for keys, found in linear time: a match takes the whole word. */
 const keyLike = /\b(?:sk|pk|rk|gsk|hf|xai|key|bearer|token)[-_: ]+[\w*.-]{8,}/gi;
 
-/** Characters that are examined; what follows is dropped. */
+/** Number of characters that are examined; the rest is dropped. */
 const examined = 65_536;
 
 /** Replaces what looks like a key, including masked keys such as "sk-ab12****wxyz": it has a digit or an asterisk. */

@@ -1,6 +1,6 @@
 /**
- * Reads and writes WAV. Reads it from its beginning, also while it is written or received: integers, floats, A-law and
- * mu-law.
+ * Reads and writes WAV with integers, floats, A-law or mu-law. Reads it from its beginning, also while it is written or
+ * received.
  */
 import { createReadStream } from 'node:fs';
 import { type FileHandle, stat, writeFile } from 'node:fs/promises';
@@ -52,7 +52,7 @@ export interface WavLayout {
   readonly bytes: number;
 }
 
-/** By WAV's format code and bits per sample, in whole bytes. */
+/** Encodings by WAV's format code and bits per sample, in whole bytes. */
 const formats: Readonly<Record<string, SampleFormat>> = {
   '1/8': sampleFormats['pcm-u8'],
   '1/16': sampleFormats['pcm-s16'],
@@ -87,7 +87,7 @@ export function isWav(head: Buffer): boolean {
   return audioSignatures.wav.test(head.toString('latin1', 0, 12));
 }
 
-/** Rejects what is not mono or stereo at 8 to 48 kHz. */
+/** Accepts only mono and stereo at 8 to 48 kHz. */
 export async function readSpeechHeader(bytes: ByteReader): Promise<WavLayout> {
   const layout = await readWavHeader(bytes);
   const { channels, sampleRate } = layout;
@@ -137,7 +137,7 @@ function readFormat(chunk: Buffer): Omit<WavLayout, 'bytes'> {
   return { sampleRate, channels, format };
 }
 
-/** Mono s16. */
+/** Yields the samples as mono s16. */
 export async function* readSamples(bytes: ByteReader, layout: WavLayout): AsyncGenerator<Int16Array> {
   for await (const frames of framesOf(bytes, layout)) {
     yield toMono(frames, layout);
@@ -205,12 +205,12 @@ export interface WavSlice {
 
 export const samplesPerMs = sampleRate / 1000;
 
-/** Where a millisecond begins in the file. */
+/** Offset of a millisecond in the file. */
 const placeOf = (ms: number): number => headerBytes + 2 * samplesPerMs * ms;
 
 export const lengthOf = ({ startMs, endMs }: Omit<WavSlice, 'wavPath'>): number => endMs - startMs;
 
-/** Size of a WAV file with this sound alone. */
+/** Size of a WAV file that contains only this slice. */
 export const bytesOf = (slice: WavSlice): number => placeOf(lengthOf(slice));
 
 export function readSlice(slice: WavSlice): AsyncGenerator<Int16Array> {
@@ -219,7 +219,10 @@ export function readSlice(slice: WavSlice): AsyncGenerator<Int16Array> {
   return readSamples(bytes, { ...layout, bytes: bytesOf(slice) - headerBytes });
 }
 
-/** A WAV file with this sound alone: its own if there is nothing else in it, else one that is written to `path`. */
+/**
+ * Returns a WAV file that contains only this slice: the same file if it contains nothing else, else a new one at
+ * `path`.
+ */
 export async function toFile(
   { wavPath, startMs, endMs }: WavSlice,
   path: string,

@@ -1,4 +1,4 @@
-/** Builds the service from its settings (registry, services, router, app, server), and ends it. */
+/** Builds the service from its settings (registry, services, router, app, server), and stops it. */
 import { getHeapStatistics } from 'node:v8';
 import type { Registry } from './engine-host/registry/registry.ts';
 import { createApp, type RequestListener } from './http/app.ts';
@@ -163,7 +163,7 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
 
   async function stop(): Promise<void> {
     await server.close();
-    await app.leaveFleet(); // its own requests may have needed it
+    await app.leaveFleet(); // requests of this node may have needed the fleet
     timers.forEach(clearTimeout);
     await app[Symbol.asyncDispose]();
     // The metrics end last: until then, they show what the shutdown waits for.
@@ -196,7 +196,7 @@ async function openServers(
   }
 }
 
-/** Throws a `RegistryError` or a `SettingsError`. The app collects no metrics: these need a server of their own. */
+/** Throws a `RegistryError` or a `SettingsError`. The app collects no metrics, which need a server of their own. */
 export async function openApp(options: ServiceOptions): Promise<App> {
   return openProbedApp(options, defaultTuning, undefined);
 }
@@ -347,7 +347,7 @@ function openApi<Operations extends AnyOperations<Operations>>(
   return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
 }
 
-/** A sixteenth of the heap for each of the two; the shared budget fits at least the largest valid request. */
+/** Each of the two budgets has a sixteenth of the heap; the shared one fits at least the largest valid request. */
 function memoryForBodies(): BudgetSize {
   const share = getHeapStatistics().heap_size_limit / 16;
   return { reserve: share, shared: Math.max(share, largestRequestBody()) };

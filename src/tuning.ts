@@ -1,17 +1,17 @@
-/** Times and sizes that no setting changes. Tests pass others; the npm package does not export them. */
+/** Times and sizes that no setting changes. Tests override them; the npm package does not export them. */
 import type { EngineTimeouts } from './engine-host/guard/timeouts.ts';
 import { defaultMinRate } from './http/body/min-rate.ts';
 import type { BudgetSize } from './http/body/body-budget.ts';
 import type { ConnectionLimits } from './http/connection/listener.ts';
 
-/** Times are milliseconds. */
+/** Times are in milliseconds. */
 export const defaultTuning = {
   /** Timeout for a JSON body to arrive. */
   bodyTimeoutMs: 5 * 60_000,
   /** Timeout for a recording to arrive. */
   uploadTimeoutMs: 60 * 60_000,
   minRate: defaultMinRate,
-  /** How long an event stream waits for its provider before it sends its head. */
+  /** Time that an event stream waits for its provider before it sends its head. */
   streamHoldMs: 5_000,
   /** Silence on an event stream before a heartbeat. */
   heartbeatMs: 15_000,
@@ -19,11 +19,11 @@ export const defaultTuning = {
   interimMs: 2 * 60_000,
   /** Time without a reader that ends the synthesis of a clip. */
   clipUnreadMs: 15_000,
-  /** How long a complete clip is kept after its last read. */
+  /** Time that a complete clip is kept after its last read. */
   clipKeepMs: 10 * 60_000,
 };
 
-/** What is absent has its default where it is used. */
+/** The modules that use the optional fields have their defaults. */
 export interface Tuning extends Readonly<typeof defaultTuning> {
   readonly bodyBudget?: BudgetSize;
   /** Delays before the retries of a failed part of a job. */

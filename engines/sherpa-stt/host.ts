@@ -1,19 +1,20 @@
 /**
- * Keeps one model in memory and transcribes with it. sherpa-onnx ends its process on bad files, and contains eSpeak NG
- * (GPL-3.0): so this is a program of its own.
+ * Keeps one model in memory and transcribes with it. It is a separate program, because sherpa-onnx exits on invalid
+ * files and contains eSpeak NG (GPL-3.0).
  *
- * Question: `WavSlice`. Answers: `RecognizedPiece`, in order. A piece that is at work cannot be stopped.
+ * A request is a `WavSlice`; the responses are `RecognizedPiece`s, in order. A piece cannot be aborted once it has
+ * started.
  */
 import { readSlice, sampleRate, type WavSlice } from '../../lib/wav.ts';
 import { serveQuestions, type Question } from '../lib/host-program/host-program.ts';
 import { loadLibrary, toFloats } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';
 
-/** Its only argument, as JSON. */
+/** The only command-line argument, as JSON. */
 export interface HostOptions {
   /** The directory of the package sherpa-onnx-node. */
   readonly library: string;
-  /** sherpa-onnx's `modelConfig`. */
+  /** The `modelConfig` of sherpa-onnx. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly threads: number;
 }
@@ -22,7 +23,7 @@ export interface RecognizedPiece {
   readonly startMs: number;
   readonly endMs: number;
   readonly tokens: readonly string[];
-  /** When each of the tokens begins, in milliseconds from the start of the sound. */
+  /** Start of each token, in milliseconds from the start of the slice. */
   readonly starts: readonly number[];
 }
 

@@ -21,7 +21,7 @@ import { transcribe } from './transcribe.ts';
 
 const defaultWaiting = 32;
 
-/** Id of its asset group: `npm run setup -- stt`. */
+/** Id of the asset group: `npm run setup -- stt`. */
 const part = 'stt';
 
 export default defineEngine<'transcription', Options>({
@@ -100,8 +100,8 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
 const supports = ['segment', 'word'] as const;
 
 /**
- * Bytes of memory: the library copies the file (2 * bytes + 100 MB, measured with generated weights). A piece takes
- * more.
+ * Memory in bytes: the library copies the file (2 * bytes + 100 MB, measured with generated weights), and each piece
+ * needs more.
  */
 const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
 

@@ -1,4 +1,4 @@
-/** CTC models of NVIDIA NeMo, as the scripts of sherpa-onnx export them. */
+/** CTC models of NVIDIA NeMo, exported by the scripts of sherpa-onnx. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Unusable, explained, readText, rememberFiles } from '../lib/model-files.ts';
@@ -28,7 +28,7 @@ function inspectModel(file: string, tokens: string): ModelFacts {
   return { file, bytes, config: { nemoCtc: { model: file }, tokens }, marksWords };
 }
 
-/** Checks the values for which sherpa-onnx would end its process: it exits, or divides by a factor of 0. */
+/** Rejects values that make sherpa-onnx exit or divide by 0. */
 function vocabularySize(metadata: ReadonlyMap<string, string>): number {
   const type = metadata.get('model_type');
   if (type === undefined || !modelTypes.includes(type))
@@ -47,14 +47,14 @@ function countOf(metadata: ReadonlyMap<string, string>, key: string): number {
   return Number(value);
 }
 
-/** The tables of NeMo's models have less than 0.1 MB. */
+/** The tables of NeMo's models are smaller than 0.1 MB. */
 const longestTable = 4_194_304;
 
 const blanks = ['<blk>', '<blank>', '<eps>'];
 
 /**
- * tokens.txt: a symbol and its id a line. Throws `Unusable` for what ends the process of sherpa-onnx, such as an id
- * below `size` without a symbol.
+ * Each line of tokens.txt is a symbol and its id. Throws `Unusable` for content that makes sherpa-onnx exit, such as an
+ * id below `size` without a symbol.
  */
 function readTokens(file: string, size: number): { readonly marksWords: boolean } {
   const lines = readText(file, longestTable).split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
@@ -66,7 +66,7 @@ function readTokens(file: string, size: number): { readonly marksWords: boolean 
   return { marksWords: symbols.some((symbol) => /^[▁ ]/.test(symbol)) };
 }
 
-/** A line with an id alone is that of the space. */
+/** A line without a symbol is the token of the space. */
 function readLine(line: string): [id: number, symbol: string] {
   const columns = line.split(/[ \t\r]+/).filter((column) => column !== '');
   const [id = '', symbol = ' ', ...more] = columns.reverse();

@@ -1,19 +1,19 @@
-/** Cuts a recording at its quietest places into pieces of the length that a model accepts. */
+/** Cuts a recording at its quietest points into pieces of the length that a model accepts. */
 import { quietestPlace } from '../../lib/quietest-place.ts';
 import { sampleRate } from '../../lib/wav.ts';
 
 export interface Piece {
-  /** Number of samples before the piece. */
+  /** Offset of the piece, in samples. */
   readonly start: number;
   readonly samples: Int16Array;
 }
 
 /** A piece uses memory in proportion to its length, and its features are computed synchronously. */
 const longest = 30 * sampleRate;
-/** The part of a piece in which it may end. */
+/** A piece ends at the quietest point of its last 10 s. */
 const searchMs = 10_000;
 
-/** Yields pieces at 16 kHz. The samples of a piece are valid until the next one. */
+/** Yields pieces at 16 kHz. The samples of a piece are valid until the next piece is requested. */
 export async function* piecesOf(sound: AsyncIterable<Int16Array>): AsyncGenerator<Piece> {
   const buffer = new Int16Array(longest);
   let [start, filled] = [0, 0];

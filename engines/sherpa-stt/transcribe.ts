@@ -1,4 +1,4 @@
-/** The way of a recording: decoded, then transcribed piece by piece by the program (host.ts). */
+/** Decodes a recording, then transcribes it piece by piece with the program in host.ts. */
 import {
   EngineError,
   type EngineContext,

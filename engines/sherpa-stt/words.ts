@@ -3,7 +3,7 @@ import type { TimedText } from '../contract/index.ts';
 import type { RecognizedPiece } from './host.ts';
 
 export interface Word extends TimedText {
-  /** Start of its last token. */
+  /** Start of the last token of the word. */
   readonly lastMs: number;
 }
 
@@ -12,7 +12,7 @@ const pauseMs = 1_000;
 
 const sentenceEnd = /[.!?…。！？]$/;
 
-/** A word ends where the next token begins, and the last word with the piece. */
+/** A word ends where the next token begins; the last word ends with the piece. */
 export function wordsOf({ endMs, tokens, starts }: RecognizedPiece, marksWords: boolean): Word[] {
   const words: { text: string; startMs: number; lastMs: number; endMs: number }[] = [];
   let isInWord = false;

@@ -22,14 +22,14 @@ const project = join(import.meta.dirname, 'host');
 
 export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' | 'start' | 'log'> {
   readonly signal: AbortSignal;
-  /** From 0 to 1. */
+  /** Called with a fraction from 0 to 1. */
   readonly progress: (fraction: number) => void;
   readonly source?: PackagePart;
-  /** In order: each is installed before the next one is compiled. */
+  /** The programs to build. Each is installed before the next one is compiled. */
   readonly programs: readonly Program[];
 }
 
-/** whisper.cpp 1.9.1. The package's own JavaScript is neither used nor unpacked. */
+/** Contains whisper.cpp 1.9.1. The JavaScript of the package is not unpacked. */
 export const whisperSource: PackagePart = {
   name: 'nodejs-whisper',
   version: '0.3.1',
@@ -37,18 +37,18 @@ export const whisperSource: PackagePart = {
   path: 'package/cpp/whisper.cpp',
 };
 
-/** Removes what is left of an interrupted build, for when there is nothing to build any more. */
+/** Removes the files of an interrupted build. Call it when nothing is left to build. */
 export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
   if (!isLocked(lockOf(builtProgramPath(dataDir)))) await removeToolDirectories(resolve(dataDir), prefix);
 }
 
 /**
- * Builds programs for this machine (whisper.cpp compiles with -march=native), but for those that exist. The caller holds the
- * lock of whisper-cli. An interrupted build is resumed: what it has compiled is kept.
+ * Builds the missing programs for this machine (whisper.cpp compiles with -march=native). The caller holds the lock of
+ * whisper-cli. An interrupted build is resumed with its compiled objects.
  *
- * Takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing tools or
- * contains the last lines of the failed command, or with the signal's reason. Leaves no process, and no files but those
- * that the next call resumes from.
+ * A build takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing
+ * tools or contains the last lines of the failed command, or with the signal's reason. A failed build leaves no
+ * process, and only the files that the next call resumes from.
  */
 export async function buildWhisper(build: Build): Promise<void> {
   const pathOf = (program: Program) => builtProgramPath(build.dataDir, program);
@@ -73,14 +73,14 @@ export async function buildWhisper(build: Build): Promise<void> {
       return await buildIn(directory, tools, missing, build);
     } catch (error) {
       if (!directory.isResumed || signal.aborted) throw error;
-      build.log.warn({ reason: messageOf(error) }, 'an interrupted build cannot be resumed, and begins again');
+      build.log.warn({ reason: messageOf(error) }, 'cannot resume an interrupted build; starting over');
     }
   }
   await using directory = await open();
   await buildIn(directory, tools, missing, build);
 }
 
-/** What compiled objects depend on: they are for this processor, and know the paths of their sources. */
+/** Compiled objects depend on the sources, on their paths, and on the processor. */
 async function keyOf(source: PackagePart): Promise<string> {
   const names = (await readdir(project)).toSorted();
   const contents = await Promise.all(names.map((name) => readFile(join(project, name), 'utf8')));
@@ -101,7 +101,7 @@ async function buildIn(
   const source = await unpackSource(directory, tools, build.source ?? whisperSource);
   const compile = await configure(directory, tools, source, build);
   for (const [index, program] of missing.entries()) {
-    // The second one has little left to compile.
+    // The second program has little left to compile.
     const [from, to] = missing.length === 1 ? [0, 1] : index === 0 ? [0, 0.9] : [0.9, 1];
     const compiled = await compile(program, (fraction) => build.progress(from + fraction * (to - from)));
     // Smoke test: a program that cannot run on this machine fails here, not with the first recording.
@@ -110,7 +110,7 @@ async function buildIn(
   }
 }
 
-/** Has its name when it is complete. */
+/** The folder gets its name when it is complete. */
 async function unpackSource(directory: ToolDirectory, tools: Toolchain, part: PackagePart): Promise<string> {
   const source = join(directory.path, 'source');
   if (!existsSync(source)) await rename(await unpackPart(part, directory, tools), source);
@@ -138,7 +138,7 @@ async function configure({ path, run }: ToolDirectory, { cmake }: Toolchain, sou
   };
 }
 
-/** An assembler that is killed leaves an empty object, which make takes for a new one. */
+/** An assembler that is killed leaves an empty object file, which make considers up to date. */
 async function removeEmptyObjects(out: string): Promise<void> {
   const names = await readdir(out, { recursive: true });
   for (const path of names.filter((name) => name.endsWith('.o')).map((name) => join(out, name))) {

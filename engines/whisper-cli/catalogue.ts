@@ -1,6 +1,6 @@
 import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
 
-/** The digest is that of upstream's download script, found alike in several independent public repositories. */
+/** The digest is from upstream's download script, and the same in several independent public repositories. */
 function whisper(name: string, sizeMiB: number, digest: string): CatalogueModel {
   return {
     title: `Whisper ${name}`,
@@ -9,7 +9,7 @@ function whisper(name: string, sizeMiB: number, digest: string): CatalogueModel 
   };
 }
 
-/** A part of upstream's list. */
+/** A subset of upstream's models. */
 export const catalogue = new Catalogue('https://huggingface.co/ggerganov/whisper.cpp/resolve/main', 'models', {
   tiny: whisper('tiny', 75, 'bd577a113a864445d4c299885e0cb97d4ba92b5f'),
   base: whisper('base', 142, '465707469ff3a37a2b9b8d8f89f2f99de7299dac'),

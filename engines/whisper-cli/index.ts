@@ -1,4 +1,4 @@
-/** Local transcription: our decoder and the whisper-cli program. Recordings stay on this machine. */
+/** Local transcription with whisper.cpp. Recordings stay on this machine. */
 import { existsSync } from 'node:fs';
 import {
   EngineError,
@@ -60,7 +60,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     availability,
   );
 
-  /** The service asks this only once all assets are there. */
+  /** The service calls this only if all assets are installed. */
   async function availability(model: Model): Promise<Availability> {
     const file = await model.inspect();
     if (!file.ok) return unavailable('model-file-missing', `${file.detail}.`);
@@ -109,7 +109,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         hostProgram: model.vad === undefined ? findHost(found, context.dataDir) : undefined,
       };
       return queue.run(async ({ threads = 1 }) => {
-        const now = await model.inspect(); // it may have been replaced since
+        const now = await model.inspect(); // the file may have been replaced since
         const free = () => (now.ok ? freeHost(model, now) : undefined);
         return transcribe({ ...job, threads, free }, context, options);
       }, options);
@@ -136,7 +136,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 const pulledModel = (name: string, context: EngineContext): Model =>
   toModel({ id: pulledId(name), name: catalogue.titleOf(name), file: catalogue.pathOf(name, context) }, context);
 
-/** The settings may name whisper-cli: then only the program that keeps models loaded can be built. */
+/** If the settings name whisper-cli, only whisper-host can be built. */
 function programAssets(options: Options, context: EngineContext, program: Cached<string | undefined>) {
   const isNamed = options.program !== undefined || (context.env.WHISPER_CLI ?? '') !== '';
   const both = ['whisper-cli', 'whisper-host'] as const;
@@ -152,7 +152,7 @@ function programAssets(options: Options, context: EngineContext, program: Cached
   if (isThere() && hasHost()) void removeUnfinishedBuild(context.dataDir).catch((err: unknown) => context.log.warn({ err }, 'an unfinished build could not be removed')); // prettier-ignore
   return {
     needed: isNamed ? [] : [asset('whisper-cli', { title: 'whisper.cpp', isReady: isThere }, wanted)],
-    // Nothing is compiled unasked where whisper-cli works.
+    // whisper-host is not built automatically: transcription works without it.
     extras: wanted.slice(1).map((id) => asset(id, { title: 'whisper-host', isReady: hasHost }, [id])),
   };
 }
@@ -168,13 +168,13 @@ function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pic
   return { file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
 
-/** Why the package for this platform is there in vain. */
+/** Returns why the installed package for this platform cannot be used. */
 function packageProblem(): string | undefined {
   const packaged = packagedWhisper();
   return packaged && 'problem' in packaged ? packaged.problem : undefined;
 }
 
-/** The service itself lists the assets that it can install. */
+/** Assets that can be installed are not findings: the service lists them itself. */
 async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding[]> {
   const what = 'whisper-cli';
   const problem = packageProblem();
@@ -183,7 +183,7 @@ async function inspectProgram(program: FoundProgram | undefined, context: Engine
   return [{ what, ok: true, detail: facts.filter((fact) => fact !== undefined).join(', ') }];
 }
 
-/** Nothing is missing without it. */
+/** whisper-host is optional, so its absence is not a failure. */
 function inspectHost(host: string | undefined): Finding {
   const slower = `not built: the model is loaded for each recording; \`${setupCommand}\` builds it`;
   return { what: 'whisper-host', ok: true, detail: host ?? slower };

@@ -14,7 +14,7 @@ export type ModelFile =
       readonly ok: false;
       /** `missing` includes files that this process may not read. */
       readonly problem: 'missing' | 'not-a-model' | 'truncated';
-      /** A sentence without a full stop that names the file. */
+      /** A sentence that names the file, without a period. */
       readonly detail: string;
     };
 
@@ -23,8 +23,8 @@ export type ModelFile =
  * without reading their data. whisper-cli itself accepts a file that ends before its tensors, returns an empty
  * transcript and exits with 0.
  *
- * Synchronous on purpose: the walk is a chain of 170 to 1,300 tiny reads that takes 2 to 7 ms in total, and ten times
- * as long if each read goes through the thread pool.
+ * The function is synchronous: the walk is a chain of 170 to 1,300 tiny reads that takes 2 to 7 ms in total, and ten
+ * times as long if each read goes through the thread pool.
  */
 export function inspectModelFile(path: string): ModelFile {
   try {
@@ -58,7 +58,10 @@ function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-mo
 const magic = 0x67676d6c;
 const smallestMultilingualVocabulary = 51_865;
 
-/** Block size in bytes and values per block, by ggml type number. Only the types that whisper.cpp's tools write. */
+/**
+ * Block size in bytes and values per block, by ggml type number. The table has only the types that whisper.cpp's tools
+ * write.
+ */
 const blocks: Readonly<Record<number, { readonly bytes: number; readonly values: number }>> = {
   0: { bytes: 4, values: 1 }, // f32
   1: { bytes: 2, values: 1 }, // f16

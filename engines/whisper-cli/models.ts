@@ -1,4 +1,4 @@
-/** The model files of the settings. */
+/** The model files that the settings name. */
 import { stat } from 'node:fs/promises';
 import { type EngineContext, EngineError, type Feature } from '../contract/index.ts';
 import { catalogue } from './catalogue.ts';
@@ -12,9 +12,9 @@ type InspectedFile = ModelFile & { readonly stamp: string };
 export type UsableFile = Extract<InspectedFile, { readonly ok: true }>;
 
 export interface Model extends ModelOptions {
-  /** Which of the catalogue's models its file stands for, when it lies where downloads go. */
+  /** Id of the catalogue's model whose download path is `file`; undefined for other files. */
   readonly download: string | undefined;
-  /** A look at the file; free when it has not changed. */
+  /** Inspects the file again only if it has changed. */
   readonly inspect: () => Promise<InspectedFile>;
 }
 
@@ -35,7 +35,7 @@ export async function featuresOf({ vad, download, inspect }: Model): Promise<rea
   ];
 }
 
-/** A look at a model file is worth milliseconds; it is taken again only when the file has changed. */
+/** Inspecting a model file takes milliseconds, so the result is kept until the file changes. */
 function remember(path: string): () => Promise<InspectedFile> {
   let seen: { readonly stamp: string; readonly found: InspectedFile } | undefined;
   return async () => {

@@ -1,17 +1,17 @@
-/** Programs that need no compiler: our own packages for a platform (packages/), where npm has installed one beside us. */
+/** Finds the prebuilt programs in the npm package for this platform (packages/), if it is installed. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { isExecutable } from '../../lib/find-executable.ts';
 import { isObject, parseObject, textOf } from '../../lib/json.ts';
 
-/** A program, or why the package that is there cannot be used. */
+/** The program, or why the installed package cannot be used. */
 export type Packaged = { readonly program: string } | { readonly problem: string };
 
 export interface PackageOptions {
-  /** From where `import` would find the package. */
+  /** The package is resolved from this file URL. */
   readonly from: string;
-  /** Undefined without glibc. */
+  /** Version of glibc; undefined if the system has another C library. */
   readonly glibc?: string | undefined;
 }
 
@@ -19,13 +19,13 @@ const packageName = `@parlance/whisper-${process.platform}-${process.arch}`;
 
 let found: { readonly packaged: Packaged | undefined } | undefined;
 
-/** Undefined where it is not installed. Looks once. */
+/** Undefined if the package is not installed. The result is cached. */
 export function packagedWhisper(): Packaged | undefined {
   found ??= { packaged: openPackage({ from: import.meta.url }) };
   return found.packaged;
 }
 
-/** The versions of the package and of the service must be the same: they speak a protocol of their own. */
+/** The package must have the version of the service, because their protocol may change with each version. */
 export function openPackage({ from, glibc = glibcVersion() }: PackageOptions): Packaged | undefined {
   const manifestPath = resolvePackage(`${packageName}/package.json`, from);
   if (manifestPath === undefined) return undefined;
@@ -52,13 +52,13 @@ function resolvePackage(file: string, from: string): string | undefined {
 function glibcVersion(): string | undefined {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork: boolean };
   const { excludeNetwork } = report;
-  report.excludeNetwork = true; // it would look up the names of open connections
+  report.excludeNetwork = true; // the report would look up the host names of open connections
   const { header } = report.getReport() as { readonly header: { readonly glibcVersionRuntime?: string } };
   report.excludeNetwork = excludeNetwork;
   return header.glibcVersionRuntime;
 }
 
-/** Versions such as 2.35. */
+/** Compares versions such as 2.35. */
 function isOlder(version: string | undefined, needed: string): boolean {
   if (version === undefined) return true;
   return version.localeCompare(needed, 'en', { numeric: true }) < 0;

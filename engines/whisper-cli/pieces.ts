@@ -1,28 +1,31 @@
-/** Which parts of a recording Whisper gets, when it is known where speech is. It pads every part to windows of 30 s. */
+/**
+ * Plans the pieces of a recording that Whisper transcribes, from the spans of speech. Whisper pads each piece to
+ * windows of 30 s.
+ */
 import type { Span } from '../contract/index.ts';
 
 const windowMs = 30_000;
-/** whisper.cpp ignores so much at the end. */
+/** whisper.cpp ignores the last 100 ms. */
 const ignoredMs = 100;
 
-/** Parts that are joined extend no further: to look at longer pieces would save little, and take longer. */
+/** Maximum length of joined spans: longer pieces save little and take longer to plan. */
 const longestJoinMs = 5 * windowMs;
 
-/** How often the encoder runs for so much sound. */
+/** Number of encoder runs for audio of this length. */
 export const encodesOf = (ms: number): number => Math.max(1, Math.ceil((ms - ignoredMs) / windowMs));
 
 interface Plan {
   readonly encodes: number;
-  /** How long all pieces take. */
+  /** Total length of the pieces. */
   readonly ms: number;
-  /** The first part of the last piece. */
+  /** Index of the first span of the last piece. */
   readonly from: number;
 }
 
 /**
- * Joins neighboring parts to pieces: so that the encoder runs as rarely as possible, and then with as little sound that is
- * no speech as possible. A piece is longer than a window only where its speech has no pause to cut in, or where that saves
- * an encode. Never more encodes than for the whole recording.
+ * Joins neighboring spans of speech to pieces, so that the encoder runs as rarely as possible, and then with as little
+ * silence as possible. A piece is longer than a window only if its speech has no pause to cut in, or if that saves an
+ * encoder run. The pieces never need more encoder runs than the whole recording.
  */
 export function planPieces(speech: readonly Span[], durationMs: number): readonly Span[] {
   const plans: Plan[] = [{ encodes: 0, ms: 0, from: 0 }];
@@ -35,7 +38,7 @@ export function planPieces(speech: readonly Span[], durationMs: number): readonl
   return isCheap ? pieces : [spanOf(speech[0], speech.at(-1))];
 }
 
-/** For the parts up to `last`: `plans` has the best one before each of them. */
+/** The best plan for the spans up to `last`. `plans` has the best plan before each span. */
 function bestPlan(speech: readonly Span[], index: number, last: Span, plans: readonly Plan[]): Plan {
   let best: Plan | undefined;
   for (let from = index; from >= 0; from -= 1) {

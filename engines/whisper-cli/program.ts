@@ -4,7 +4,7 @@ import type { EngineContext } from '../contract/index.ts';
 import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
 import { packagedWhisper } from './packaged.ts';
 
-/** What can be built: whisper.cpp's own program, and ours that keeps a model loaded (host/). */
+/** The programs that can be built: whisper.cpp's own, and whisper-host, which keeps a model loaded (host/). */
 export type Program = 'whisper-cli' | 'whisper-host';
 
 /** Path of a program that was built on this machine. */
@@ -14,11 +14,13 @@ export function builtProgramPath(dataDir: string, program: Program = 'whisper-cl
 
 export interface FoundProgram {
   readonly path: string;
-  /** For the doctor, such as "from PATH". */
+  /** Shown by the doctor, such as "from PATH". */
   readonly source: string;
 }
 
-/** Order: the settings, WHISPER_CLI, our package for this platform, PATH, the program built by `npm run setup`. */
+/**
+ * Searches the settings, WHISPER_CLI, the package for this platform, PATH, and the program built by `npm run setup`.
+ */
 export function findWhisper(named: string | undefined, context: EngineContext): FoundProgram | undefined {
   const { env, dataDir, resolve } = context;
   const path = named ?? env.WHISPER_CLI;
@@ -34,7 +36,7 @@ export function findWhisper(named: string | undefined, context: EngineContext): 
   return isExecutable(built) ? { path: built, source: 'built on this machine' } : undefined;
 }
 
-/** The program that keeps a model loaded: beside whisper-cli, or built by `npm run setup`. */
+/** Finds whisper-host: next to whisper-cli, or built by `npm run setup`. */
 export function findHost(whisperCli: string | undefined, dataDir: string): string | undefined {
   const beside = whisperCli === undefined ? [] : [join(dirname(whisperCli), 'whisper-host')];
   return [...beside, builtProgramPath(dataDir, 'whisper-host')].find(isExecutable);

@@ -1,4 +1,4 @@
-/** One recording with whisper-cli, which loads the model for it. */
+/** Transcribes one recording with whisper-cli, which loads the model each time. */
 import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
 import { lastLine } from '../../lib/text.ts';
@@ -11,7 +11,7 @@ export async function runWhisperCli(
   context: EngineContext,
   { signal, onRaw }: WhisperOptions,
 ): Promise<Heard> {
-  // A private working directory: builds with dynamic backends load libraries from the working directory.
+  // The working directory is private, because builds with dynamic backends load libraries from it.
   await using directory = await context.temporaryDirectory();
   const output = join(directory.path, 'out');
   const { path: file } = await toFile(call.sound, join(directory.path, 'sound.wav'), signal);
@@ -21,14 +21,14 @@ export async function runWhisperCli(
     cwd: directory.path,
     env: spinLimit,
     ...(onRaw && {
-      // It prints each segment as soon as it is done, also with `-np`, and flushes stdout after it.
+      // whisper-cli prints and flushes each segment as soon as it is complete, also with `-np`.
       onLine(line: string) {
         const raw = readSegmentLine(line);
         if (raw) onRaw(raw);
       },
     }),
   });
-  const log = exit.stderr; // stdout has the text of the recording
+  const log = exit.stderr; // stdout contains the transcript
   if (exit.code !== 0) {
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
     const cause = new Error(`whisper-cli ended with ${how}; output: ${lastLine(log)}`);
@@ -50,7 +50,7 @@ function argumentsOf(
   return [
     ...['-np', '-m', call.modelFile, '-l', call.language, '-t', String(call.threads), ...vad, ...sampling, ...context],
     ...[json, '-of', output, '-f', file, ...(translate ? ['-tr'] : [])],
-    // Last: the usage, which whisper-cli prints for an unknown option, repeats what it has read so far.
+    // The prompt comes last: the usage message of an unknown option repeats the arguments before it.
     ...(prompt === '' ? [] : [...(carriesPrompt ? ['--carry-initial-prompt'] : []), '--prompt', prompt]),
   ];
 }

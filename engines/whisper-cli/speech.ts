@@ -1,4 +1,4 @@
-/** The speech of a recording, transcribed piece by piece; nothing else of it is. */
+/** Transcribes only the speech of a recording, piece by piece. */
 import type { Decoded, Span, TimedText, Transcript, TranscriptionOptions } from '../contract/index.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { type Heard, isSpaced } from './transcript.ts';
@@ -6,12 +6,12 @@ import { encodesOf, planPieces } from './pieces.ts';
 
 type Callbacks = Pick<TranscriptionOptions, 'onSegment' | 'onProgress'>;
 
-/** `language`: Whisper's code, or `auto`. */
+/** `language` is Whisper's code, or `auto`. */
 export type Hear = (sound: Decoded, callbacks: Callbacks, language?: string) => Promise<Heard>;
 
 export interface SpeechJob {
   readonly whole: Decoded;
-  /** At least one part, in order. */
+  /** At least one span, in order. */
   readonly speech: readonly Span[];
   readonly language: string;
   readonly hear: Hear;
@@ -35,7 +35,7 @@ export async function transcribeSpeech(
     const heard = await hear(sound, callbacks, language);
     parts.push({ ...heard, transcript: shifted(heard.transcript, piece) });
     if (language !== 'auto' || heard.language === undefined) continue;
-    // To detect it takes an encode: again only for what was no speech after all, and if the pieces have saved one.
+    // Detecting the language takes an encoder run. It is repeated after a silent piece if the pieces have saved a run.
     if (heard.transcript.text !== '' || spareEncodes <= 0) language = heard.language;
     else spareEncodes -= 1;
   }

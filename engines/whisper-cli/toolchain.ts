@@ -1,6 +1,6 @@
 import { findExecutable } from '../../lib/find-executable.ts';
 
-/** Build tools: one of these programs must be on PATH; `debianPackage` provides one. */
+/** Build tools. One of `programs` must be on PATH; `debianPackage` provides one. */
 const needs = {
   npm: { programs: ['npm'], debianPackage: 'npm' },
   tar: { programs: ['tar'], debianPackage: 'tar' },
@@ -27,7 +27,7 @@ export interface Lack {
   readonly fix: string;
 }
 
-/** Undefined where whisper-cli can be built. */
+/** Undefined if whisper-cli can be built. */
 export const lackOfTools = (path: string | undefined): Lack | undefined => lookFor(path).lack;
 
 function lookFor(path = ''): { readonly found: Partial<Toolchain>; readonly lack: Lack | undefined } {

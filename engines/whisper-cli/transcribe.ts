@@ -1,4 +1,7 @@
-/** The way of a recording: decoded, then transcribed by a loaded model, or by a program of its own where none is free or it fails. */
+/**
+ * Decodes a recording, then transcribes it with a loaded model, or with a separate program if none is free or the model
+ * fails.
+ */
 import {
   EngineError,
   type Decoded,
@@ -19,13 +22,13 @@ import { transcribeSpeech, type Hear } from './speech.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
 export interface TranscribeJob extends Omit<WhisperCall, 'sound' | 'audioContext' | 'wanted' | 'carriesPrompt'> {
-  /** Finds the speech in the decoded recording; undefined: all of it is transcribed. */
+  /** Finds the speech in the decoded recording. If undefined, the whole recording is transcribed. */
   readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
-  /** Called when the recording is decoded: the loaded model that is free then, if any. */
+  /** Returns a loaded model that is free, if any. Called when the recording is decoded. */
   readonly free: () => Resident | undefined;
-  /** Path of whisper-host, where it can transcribe with this model. */
+  /** Path of whisper-host, if it supports this model. */
   readonly hostProgram: string | undefined;
-  /** Whether the encoder gets no more context than the recording needs. */
+  /** Limits the encoder context to the length of the recording. */
   readonly fitContext: boolean;
   readonly recording: Recording;
   readonly keywords?: readonly string[] | undefined;
@@ -51,7 +54,7 @@ export async function transcribe(
   return toTranscript({ result: {}, transcription: [] }, { durationMs, timestamps });
 }
 
-/** By a loaded model, or by whisper-cli. */
+/** Transcribes with a loaded model, or else with a separate program. */
 async function hearSound(
   sound: Decoded,
   {
@@ -82,13 +85,16 @@ async function hearSound(
     return await runHost(host, call, options);
   } catch (error) {
     signal.throwIfAborted();
-    if (!EngineError.is(error)) throw error; // a callback's
-    context.log.warn({ err: error }, 'the loaded model has failed; another program transcribes the recording');
+    if (!EngineError.is(error)) throw error; // thrown by a callback
+    context.log.warn({ err: error }, 'the loaded model failed; retrying with a separate program');
     return hearAlone(call, hostProgram, context, { signal, onRaw: report?.again() });
   }
 }
 
-/** By a program for this recording alone. Every user of the machine can read the arguments of whisper-cli. */
+/**
+ * Transcribes with a program for this recording alone. whisper-host is preferred for a prompt, because every user of
+ * the machine can read the arguments of whisper-cli.
+ */
 function hearAlone(
   call: WhisperCall,
   hostProgram: string | undefined,
@@ -100,24 +106,27 @@ function hearAlone(
 }
 
 /**
- * In characters. whisper.cpp uses the last 224 tokens only, and its tokenizer overflows the stack on a long word (1.9.1:
- * seen at 32,000 bytes, not at 20,000).
+ * Maximum number of characters. whisper.cpp uses only the last 224 tokens, and its tokenizer overflows the stack on a
+ * long word (1.9.1: seen at 32,000 bytes, not at 20,000).
  */
 const maxPromptLength = 2_000;
 
-/** An argument of a program cannot contain NUL, nor can JSON have half of a surrogate pair. */
+/** Program arguments cannot contain NUL, and JSON cannot contain lone surrogates. */
 function shorten(prompt: string): string {
   return Array.from(prompt.replaceAll('\0', ' ')).slice(-maxPromptLength).join('').toWellFormed();
 }
 
-/** Whisper was trained with the context of 30 s: some more than the recording fills, in steps that reuse its memory. */
+/**
+ * Whisper was trained with a context of 30 s, so the context is slightly longer than the recording. The steps let
+ * whisper.cpp reuse its memory.
+ */
 function contextFor(durationMs: number): number | undefined {
   const [perSecond, whole, spare, step] = [50, 1_500, 64, 64];
   const needed = Math.ceil(((durationMs / 1000) * perSecond + spare) / step) * step;
   return needed < whole ? needed : undefined;
 }
 
-/** A second run for the same recording finds the same segments: what has been reported is skipped. */
+/** A second run for the same recording returns the same segments, so those already reported are skipped. */
 function createReporter(durationMs: number, { onSegment, onProgress }: Omit<TranscriptionOptions, 'signal'>) {
   if (onSegment === undefined && onProgress === undefined) return undefined;
   const place = createTimeline(durationMs);

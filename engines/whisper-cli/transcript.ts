@@ -1,6 +1,6 @@
 /**
- * Turns the output of whisper.cpp into a transcript: its JSON (`-oj`, `-ojf`), the segments that it reports while it works,
- * and its tokens as words. Exit code 0 proves nothing: only valid JSON is a transcript.
+ * Turns the output of whisper.cpp into a transcript: its JSON (`-oj`, `-ojf`), the segments that it reports while it
+ * runs, and its tokens as words. Exit code 0 proves nothing: only valid JSON is a transcript.
  */
 import { readFile } from 'node:fs/promises';
 import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
@@ -17,7 +17,7 @@ interface WhisperJson {
 export interface Segment {
   readonly text: string;
   readonly offsets?: Offsets;
-  /** Only with `-ojf`. */
+  /** Present only with `-ojf`. */
   readonly tokens?: readonly Token[];
 }
 
@@ -28,7 +28,7 @@ export interface Wanted {
 
 export interface Heard {
   readonly transcript: Transcript;
-  /** Whisper's code, also for silence. */
+  /** Whisper's code; also present for silence. */
   readonly language: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function readTranscript(jsonPath: string, log: string, wanted: Want
   }
 }
 
-/** Throws if the JSON is invalid or lacks the times that are wanted. */
+/** Throws if the JSON is invalid. */
 export function parse(content: Buffer): WhisperJson {
   // Latin-1 keeps the bytes of characters that are cut between tokens.
   const parsed = parseJson(withoutControls(content.toString('latin1')));
@@ -55,7 +55,7 @@ export function parse(content: Buffer): WhisperJson {
   return parsed;
 }
 
-/** The log gets the error: V8's would quote the transcript. */
+/** The error is logged, and that of V8 would quote the transcript. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -109,7 +109,9 @@ function isArrayOf<T>(value: unknown, isItem: (item: unknown) => item is T): val
   return Array.isArray(value) && value.every(isItem);
 }
 
-/** As the program reports it: times in milliseconds that may exceed the recording, text with its spaces. */
+/**
+ * A segment as whisper.cpp reports it: its times in milliseconds may exceed the recording, and its text is not trimmed.
+ */
 export interface RawSegment {
   readonly from: number;
   readonly to: number;
@@ -123,7 +125,7 @@ function withoutNotes(text: string): string {
   return text.replace(notes, '');
 }
 
-/** Trimmed, with single spaces. */
+/** Trims the text and collapses its spaces. */
 export function tidy(text: string): string {
   return withoutControls(text).replace(/ {2,}/g, ' ').trim();
 }
@@ -135,8 +137,8 @@ function withoutControls(text: string): string {
 }
 
 /**
- * Call the returned function with the segments in order: it returns them clean, within the recording and without overlap,
- * or undefined for silence.
+ * The returned function takes the segments in order. It returns each one trimmed, within the recording and without
+ * overlap, or undefined for silence.
  */
 export function createTimeline(durationMs: number): (raw: RawSegment) => TimedText | undefined {
   let endMs = 0;
@@ -149,7 +151,7 @@ export function createTimeline(durationMs: number): (raw: RawSegment) => TimedTe
   };
 }
 
-/** Whole milliseconds. `high` wins over `low`. */
+/** Rounds to whole milliseconds. `high` takes precedence over `low`. */
 export function clamp(ms: number, low: number, high: number): number {
   return Math.min(Math.max(Math.round(ms), low), high);
 }
@@ -177,20 +179,25 @@ interface Offsets {
 export interface Token {
   /** Each character is one byte of UTF-8: whisper may cut a character between tokens. */
   readonly text: string;
-  /** Milliseconds; absent for tokens without a time. */
+  /** Times in milliseconds; absent for tokens without a time. */
   readonly offsets?: Offsets;
 }
 
-/** Whisper's codes of the languages without spaces between words: there each token is a word, as in openai/whisper. */
+/**
+ * Whisper's codes of the languages without spaces between words, in which each token is a word, as in openai/whisper.
+ */
 const unspacedLanguages = new Set(['zh', 'ja', 'th', 'lo', 'my', 'yue']);
 
 /** `language` is whisper's code. */
 export const isSpaced = (language: string | undefined): boolean => !unspacedLanguages.has(language ?? '');
 
-/** `[_BEG_]`, `[_TT_175]`. whisper-cli also appends one to a character whose last bytes are missing. */
+/**
+ * Special tokens such as `[_BEG_]` and `[_TT_175]`. whisper-cli also appends one to a character whose last bytes are
+ * missing.
+ */
 const specialToken = /\[_[^\]]*\]/g;
 
-/** The words of a segment, in order and within its times. `language` is whisper's code. */
+/** Returns the words of a segment, in order and within its times. `language` is whisper's code. */
 export function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
   const plain = tokens.map((token) => ({ ...token, text: token.text.replace(specialToken, '') }));
   const words = joinTokens(removeNotes(plain), isSpaced(language));
@@ -211,7 +218,7 @@ function removeNotes(tokens: readonly Token[]): readonly Token[] {
 
 interface Word {
   bytes: string;
-  /** Undefined where the token has no time. */
+  /** Undefined if the token has no time. */
   readonly from: number | undefined;
   to: number | undefined;
 }

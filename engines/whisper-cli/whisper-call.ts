@@ -1,4 +1,4 @@
-/** A decoded recording for whisper, whichever program transcribes it. */
+/** A transcription request to whisper-host or whisper-cli. */
 import type { Decoded } from '../contract/index.ts';
 import type { RawSegment, Wanted } from './transcript.ts';
 
@@ -19,17 +19,17 @@ export interface WhisperCall {
   readonly language: string;
   readonly threads: number;
   readonly prompt?: string | undefined;
-  /** Whether every window of 30 s gets the prompt, not the first one alone. */
+  /** Repeats the prompt for every window of 30 s, instead of the first one only. */
   readonly carriesPrompt: boolean;
   readonly translate: boolean;
   readonly temperature?: number | undefined;
-  /** 50 a second of sound; undefined: that of 30 s. */
+  /** Encoder context: 50 per second of audio. Default: that of 30 s. */
   readonly audioContext: number | undefined;
   readonly wanted: Wanted;
 }
 
 export interface WhisperOptions {
   readonly signal: AbortSignal;
-  /** For each segment as soon as it is known; undefined where nobody listens. */
+  /** Called with each segment as soon as it is complete; undefined if the caller needs no segments. */
   readonly onRaw: ((raw: RawSegment) => void) | undefined;
 }

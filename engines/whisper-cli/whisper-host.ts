@@ -1,6 +1,6 @@
 /**
- * whisper-host (host/host.cpp): programs that keep a model loaded, one per slot, because each works on one recording at a
- * time; and a program for a single recording.
+ * Runs whisper-host (host/host.cpp): as processes that keep a model loaded, one per slot because each transcribes one
+ * recording at a time, and as a process for a single recording.
  */
 import { type EngineContext, EngineError, type Resident } from '../contract/index.ts';
 import type { Model, UsableFile } from './models.ts';
@@ -22,7 +22,7 @@ export function createLoadedModels(
   { slots, idleUnloadMs, program }: LoadedModelsOptions,
   context: Pick<EngineContext, 'resident' | 'dataDir'>,
 ) {
-  /** Empty where the program for it was not built, and where silence is removed: whisper.cpp does that only with its own state. */
+  /** Empty if whisper-host is not built, or if the model has VAD: whisper.cpp supports that only with its own state. */
   function residentsOf({ id, file, vad, download }: Model, found: UsableFile): readonly Resident[] {
     const host = findHost(program(), context.dataDir);
     if (host === undefined || vad !== undefined) return [];
@@ -40,7 +40,7 @@ export function createLoadedModels(
   }
 
   return {
-    /** One that can begin now, best a loaded one; undefined: whisper-cli has to do it. */
+    /** Returns a free process, preferably with the model loaded; undefined if none is free. */
     free(model: Model, file: UsableFile): Resident | undefined {
       const free = residentsOf(model, file).filter(({ isFree }) => isFree);
       return free.find(({ state }) => state === 'loaded') ?? free.find(({ state }) => state === 'loading') ?? free[0];
@@ -52,7 +52,10 @@ export function createLoadedModels(
   };
 }
 
-/** Bytes. whisper.cpp's README has 273 MB for a file of 75, 388 for 142, 852 for 466, 2.1 GB for 1.5, 3.9 GB for 2.9. */
+/**
+ * Memory in bytes. whisper.cpp's README lists 273 MB for a file of 75 MB, 388 for 142, 852 for 466, 2.1 GB for 1.5, and
+ * 3.9 GB for 2.9.
+ */
 export const needOf = ({ bytes }: UsableFile): number => Math.round(1.25 * bytes) + 200 * 2 ** 20;
 
 export async function runHost(
@@ -70,7 +73,7 @@ export async function runHost(
     },
   });
   if (!isObject(done) || typeof done.language !== 'string') throw unexpected();
-  if (call.translate && done.translated !== true) throw unexpected(); // a program of an earlier release
+  if (call.translate && done.translated !== true) throw unexpected(); // the program is from an earlier release
   return toHeard({ result: { language: done.language }, transcription }, call.wanted);
 }
 
@@ -93,7 +96,7 @@ export function singleHost(program: string, modelFile: string, context: EngineCo
       const answered = Promise.withResolvers<undefined>();
       async function* input() {
         yield Buffer.from(toJsonLine({ ...question, id: 1 }));
-        await answered.promise; // it ends when its stdin closes
+        await answered.promise; // the program exits when its stdin closes
       }
       const call = { signal, timeoutMs: hardLimitMs, cwd: '/', env: spinLimit, input: input() };
       const { output, exit } = context.start(program, [modelFile], call);

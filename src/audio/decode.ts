@@ -1,4 +1,7 @@
-/** Decodes recordings to 16 kHz mono PCM: what already is that is copied; the rest by ffmpeg if installed, else by WASM decoders. */
+/**
+ * Decodes recordings to 16 kHz mono PCM: copies those that have this format, and decodes others with ffmpeg if
+ * installed, else with WASM decoders.
+ */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
 import { EngineError, type Decoded, type EngineContext } from '../../engines/contract/index.ts';
@@ -18,8 +21,8 @@ export interface DecoderOptions {
 }
 
 /**
- * The `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together with it; a
- * slice is decoded already.
+ * Implements `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together
+ * with it; a slice is already decoded.
  */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container, slice }, { signal }) => {
@@ -50,13 +53,13 @@ async function decodeJoined(job: DecodeJob, options: DecodeOptions): Promise<Dec
     return await decodeWithoutFfmpeg(job, options);
   } catch (error) {
     if (!EngineError.is(error) || error.code !== 'recording-undecodable') throw error;
-    // Not the decoder's message: it may advise to use ffmpeg.
+    // The decoder's message is replaced, because it may advise using ffmpeg.
     throw undecodable(`the ${job.container} file is joined from several recordings`, error);
   }
 }
 
 async function decodeWithoutFfmpeg(job: DecodeJob, options: DecodeOptions): Promise<Decoded> {
-  // Lazy: the decoders are not needed with ffmpeg.
+  // Imported lazily: the decoders are not needed with ffmpeg.
   const { decodeWithWasm } = await import('./wasm/index.ts');
   return decodeWithWasm(job, options);
 }

@@ -25,7 +25,7 @@ const demuxers: Readonly<Record<Container, string>> = {
   flac: 'flac',
 };
 
-/** Decoders of audio that recorders, phones, cameras and telephone systems write into these containers; none of video. */
+/** Audio decoders for the files of recorders, phones, cameras and telephone systems; there are none for video. */
 const codecs = [
   ...['opus', 'vorbis', 'aac', 'mp3float', 'mp3', 'mp2float', 'mp2', 'flac', 'alac', 'ac3', 'eac3'],
   ...['amrnb', 'amrwb', 'gsm', 'gsm_ms', 'speex', 'libspeex', 'ilbc', 'g722', 'g726', 'pcm_mulaw', 'pcm_alaw'],
@@ -45,8 +45,8 @@ export interface FfmpegOptions extends DecodeOptions {
 }
 
 /**
- * Creates the file `wavPath`, and removes it on failure. Where the default track is silent, it has the first track that is
- * not: screen recorders write a track for each source.
+ * Creates the file `wavPath`, and removes it on failure. If the default track is silent, decodes the first track that
+ * is not: screen recorders write a track for each source.
  */
 export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
   const main = await decodeTrack(ffmpeg, job, options);
@@ -63,7 +63,7 @@ export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: 
   }
 }
 
-/** Undefined, and `wavPath` stays as it is, where the track has no sound or cannot be decoded. */
+/** Returns undefined, and leaves `wavPath` unchanged, if the track is silent or cannot be decoded. */
 async function replaceBy(ffmpeg: string, job: DecodeJob, options: TrackOptions): Promise<Decoded | undefined> {
   const wavPath = `${job.wavPath}.track`;
   try {
@@ -168,7 +168,7 @@ const choiceLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /;
 
 class StreamReport {
   readonly #streams = new Map<number, AudioStream>();
-  /** The stream that is decoded; reported before it is. */
+  /** The stream that is decoded; ffmpeg reports it before decoding. */
   chosen: AudioStream | undefined;
 
   read(line: string): void {
@@ -182,7 +182,7 @@ class StreamReport {
     if (choice !== undefined) this.chosen = this.#streams.get(Number(choice));
   }
 
-  /** Why the stream is not to be decoded. */
+  /** Returns why the stream cannot be decoded. */
   get excess(): string | undefined {
     const { channels = 0, sampleRate = 0 } = this.chosen ?? {};
     if (channels > mostChannels) return `it has ${String(channels)} channels, and the limit is ${String(mostChannels)}`;
@@ -190,13 +190,16 @@ class StreamReport {
     return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(highestSampleRate)} Hz`;
   }
 
-  /** The audio streams beside the one that is decoded, in their order. */
+  /** The other audio streams, in order. */
   get others(): readonly AudioStream[] {
     return [...this.#streams.values()].filter((stream) => stream !== this.chosen);
   }
 }
 
-/** From names such as `mono`, `5.1(side)`, `7.1.4`, `9 channels`. The other names have eight channels at most. */
+/**
+ * Number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. All other layouts have at most
+ * eight.
+ */
 function channelsOf(layout: string): number {
   const [count] = /^\d+(?= channels)/.exec(layout) ?? [];
   if (count !== undefined) return Number(count);
@@ -205,7 +208,7 @@ function channelsOf(layout: string): number {
   return layout.startsWith('hexadecagonal') ? 16 : layout === 'mono' ? 1 : 2;
 }
 
-/** The errors, without what is reported about the recording, such as its title. */
+/** The error lines, without details of the recording such as its title. */
 function errorsIn(stderr: string): string {
   return stderr
     .split('\n')

@@ -1,4 +1,4 @@
-/** Job, options and errors common to all decoders. */
+/** Request, options and errors common to all decoders. */
 import { EngineError, type Container } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 
@@ -19,7 +19,7 @@ export interface DecodeOptions {
   readonly deadlineFactor?: number;
 }
 
-/** No recorder of speech writes more, and each second of it takes long to decode. */
+/** No speech recorder writes more channels, and each second of them takes long to decode. */
 export const mostChannels = 8;
 /** Hz. */
 export const highestSampleRate = 192_000;

@@ -13,7 +13,7 @@ export class Resampler {
   /** Integer time, so that nothing drifts: an input sample lasts `ticks`, an output sample `step`. */
   readonly #ticks: number;
   readonly #step: number;
-  /** By phase: the offset of an output sample from an input sample. */
+  /** Offset of an output sample from an input sample, by phase. */
   readonly #filters: readonly Float32Array[];
   /** Input samples per filter on either side. */
   readonly #reach: number;

@@ -15,21 +15,21 @@ export const mediaTypes: Readonly<Record<Container, string>> = {
 
 export type Sniffed =
   | { readonly container: Container }
-  /** Not supported; `detected` is shown to the client. */
+  /** An unsupported file; `detected` is shown to the client. */
   | { readonly container: undefined; readonly detected: string };
 
 /** An MP3 file has no signature. */
 const signed = ['webm', 'mp4', 'ogg', 'wav', 'flac'] as const;
 
-/** Common mistakes, so that the problem can name them. */
+/** Common unsupported formats, so that the problem can name them. */
 const known: readonly (readonly [detected: string, signature: RegExp])[] = [
   ['a PDF document', /^%PDF/],
   ['a PNG image', /^\x89PNG/],
   ['a JPEG image', /^\xff\xd8\xff/],
   ['a GIF image', /^GIF8/],
-  // eslint-disable-next-line no-control-regex -- they are bytes
+  // eslint-disable-next-line no-control-regex -- the signatures are bytes
   ['a ZIP archive', /^PK\x03\x04/],
-  // eslint-disable-next-line no-control-regex -- they are bytes
+  // eslint-disable-next-line no-control-regex -- the signatures are bytes
   ['gzip data', /^\x1f\x8b/],
   ['AIFF audio', /^FORM.{4}AIF/s],
   ['CAF audio', /^caff/],
@@ -72,13 +72,13 @@ function id3Length(head: string): number {
 function classify(head: string): Sniffed | undefined {
   const container = signed.find((name) => audioSignatures[name].test(head));
   if (container !== undefined) return { container };
-  // Before frames: the byte order mark of UTF-16 begins like one.
+  // Checked before frames: the byte order mark of UTF-16 looks like one.
   const [detected = describeUtf16(head)] = known.find(([, signature]) => signature.test(head)) ?? [];
   if (detected !== undefined) return { container, detected };
   return classifyFrame(head);
 }
 
-/** Of audio, only MP3 and FLAC are accepted behind an ID3 tag. Real MP3 files have padding or junk after their tag. */
+/** Only MP3 and FLAC are accepted after an ID3 tag. Real MP3 files have padding or junk after their tag. */
 function classifyTagged(head: string): Sniffed {
   const { container = 'mp3' } = classify(head) ?? {};
   if (container !== 'mp3' && container !== 'flac') {

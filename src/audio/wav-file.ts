@@ -1,4 +1,4 @@
-/** The file of a decoded recording while it is written: 16 kHz mono s16. */
+/** Writes the file of a decoded recording: 16 kHz mono s16. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Decoded } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
@@ -19,7 +19,7 @@ export async function createWav<T>(wavPath: string, fill: (wav: FileHandle) => P
 }
 
 interface Writing extends Pick<DecodeJob, 'maxSeconds'>, Pick<DecodeOptions, 'account'> {
-  /** Ends the source of samples that are more than allowed. */
+  /** Called to end the source when its samples exceed the maximum duration. */
   readonly stop?: () => void;
 }
 
@@ -52,13 +52,16 @@ export function decodedOf(bytes: number, { wavPath, maxSeconds }: Pick<DecodeJob
 
 const pieceBytes = 1_048_576;
 
-/** Whole samples, in bytes from the beginning of the file. */
+/** A range of whole samples, in bytes from the beginning of the file. */
 interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** Undefined for a file that needs a decoder, or has no samples. Creates the file `wavPath`, and removes it on failure. */
+/**
+ * Returns undefined for a file that needs a decoder, or has no samples. Creates the file `wavPath`, and removes it on
+ * failure.
+ */
 export async function copyPcmWav(
   { path, wavPath, maxSeconds }: DecodeJob,
   { signal, account }: DecodeOptions,
@@ -86,7 +89,7 @@ async function* readRange(source: FileHandle, { start, end }: Range, signal: Abo
   for (let position = start; position < end;) {
     signal.throwIfAborted();
     const { bytesRead } = await source.read(piece, 0, Math.min(piece.length, end - position), position);
-    if (bytesRead === 0) return; // nobody else writes to the file; this is no reason to go on forever
+    if (bytesRead === 0) return; // the file was truncated meanwhile; without this, the loop would not end
     yield piece.subarray(0, bytesRead);
     position += bytesRead;
   }

@@ -1,7 +1,6 @@
 /**
- * The database of the jobs: a row for each job, and one for each part of its recording that is transcribed. A job exists
- * while it has a row. The database stays locked until it is closed, or until its process ends: one service owns the jobs
- * of a DATA_DIR.
+ * The database of the jobs has a row for each job, and one for each transcribed part. A job exists while it has a row.
+ * The database stays locked until it is closed or its process ends, so that one service owns the jobs of a DATA_DIR.
  */
 import { lstatSync, mkdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -31,7 +30,7 @@ const pragmas = `
   PRAGMA synchronous = FULL;
 `;
 
-/** Each write returns when it is on the disk. */
+/** Each write returns when its data is on the disk. */
 export class JobDatabase {
   readonly #database: DatabaseSync;
   readonly #path: string;
@@ -58,12 +57,12 @@ export class JobDatabase {
     }
   }
 
-  /** Whether its file was removed or replaced: another service could own the new one. */
+  /** True if the file was removed or replaced: another service could own the new one. */
   get isLost(): boolean {
     return lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode;
   }
 
-  /** In the order of their creation. `bytes`: the size of the parts. */
+  /** The jobs in the order of their creation. `bytes` is the size of the parts. */
   jobs(): { readonly record: JobRecord; readonly bytes: number }[] {
     const bytesOfParts = 'SELECT total(length(part)) FROM parts WHERE job = jobs.id';
     const rows = this.#read(`SELECT record, (${bytesOfParts}) AS bytes FROM jobs ORDER BY rowid`);
@@ -86,7 +85,7 @@ export class JobDatabase {
     this.#write('INSERT INTO parts VALUES (?, ?)', id, part);
   }
 
-  /** In order; at most `limit` from the one with the number `from`. */
+  /** The parts in order: at most `limit`, from the index `from`. */
   parts(id: string, { from = 0, limit = -1 } = {}): Part[] {
     const rows = this.#read('SELECT part FROM parts WHERE job = ? ORDER BY rowid LIMIT ? OFFSET ?', id, limit, from);
     return rows.map(({ part }) => JSON.parse(String(part)) as Part);
@@ -100,24 +99,24 @@ export class JobDatabase {
     return this.#database.prepare(sql).all(...values);
   }
 
-  /** The journal of a lost database has the same name as that of the new one. */
+  /** Does not write to a lost database, whose journal has the same name as that of the new one. */
   #write(sql: string, ...values: string[]): void {
     if (this.isLost) throw new Error(`${this.#path} was removed`);
     this.#database.prepare(sql).run(...values);
   }
 }
 
-/** The folder of a job, and the lock. */
+/** Names of the lock and of job folders. */
 const ofEarlierReleases = /^(?:owner\.sqlite.*|(?:[\w-]+\.)?[\w-]{22})$/;
 
 class UnreadableError extends Error {}
 
-/** Includes the tables of another program. */
+/** The first code also means that the tables are those of another program. */
 const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, sqliteCodes.notADatabase];
 
 /**
- * Undefined if another service owns the jobs. A database that cannot be read is set aside with the recordings of its jobs.
- * Rejects if the directory cannot be used.
+ * Returns undefined if another service owns the jobs. A database that cannot be read is set aside with the recordings
+ * of its jobs. Rejects if the directory cannot be used.
  */
 export async function openJobDatabase(directory: string, log: Logger): Promise<JobDatabase | undefined> {
   await makeDirectory(dirname(directory));

@@ -1,6 +1,6 @@
 /**
- * DATA_DIR/jobs: the database, and a folder for each job, with its recording until the work on it is over. The folder stays
- * as long as the job, so that the doctor can count jobs while a service has locked the database.
+ * DATA_DIR/jobs contains the database, and a folder for each job, with its recording until the job is over. The folder
+ * exists as long as the job, so that the doctor can count jobs while a service has locked the database.
  */
 import { lstat, mkdir, open, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -10,10 +10,10 @@ export const databaseNames = ['jobs.sqlite', 'jobs.sqlite-journal'] as const;
 export const recordingsName = 'recordings';
 const setAsideName = 'set-aside';
 
-/** The recording in the folder of a job, as the form reader names it. */
+/** Path of the recording in the folder of a job, as the form reader names it. */
 export const recordingIn = (folder: string): string => join(folder, 'upload');
 
-/** Resolves when the recording is on the disk. */
+/** Flushes the recording and its directories to the disk. */
 export async function flushRecording(folder: string): Promise<void> {
   for (const path of [recordingIn(folder), folder, dirname(folder), dirname(dirname(folder))]) {
     await using file = await open(path);
@@ -21,7 +21,7 @@ export async function flushRecording(folder: string): Promise<void> {
   }
 }
 
-/** Moves what there is of these into a folder of their own, whose path it returns. */
+/** Moves the files that exist into a new folder, and returns its path. */
 export async function setAside(directory: string, names: readonly string[]): Promise<string> {
   const keptAs = join(directory, setAsideName, new Date().toISOString());
   for (const path of [dirname(keptAs), keptAs]) await makePrivate(path);
@@ -33,7 +33,7 @@ export async function makePrivate(path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch(unless('EEXIST'));
 }
 
-/** What is on the disk, for the operator. */
+/** Measures the disk usage of the jobs, for the doctor. */
 export async function measureJobs(directory: string): Promise<{ jobs: number; setAside: number; bytes: number }> {
   const list = (name: string, recursive = false) => readdir(join(directory, name), { recursive }).catch(() => []);
   const [jobs, kept, all] = await Promise.all([list(recordingsName), list(setAsideName), list('.', true)]);

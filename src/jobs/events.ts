@@ -1,22 +1,24 @@
-/** The events of a job. All follow from its rows in the database, so that each keeps its number across restarts. */
+/**
+ * The events of a job. They are derived from its rows in the database, so that each keeps its number across restarts.
+ */
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { toTimedText } from '../transcription/wire.ts';
 import { resultOf, type Job } from './job.ts';
 
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
-/** Without `seq`. */
+/** An event without `seq`. */
 type Unnumbered = TranscriptionEvent extends infer Event ? (Event extends unknown ? Omit<Event, 'seq'> : never) : never;
 
 export interface Following {
   /** The `seq` of the last event that the reader has; -1: none. */
   readonly after: number;
   readonly signal: AbortSignal;
-  /** Id of the request that follows. */
+  /** Id of the request that reads the events. */
   readonly requestId: string;
 }
 
-/** Ends without a last event when the signal aborts: the reader resumes it elsewhere. */
+/** Ends without a final event when the signal aborts: the reader resumes elsewhere. */
 export async function* followJob(job: Job, { after, ...options }: Following): AsyncGenerator<TranscriptionEvent> {
   let seq = 0;
   for await (const event of eventsOf(job, options)) {

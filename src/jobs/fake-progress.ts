@@ -1,4 +1,4 @@
-/** Sandbox: an hour of made-up speech, at the pace that the request sets. */
+/** Fakes progress in the sandbox: an hour of speech, at the pace that the request sets. */
 import { pause } from '../../lib/abort.ts';
 import type { Job } from './job.ts';
 

@@ -1,4 +1,4 @@
-/** Opens the jobs of the service. */
+/** Creates the job store of the service. */
 import { join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
 import { createQueue } from '../engine-host/scheduling/call-queue.ts';
@@ -32,7 +32,7 @@ export interface JobOptions {
 
 const defaultRetryMs = [5_000, 60_000, 300_000];
 
-/** `open()` goes on with the jobs of before a restart. */
+/** `open()` resumes the jobs from before a restart. */
 export function createJobs(options: JobOptions): JobStore {
   const { settings, env, registry, workspace, keys, limits, metrics, log } = options;
   const decoding = createQueue({ slots: 1, waiting: 1_000 }, () => performance.now());
@@ -67,7 +67,7 @@ export function createJobs(options: JobOptions): JobStore {
   });
 }
 
-/** Why there are no jobs. */
+/** Returns the reason if jobs are disabled. */
 function reasonNot({ transcribeJobs, transcribeEnabled }: LoadedSettings): string | undefined {
   if (!transcribeEnabled) return 'Transcription is switched off (TRANSCRIBE_ENABLED=false).';
   if (!transcribeJobs) return 'Transcription jobs are switched off (TRANSCRIBE_JOBS=off).';
@@ -75,8 +75,8 @@ function reasonNot({ transcribeJobs, transcribeEnabled }: LoadedSettings): strin
 }
 
 /**
- * Throws `unauthorized`: a job belongs to its key. A job of open mode goes on when there are keys now, and no key can read
- * it: it was accepted, and the operator may go back to open mode.
+ * Throws `unauthorized` if the key of the job no longer exists. A job from open mode continues when the service has
+ * keys, but no key can read it: it was accepted, and the operator may return to open mode.
  */
 function keyOf(name: string | null, keys: JobOptions['keys']): Key | undefined {
   if (name === null) return undefined;

@@ -1,4 +1,4 @@
-/** One job: what is known of it now, and what callers see. */
+/** A job: its current state, and the view that callers receive. */
 import { raceAbort } from '../../lib/abort.ts';
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
@@ -12,18 +12,18 @@ export type JobView = Schemas['TranscriptionJob'];
 export class Job {
   /** Path of the recording, which exists until the job is over. */
   readonly recording: string;
-  /** How many jobs and calls precede this one. */
+  /** Number of jobs and calls ahead of this one. */
   ahead = 0;
-  /** Progress within the part at work. */
+  /** Progress within the current part, in milliseconds. */
   partMs = 0;
   readonly #database: JobDatabase;
-  /** Bytes of the parts. */
+  /** Disk account of the parts. */
   readonly #account: Pick<DiskAccount, 'take'>;
   #record: JobRecord;
   #isRemoved = false;
   #change = Promise.withResolvers<undefined>();
 
-  /** A job that has a row. */
+  /** `record` must have a row in the database. */
   constructor(record: JobRecord, recording: string, database: JobDatabase, account: Pick<DiskAccount, 'take'>) {
     this.recording = recording;
     this.#database = database;
@@ -68,12 +68,12 @@ export class Job {
     this.#notify();
   }
 
-  /** The parts so far, in order; at most `limit` from the one with the number `from`. */
+  /** Returns the parts so far, in order; with `range`, at most `limit` parts from the index `from`. */
   parts(range?: { readonly from: number; readonly limit: number }): Part[] {
     return this.#database.parts(this.id, range);
   }
 
-  /** Its row is gone. */
+  /** Call it when the row of the job is gone. */
   markRemoved(): void {
     this.#isRemoved = true;
     this.#notify();
@@ -109,7 +109,7 @@ export class Job {
   }
 }
 
-/** What `POST /transcribe` returns. */
+/** The response of `POST /transcribe`. */
 export function resultOf(
   { model, timestamps, durationMs }: JobRecord,
   parts: readonly Part[],
@@ -130,7 +130,7 @@ function languageOf(parts: readonly Part[]): string | null {
   return parts.find(({ language }) => language !== null)?.language ?? null;
 }
 
-/** The length of the recording that is transcribed. */
+/** Milliseconds of the recording that are transcribed. */
 export function doneMs(parts: readonly Part[]): number {
   return parts.at(-1)?.endMs ?? 0;
 }

@@ -1,24 +1,24 @@
-/** Cuts the decoded sound of a job into parts, where it is quietest. */
+/** Cuts the decoded recording of a job into parts, at its quietest points. */
 import { join } from 'node:path';
 import type { Recording, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
 import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 
-/** 9.6 MB: below the limit of every hosted provider. */
+/** A part of 300 s has 9.6 MB, which is below the limit of every hosted provider. */
 const longestSeconds = 300;
 const searchSeconds = 30;
-/** What follows a cut is never shorter. */
+/** The part after a cut is never shorter. */
 const leastMs = 1_000;
 
 export interface Cutting {
   readonly wavPath: string;
   readonly durationMs: number;
-  /** TRANSCRIBE_MAX_SECONDS: what engines decode. */
+  /** TRANSCRIBE_MAX_SECONDS, the maximum length that engines decode. */
   readonly maxSeconds: number;
 }
 
-/** Where the part that begins at `startMs` ends. */
+/** Returns the end of the part that begins at `startMs`. */
 export async function endOfPart(startMs: number, { wavPath, durationMs, maxSeconds }: Cutting): Promise<number> {
   const seconds = Math.min(longestSeconds, maxSeconds);
   const leftMs = durationMs - startMs;
@@ -35,7 +35,10 @@ export async function endOfPart(startMs: number, { wavPath, durationMs, maxSecon
   return fromMs + Math.floor(quietestPlace(sound, searchMs) / samplesPerMs);
 }
 
-/** The part as an engine gets it: in the decoded recording, or in a file of its own for an engine that may read more. */
+/**
+ * Returns the part for an engine: as a slice of the decoded recording, or as a separate file if the engine may read
+ * more than the slice.
+ */
 export async function recordingOf(
   part: WavSlice,
   { decodes }: Pick<TranscriptionEngine, 'decodes'>,

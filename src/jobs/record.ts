@@ -1,4 +1,4 @@
-/** What the database keeps of a job: its record, and each part of the recording that is transcribed. */
+/** The rows of the database: the record of a job, and the transcribed parts of its recording. */
 import type { Container, TimedText } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 
@@ -7,14 +7,14 @@ type Request = Required<Schemas['TranscriptionJobRequest']>;
 
 export interface JobRecord {
   readonly id: string;
-  /** Id of the request that created it, for the log and for its problem. */
+  /** Id of the request that created the job, for the log and for the problem. */
   readonly requestId: string;
   readonly caller: string;
   /** Name of the API key; null in open mode. */
   readonly key: string | null;
   /** Id of the model. */
   readonly model: string;
-  /** As the request names it. */
+  /** The requested language; null if it is detected. */
   readonly language: string | null;
   readonly timestamps: Request['timestamps'];
   readonly task: Request['task'];
@@ -26,17 +26,17 @@ export interface JobRecord {
   readonly status: JobStatus;
   /** Null until the recording has been decoded. */
   readonly durationMs: number | null;
-  /** Milliseconds since 1970; null before the end. */
+  /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;
   readonly problem: Schemas['Problem'] | null;
   /** Sandbox: seconds for each part of a fake transcription; null: the recording is transcribed. */
   readonly pace: number | null;
 }
 
-/** What a request says of its job. */
+/** Fields that the request sets. */
 export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'language' | 'timestamps' | 'task' | 'pace'>;
 
-/** A part that is transcribed; times are those of the whole recording. */
+/** A transcribed part. Its times are relative to the whole recording. */
 export interface Part {
   readonly startMs: number;
   readonly endMs: number;

@@ -1,4 +1,4 @@
-/** Repeats a step of a job while it fails for a passing reason. */
+/** Retries a step of a job after transient failures. */
 import type { Logger } from '../../engines/contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import type { ProblemCode, Schemas } from '../contract/operations.ts';
@@ -11,13 +11,15 @@ type Problem = Schemas['Problem'];
 export interface RetryContext {
   readonly job: Job;
   readonly signal: AbortSignal;
-  /** Milliseconds before each repetition. */
+  /** Delays before the retries, in milliseconds. */
   readonly retryMs: readonly number[];
   readonly metrics?: Metrics | undefined;
   readonly log: Logger;
 }
 
-/** Rejects with the last error of the step, at once if its code is `final`, and with the reason of the signal. */
+/**
+ * Rejects with the last error of the step, without a retry if its code is `final`, or with the reason of the signal.
+ */
 export async function retry<T>(
   { job, signal, retryMs, metrics, log }: RetryContext,
   step: () => T | Promise<T>,
@@ -34,21 +36,21 @@ export async function retry<T>(
       const isUnlimited = unlimited.has(body.code);
       if (!isUnlimited && (!isPassing(body) || body.code === final || failures > last)) throw error;
       metrics?.jobPartRetried();
-      log.info({ id: requestId, code: body.code, err: error }, 'a part of a job is tried again');
+      log.info({ id: requestId, code: body.code, err: error }, 'a step of a job failed; retrying');
       await pause(Math.max(retryMs[Math.min(failures, last)] ?? 0, retryAfterMs(body)), signal);
       if (!isUnlimited || failures < last) failures += 1;
     }
   }
 }
 
-/** The service is busy, its disk is full, or the budget of the key is spent: the job waits as long as it takes. */
+/** These are retried without a limit: the service is busy, its disk is full, or the budget of the key is spent. */
 const unlimited: ReadonlySet<ProblemCode> = new Set(['overloaded', 'storage-full', 'quota-exceeded']);
 
 function isPassing({ status, code }: Problem): boolean {
   return [429, 503, 504].includes(status) || code === 'provider-unreachable';
 }
 
-/** The Retry-After of a provider or a budget; that of the service itself is for callers. */
+/** The Retry-After of a provider or a budget. That of the service itself is for clients. */
 function retryAfterMs({ code, retry_after: seconds = 0 }: Problem): number {
   return code === 'overloaded' || code === 'storage-full' ? 0 : seconds * 1000;
 }

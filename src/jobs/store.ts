@@ -1,4 +1,4 @@
-/** The jobs of this service: their limits, their bytes in the disk budget, and which of them are at work. */
+/** The jobs of this service: their limits, their bytes in the disk budget, and which of them are running. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import type { JobRecord, JobStatus, NewJob } from './record.ts';
 export interface JobStoreOptions {
   /** DATA_DIR/jobs. */
   readonly directory: string;
-  /** Why there are no jobs; undefined: there are. */
+  /** The reason if jobs are disabled. */
   readonly off: string | undefined;
   readonly disk: DiskBudget;
   /** TRANSCRIBE_JOB_KEEP, in milliseconds. */
@@ -28,54 +28,54 @@ export interface JobStoreOptions {
   readonly maxBytes: number;
   /** Milliseconds between two attempts to become the owner. */
   readonly ownerMs?: number | undefined;
-  /** Works on a job until it is over, in the scope of its caller. */
+  /** Runs a job until it is over, in the scope of its caller. */
   readonly work: (job: Job, signal: AbortSignal) => Promise<JobRecord['problem']>;
   readonly log: Logger;
-  /** The start of every id. */
+  /** Prefix of every id. */
   readonly idPrefix?: string | undefined;
 }
 
-/** Name of the API key that asks; null in open mode. */
+/** Name of the caller's API key; null in open mode. */
 export type JobReader = string | null;
 
 export const currentReader = (): JobReader => currentKey()?.name ?? null;
 
 export interface ViewOptions {
   readonly reader: JobReader;
-  /** Milliseconds to wait for the end of the job; 0: none. */
+  /** Milliseconds to wait for the end of the job; 0 returns at once. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * The jobs that a request may name: those of this process, in a fleet those of all fronts. Each function throws
+ * The jobs that a request can address: those of this process, or in a fleet those of all fronts. Each function throws
  * `transcription-not-found`, also for the jobs of other keys, and `transcription-disabled`, `not-ready` or `overloaded`
- * where no job can be looked at.
+ * if the jobs are unavailable.
  */
 export type Jobs = Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept' | 'view' | 'events' | 'remove'>;
 
 const mostUnfinished = { ofCaller: 8, ofService: 100 } as const;
-/** With those that are over and kept. */
+/** Includes the finished jobs that are kept. */
 const mostInAll = { ofCaller: 100, ofService: 1_000 } as const;
 
 const defaultOwnerMs = 10_000;
 const againMs = 60_000;
-/** Allowance for the record. */
+/** Disk space reserved for a record. */
 const recordBytes = 4096;
-/** The jobs of all callers hold their part of the disk budget together. */
+/** The jobs of all callers have one holder in the disk budget. */
 const holder = Symbol('jobs');
 
 interface Entry {
   readonly job: Job;
   readonly account: SharedAccount;
-  /** Absent while it waits. */
+  /** Absent while the job waits. */
   working?: { readonly link: LinkedSignal; readonly done: Promise<void> };
   expiry?: NodeJS.Timeout;
 }
 
 export class JobStore implements AsyncDisposable {
   readonly #options: JobStoreOptions;
-  /** By id, in the order of their creation. */
+  /** Jobs by id, in the order of their creation. */
   readonly #entries = new Map<string, Entry>();
   /** Uploads that are not accepted yet, by the path of their folder. */
   readonly #uploads = new Map<string, { readonly caller: string; readonly account: SharedAccount }>();
@@ -84,7 +84,7 @@ export class JobStore implements AsyncDisposable {
   /** Undefined unless this service owns the jobs. */
   #database: JobDatabase | undefined;
   #opening: Promise<void> | undefined;
-  /** Why the database could not be opened; the next attempt has a timer. */
+  /** The reason if the database could not be opened. `#timer` starts the next attempt. */
   #obstacle: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -92,7 +92,7 @@ export class JobStore implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Continues the jobs of before a restart, if there are any. Never rejects. */
+  /** Resumes the jobs from before a restart, if any. Never rejects. */
   async open(): Promise<void> {
     if (this.isOn && existsSync(this.#options.directory)) await this.#open();
   }
@@ -111,7 +111,9 @@ export class JobStore implements AsyncDisposable {
     throw new ProblemError('not-ready', this.#obstacle ?? '', { headers: { 'Retry-After': '30' } });
   }
 
-  /** Before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`. */
+  /**
+   * Call it before the upload. Throws `transcription-disabled`, `not-ready`, `concurrency-limited` and `overloaded`.
+   */
   async requirePlace(): Promise<void> {
     await this.#requireDatabase();
     this.#requireRoom(currentCaller());
@@ -122,16 +124,16 @@ export class JobStore implements AsyncDisposable {
     const [own, all] = [this.#holdings(caller), this.#holdings()];
     const headers = { 'Retry-After': '60' };
     if (own.unfinished >= mostUnfinished.ofCaller || own.count >= mostInAll.ofCaller) {
-      const detail = `You have ${own.unfinished} transcriptions that are not over and ${own.count} in all; wait for one or delete one.`;
+      const detail = `You have ${own.unfinished} unfinished transcriptions and ${own.count} in total; wait for one to finish, or delete one.`;
       throw new ProblemError('concurrency-limited', detail, { headers });
     }
     if (all.unfinished >= mostUnfinished.ofService || all.count >= mostInAll.ofService) {
-      const detail = 'The service has as many transcriptions as it takes; try again later.';
+      const detail = 'The service has too many transcriptions; try again later.';
       throw new ProblemError('overloaded', detail, { headers });
     }
   }
 
-  /** Jobs and uploads, of one caller or of all. */
+  /** Counts the jobs and uploads of one caller, or of all. */
   #holdings(caller?: string): { readonly count: number; readonly unfinished: number; readonly bytes: number } {
     const jobs = [...this.#entries.values()].map(({ job, account }) => ({
       ...job.record,
@@ -144,22 +146,28 @@ export class JobStore implements AsyncDisposable {
     return { count: found.length, unfinished: found.filter(({ isOver }) => !isOver).length, bytes };
   }
 
-  /** Where a recording is uploaded to; `declared` bytes are reserved. Throws as `requirePlace`, and `storage-full`. */
+  /**
+   * Opens the folder of an upload, and reserves `declared` bytes. Throws the errors of `requirePlace`, and
+   * `storage-full`.
+   */
   async openUpload(declared: number | undefined): Promise<Upload> {
     const { disk, maxBytes, idPrefix = '' } = this.#options;
     const caller = currentCaller();
-    this.#requireRoom(caller); // others may have begun since `requirePlace`; from here on this upload counts
+    this.#requireRoom(caller); // other uploads may have started since `requirePlace`; this one counts from here on
     const folder = this.#folderOf(`${idPrefix}${randomBytes(16).toString('base64url')}`);
     const account = disk.open({ holder });
     const take = (bytes: number) => {
       if (this.#holdings(caller).bytes + bytes > disk.bytes / 4) {
-        throw new ProblemError('storage-full', 'Your transcriptions hold their share of the disk; delete one or wait.');
+        throw new ProblemError(
+          'storage-full',
+          'Your transcriptions have used up their share of the disk; delete one or wait.',
+        );
       }
       account.take(bytes);
     };
     this.#uploads.set(folder, { caller, account });
     const discard = async () => {
-      if (this.#uploads.delete(folder)) await this.#clear(folder, account); // else it was accepted
+      if (this.#uploads.delete(folder)) await this.#clear(folder, account); // otherwise the upload was accepted
     };
     try {
       let reserved = Math.min(declared ?? 0, maxBytes);
@@ -184,8 +192,8 @@ export class JobStore implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the recording and the row are on the disk; then the work begins. An abort of the signal removes the job:
-   * its caller has disconnected before the answer was sent.
+   * Resolves when the recording and the row are on the disk, and starts the job. The signal aborts if the caller
+   * disconnects before the response is sent; the job is then removed.
    */
   async accept({ path, bytes, container }: Recording, request: NewJob, signal: AbortSignal): Promise<Job> {
     const folder = dirname(path);
@@ -214,7 +222,7 @@ export class JobStore implements AsyncDisposable {
     return job;
   }
 
-  /** As it is when it is over, or after so many milliseconds. */
+  /** Returns the job when it is over, or after `waitMs`. */
   async view(id: string, { reader, waitMs, signal }: ViewOptions): Promise<JobView> {
     const job = await this.#find(id, reader);
     if (waitMs > 0) await waitForEnd(job, waitMs, signal);
@@ -228,13 +236,16 @@ export class JobStore implements AsyncDisposable {
     return followJob(await this.#find(id, reader), following);
   }
 
-  /** Ends the work, and resolves when nothing is left. Throws `storage-full` if the disk has no room to remove the row. */
+  /**
+   * Ends the job, and resolves when its files are removed. Throws `storage-full` if the disk has no room to remove the
+   * row.
+   */
   async remove(id: string, reader: JobReader): Promise<void> {
     await this.#find(id, reader);
     await this.#remove(id);
   }
 
-  /** What its ids begin with, in a fleet: the tags of this front, and of those that had the directory before. */
+  /** Prefixes of the job ids in a fleet: the tags of this front, and of the fronts that owned the directory before. */
   get tags(): ReadonlySet<string> {
     return new Set([...this.#entries.keys()].flatMap((id) => /^(.+)\./.exec(id)?.[1] ?? []));
   }
@@ -245,7 +256,7 @@ export class JobStore implements AsyncDisposable {
     return { states, bytes: this.#holdings().bytes };
   }
 
-  /** Aborts the parts at work; the next start does them again. */
+  /** Aborts the parts in flight; they are repeated after the next start. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearTimeout(this.#timer);
     this.#closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
@@ -268,10 +279,9 @@ export class JobStore implements AsyncDisposable {
     try {
       const database = await openJobDatabase(directory, log);
       if (database) return await this.#load(database);
-      this.#obstacle =
-        'Another service works on the transcriptions of this DATA_DIR; this one takes over when it ends.';
+      this.#obstacle = 'Another service owns the transcriptions of this DATA_DIR; this one takes over when it stops.';
     } catch (error) {
-      if (before === undefined) log.error({ err: error, directory }, 'transcription jobs cannot be used');
+      if (before === undefined) log.error({ err: error, directory }, 'transcription jobs are unavailable');
       this.#obstacle = `The directory of the transcriptions cannot be used: ${errnoOf(error) ?? messageOf(error)}.`;
     }
     if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => void this.#open(), ownerMs).unref();
@@ -288,13 +298,13 @@ export class JobStore implements AsyncDisposable {
     await this.#removeRemains().catch((err: unknown) => log.error({ err }, 'old recordings could not be removed'));
     this.#obstacle = undefined;
     this.#database = database;
-    if (this.#entries.size > 0) log.info({ jobs: this.#entries.size }, 'goes on with transcription jobs');
+    if (this.#entries.size > 0) log.info({ jobs: this.#entries.size }, 'resuming transcription jobs');
     for (const caller of new Set([...this.#entries.values()].map(({ job }) => job.record.caller))) {
       this.#startNext(caller);
     }
   }
 
-  /** What a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
+  /** Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
   async #removeRemains(): Promise<void> {
     for (const id of await readdir(join(this.#options.directory, recordingsName))) {
       const job = this.#entries.get(id)?.job;
@@ -304,7 +314,7 @@ export class JobStore implements AsyncDisposable {
     }
   }
 
-  /** When the database was removed at run time, its jobs do not exist any more; the next request makes a new one. */
+  /** If the database was removed at run time, its jobs no longer exist, and the next request creates a new database. */
   #giveUpIfLost(): boolean {
     const database = this.#database;
     if (!database?.isLost) return false;
@@ -328,14 +338,14 @@ export class JobStore implements AsyncDisposable {
     return entry;
   }
 
-  /** One job of a caller is at work at a time: the parts of the others would only wait behind its own. */
+  /** One job per caller runs at a time: the parts of others would only wait behind its own. */
   #startNext(caller: string): void {
     if (this.#closing.signal.aborted) return;
     const own = [...this.#entries.values()].filter(({ job }) => job.record.caller === caller && !job.isOver);
     own.forEach(({ job, working }, place) => {
       if (!working) job.ahead = place;
     });
-    const [next] = own; // it is the only one that may be at work
+    const [next] = own; // only the first job may be running
     if (!next || next.working) return;
     const link = linkedSignal(this.#closing.signal);
     const done = this.#run(next, link);
@@ -343,7 +353,7 @@ export class JobStore implements AsyncDisposable {
     this.#track(done);
   }
 
-  /** An end that cannot be written, such as on a full disk, is tried again. */
+  /** Retries if the end of the job cannot be stored, such as on a full disk. */
   async #run(entry: Entry, link: LinkedSignal): Promise<void> {
     const { job } = entry;
     const { log, work } = this.#options;
@@ -353,7 +363,7 @@ export class JobStore implements AsyncDisposable {
         this.#finish(entry, await work(job, signal));
       } catch (error) {
         if (signal.aborted || this.#giveUpIfLost()) break;
-        log.error({ id: job.record.requestId, err: error }, 'a job could not be ended');
+        log.error({ id: job.record.requestId, err: error }, 'the end of a job could not be stored');
         await pause(againMs, signal).catch(() => undefined);
       }
     }
@@ -370,12 +380,12 @@ export class JobStore implements AsyncDisposable {
   }
 
   #expireLater(entry: Entry): void {
-    // A clock that was set back makes no job younger than its end.
+    // The age is not negative, even if the clock was set back.
     const ageMs = Math.max(0, Date.now() - (entry.job.record.endedAt ?? 0));
     this.#removeAfter(Math.max(0, this.#options.keepMs - ageMs), entry);
   }
 
-  /** A row that cannot be removed, such as on a full disk, is tried again. */
+  /** Retries if the row cannot be removed, such as on a full disk. */
   #removeAfter(ms: number, entry: Entry): void {
     const { id, requestId } = entry.job.record;
     const failed = (error: unknown) => {
@@ -390,7 +400,7 @@ export class JobStore implements AsyncDisposable {
     await this.#forget(id);
   }
 
-  /** Ends the work on a job that has no row any more, and removes its files. */
+  /** Ends a job whose row is gone, and removes its files. */
   async #forget(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;

@@ -1,4 +1,4 @@
-/** The work on a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
+/** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Decoded, CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
@@ -18,7 +18,7 @@ import { retry, type RetryContext } from './retry.ts';
 
 type Problem = Schemas['Problem'];
 
-/** A job, and what the work on it needs. */
+/** A job and its dependencies. */
 export interface Work extends TranscriptionServices, RetryContext {
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
   readonly ffmpeg: string | undefined;
@@ -26,7 +26,7 @@ export interface Work extends TranscriptionServices, RetryContext {
   readonly maxSeconds: number;
   /** TRANSCRIBE_MAX_SECONDS, for each part. */
   readonly partSeconds: number;
-  /** One recording is decoded at a time. */
+  /** Queue in which one recording is decoded at a time. */
   readonly decoding: CallQueue;
   /** Throws `quota-exceeded` when the budget of the job's key is spent, and `unauthorized` if the key no longer exists. */
   readonly requireBudget: () => Promise<void>;
@@ -46,11 +46,11 @@ export async function workOn(work: Work): Promise<Problem | null> {
   }
 }
 
-/** Continues after the last part that is stored. */
+/** Resumes after the last stored part. */
 async function transcribeAll(work: Work): Promise<void> {
   const { job, metrics } = work;
   await using directory = await retry(work, () => work.workspace.accountedDirectory('job'));
-  // After a timeout, a repetition would time out again, and others wait for the decoder.
+  // A timeout is not retried: the retry would time out too, while other jobs wait for the decoder.
   const { wavPath, endMs: durationMs } = await retry(work, () => decode(work, directory), 'engine-timeout');
   if (job.record.durationMs === null) await retry(work, () => job.update({ durationMs }));
   const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
@@ -63,13 +63,13 @@ async function transcribeAll(work: Work): Promise<void> {
   }
 }
 
-/** Throws `recording-undecodable` also if the file is not the one that was uploaded. */
+/** Throws `recording-undecodable`, also if the uploaded file was removed or replaced. */
 async function decode(work: Work, { path, account }: AccountedDirectory): Promise<Decoded> {
   const { job, signal, ffmpeg, maxSeconds, decoding } = work;
   const { container, bytes } = job.record;
   const found = await lstat(job.recording).catch(() => undefined);
   if (!found?.isFile() || found.size !== bytes) {
-    throw new ProblemError('recording-undecodable', 'The recording on the disk is missing, or it has changed.');
+    throw new ProblemError('recording-undecodable', 'The recording on the disk is missing or has changed.');
   }
   const request = { path: job.recording, container, wavPath: join(path, 'decoded.wav'), maxSeconds };
   const deadlineFactor = Math.max(1, maxSeconds / 3600);
@@ -110,13 +110,13 @@ async function transcribePart(work: Work, sound: WavSlice): Promise<Part> {
   };
 }
 
-/** Moves times of a part into the recording; none exceeds the part, since the next one starts there. */
+/** Shifts times within a part to times within the recording, and limits them to the end of the part. */
 function placing(from: number, to: number): (text: TimedText) => TimedText {
   const at = (ms: number) => Math.min(to, from + ms);
   return ({ startMs, endMs, text }) => ({ startMs: at(startMs), endMs: at(endMs), text });
 }
 
-/** Says which minutes failed. */
+/** Adds the minute at which the job failed. */
 function problemOf(error: unknown, { job, log }: Work): Problem {
   const { requestId: id, durationMs } = job.record;
   const { body } = problemAnswer(error, id);

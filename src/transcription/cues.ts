@@ -1,11 +1,11 @@
-/** Cues of readable length from the times of words. */
+/** Builds cues of readable length from the times of words. */
 import type { TimedText, Transcript } from '../../engines/contract/index.ts';
 import { spacesBefore } from './spaces.ts';
 
 export interface CueShape {
-  /** Characters of a line. A longer word has a line of its own. */
+  /** Maximum number of characters per line. A longer word has a line of its own. */
   readonly width: number;
-  /** Lines of a cue. */
+  /** Maximum number of lines per cue. */
   readonly lines: number;
 }
 
@@ -14,10 +14,9 @@ export interface Cue extends TimedText {
   readonly lines: readonly string[];
 }
 
-/** A cue ends at such a pause between two words, and does not last longer. */
+/** A cue ends at a pause of this length between two words, and has this maximum duration. */
 const [pauseMs, longestMs] = [1_000, 7_000];
 
-/** Words fill lines, lines fill cues. */
 export function toCues({ text, words = [] }: Transcript, { width, lines: most }: CueShape): Cue[] {
   const spaces = spacesBefore(words, text);
   const cues: (Omit<Cue, 'text' | 'lines'> & { endMs: number; lines: string[] })[] = [];

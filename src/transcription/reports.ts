@@ -1,4 +1,4 @@
-/** Reports of an engine while it transcribes, kept for a reader that may be slower than the engine. */
+/** Buffers the reports of an engine for a reader that may be slower than the engine. */
 import type { TimedText } from '../../engines/contract/index.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 
@@ -10,21 +10,28 @@ export interface Progress {
 
 export type Report = { readonly segment: TimedText } | { readonly progress: Progress } | { readonly ahead: number };
 
-/** For one reader. Iteration ends after `end()`, once every report has been read. */
+/** Reports for one reader. Iteration ends after `end()`, once every report has been read. */
 export interface Reports extends AsyncIterable<Report, undefined> {
-  /** Throws `engine-failed`, which ends the call, if the segment is out of order, or if too many wait for the reader. */
+  /**
+   * Throws `engine-failed`, which ends the call, if the segment is out of order or too many segments wait for the
+   * reader.
+   */
   readonly onSegment: (segment: TimedText) => void;
-  /** Only the latest waits for the reader; progress that does not increase is dropped. */
+  /** Only the latest progress waits for the reader; progress that does not increase is dropped. */
   readonly onProgress: (processedMs: number, durationMs?: number) => void;
-  /** Only the latest waits for the reader. null, the end of the wait, becomes progress of 0 ms. Ignored after a segment or progress. */
+  /**
+   * Only the latest position waits for the reader. null, the end of the wait, becomes progress of 0 ms. Calls after a
+   * segment or progress are ignored.
+   */
   readonly onQueued: (ahead: number | null) => void;
   /** Later reports are dropped. */
   readonly end: () => void;
 }
 
 /**
- * UTF-16 code units of segments that may wait for the reader, with an allowance for each segment. The largest recording
- * that fits 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters: only a broken engine gets there.
+ * Maximum number of UTF-16 code units of segments that wait for the reader, with an allowance for each segment. The
+ * largest recording that fits 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters, so only a broken engine
+ * reaches the limit.
  */
 const mostWaiting = 16_777_216;
 const perSegment = 100;
@@ -67,7 +74,7 @@ export function createReports(): Reports {
     }
   }
 
-  /** The place in the line is obsolete from now on. */
+  /** The queue position is obsolete from now on. */
   function begin(): void {
     hasBegun = true;
     ahead = undefined;

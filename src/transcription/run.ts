@@ -1,4 +1,4 @@
-/** One transcription: the choice of the model, what it supports, the timeout. */
+/** Runs a transcription: chooses the model, checks what it supports, and applies the timeout. */
 import {
   EngineError,
   type Recording,
@@ -15,7 +15,7 @@ import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { currentScope, currentUsage, type RequestScope } from '../request-scope.ts';
 
-/** Without the hints that the model does not support. */
+/** A request for a transcription, without the hints that the model does not support. */
 export interface TranscriptionJob {
   readonly recording: Recording;
   readonly language?: string | undefined;
@@ -35,7 +35,7 @@ export interface TranscriptionServices {
 }
 
 /**
- * The model that a request names, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
+ * Returns the requested model, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
  * `parameter-not-supported` if the model lacks one of the features.
  */
 export async function chooseTranscriptionModel(
@@ -49,7 +49,7 @@ export async function chooseTranscriptionModel(
   return model;
 }
 
-/** What a request asks for that not every model has. */
+/** Requested features that not every model supports. */
 export interface TranscriptionFeatures {
   readonly timestamps?: readonly TimestampKind[];
   readonly translate?: true | undefined;
@@ -64,7 +64,7 @@ export function requireFeatures(
   if (translate) requireSupport(model, 'translate', '/task');
 }
 
-/** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits the timestamps. */
+/** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits requested timestamps. */
 export async function transcribe(
   model: ServedModel<'transcription'>,
   job: TranscriptionJob,
@@ -84,7 +84,7 @@ export async function transcribe(
   }
 }
 
-/** Its recording is on the way: meanwhile the engine may load the model. */
+/** Call it while the recording arrives: the engine may load the model meanwhile. */
 export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void {
   void engine.warmUp?.(engineId); // never rejects
 }
@@ -128,14 +128,14 @@ async function callEngine(
 const leastSeconds = 600;
 const timesTheSound = 3;
 
-/** The timeout for a recording of this length, as far as it is known. */
+/** Milliseconds, for a recording of the length that is known so far. */
 export function timeoutMs(setting: number | 'auto', soundMs: number): number {
   return setting === 'auto' ? Math.max(leastSeconds * 1000, timesTheSound * soundMs) : setting * 1000;
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
 
-/** Exactly the times that were asked for; [] for silence. */
+/** Returns exactly the requested times; [] for silence. */
 function withTimes(
   { segments, words, turns, ...plain }: Transcript,
   { timestamps = [], diarize }: Pick<TranscriptionJob, 'timestamps' | 'diarize'>,
@@ -153,18 +153,16 @@ function withTimes(
   return { ...plain, ...Object.fromEntries(asked) };
 }
 
-/** Begins now. Either `complete` or `fail` ends it. */
+/** Records the metrics, usage and charge of a transcription, which starts now and ends with `complete` or `fail`. */
 class RunRecord {
-  /** The id of the model. */
   readonly #model: string;
-  /** The signal of the request. */
   readonly #signal: AbortSignal;
   readonly #metrics: Metrics | undefined;
   readonly #scope: RequestScope | undefined = currentScope();
   readonly #started = performance.now();
-  /** The length of the recording, if the transcript has one. */
+  /** Length of the recording, if the transcript reports it. */
   #audioMs: number | undefined;
-  /** How far the engine has come: a run that fails is charged for it. */
+  /** Progress that the engine has reported; a failed transcription is charged for it. */
   #reportedMs = 0;
 
   constructor(model: string, signal: AbortSignal, metrics: Metrics | undefined) {
@@ -174,7 +172,7 @@ class RunRecord {
     if (this.#scope?.usage) this.#scope.usage.model = model;
   }
 
-  /** The options for the engine: the same where nothing is charged. */
+  /** Returns options that also record the progress, or the same options if nothing is charged. */
   watch(options: TranscriptionOptions): TranscriptionOptions {
     if (!this.#scope?.charge) return options;
     const { onSegment, onProgress, ...others } = options;
@@ -193,7 +191,7 @@ class RunRecord {
     };
   }
 
-  /** Receives what the engine has returned, before it is checked. */
+  /** Call it with the transcript before it is checked. */
   see({ durationMs }: { readonly durationMs?: number | undefined }): void {
     this.#audioMs = durationMs;
   }

@@ -1,10 +1,13 @@
-/** The spaces between the parts of a transcript: languages such as Japanese, Chinese and Thai have none. */
+/** Finds the spaces between the parts of a transcript: languages such as Japanese, Chinese and Thai have none. */
 import type { TimedText } from '../../engines/contract/index.ts';
 
-/** Providers leave punctuation out of words: how far behind the last part the next one is looked for. */
+/** Providers omit punctuation from words, so the next part may begin this many characters after the last one. */
 const reach = 32;
 
-/** For each part " " if one precedes it in the text, else "". Parts that the text does not have are taken for words. */
+/**
+ * Returns " " for each part that follows a space in the text, else "". Parts that the text does not contain count as
+ * words.
+ */
 export function spacesBefore(parts: readonly TimedText[], text: string): readonly string[] {
   let at = 0;
   return parts.map(({ text: part }) => {

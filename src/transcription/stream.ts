@@ -1,4 +1,4 @@
-/** A transcription as a stream of events: what the engine reports meanwhile, and the result. */
+/** Streams a transcription as events: the reports of the engine, then the result. */
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { supports } from '../engine-host/registry/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
@@ -30,7 +30,7 @@ export async function* streamTranscript(
     const { end, onSegment, onProgress, onQueued, ...reports } = createReports();
     const listener = { signal: scope.signal, onProgress, onQueued, ...(supports(model, 'segment') && { onSegment }) };
     const working = scope.race(transcribe(model, job, listener, services)).finally(end);
-    working.catch(ignore); // also while its reports are still being read
+    working.catch(ignore); // prevents an unhandled rejection while the reports are still being read
     for await (const report of reports) {
       scope.signal.throwIfAborted();
       yield toEvent(report, seq++);
@@ -52,7 +52,7 @@ export function isFromEngine({ type }: TranscriptionEvent): boolean {
 const readerEnded = new Error('the reader of the transcription has ended');
 
 function ignore(): void {
-  // Awaited after the reports.
+  // The caller awaits the result after the reports.
 }
 
 function toEvent(report: Report, seq: number): TranscriptionEvent {

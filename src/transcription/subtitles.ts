@@ -1,16 +1,16 @@
-/** Subtitles from the segments of a transcript: SubRip and WebVTT. */
+/** Formats the segments of a transcript as subtitles: SubRip and WebVTT. */
 import type { TimedText } from '../../engines/contract/index.ts';
 import type { Cue as ShapedCue } from './cues.ts';
 
 type Segments = readonly (TimedText & Partial<Pick<ShapedCue, 'lines'>>)[];
 
-/** "" for silence. */
+/** Returns "" for silence. */
 export function toSrt(segments: Segments): string {
   const cues = cuesOf(segments, (text) => text);
   return cues.map(({ start, end, text }, i) => `${i + 1}\n${start(',')} --> ${end(',')}\n${text}\n\n`).join('');
 }
 
-/** The header alone for silence. */
+/** Returns only the header for silence. */
 export function toVtt(segments: Segments): string {
   const cues = cuesOf(segments, escapeMarkup);
   return `WEBVTT\n\n${cues.map(({ start, end, text }) => `${start('.')} --> ${end('.')}\n${text}\n\n`).join('')}`;
@@ -31,8 +31,8 @@ function cuesOf(segments: Segments, escape: (text: string) => string): Cue[] {
 }
 
 /**
- * A blank line ends a cue, and an arrow makes a line the times of the next. SubRip has no way to escape them.
- * Some players end a file at a NUL.
+ * A blank line ends a cue, and a line with an arrow has the times of the next cue. SubRip has no escapes. Some players
+ * end a file at a NUL.
  */
 function toLine(text: string): string {
   return text
@@ -41,12 +41,12 @@ function toLine(text: string): string {
     .trim();
 }
 
-/** WebVTT has tags and character references. */
+/** WebVTT supports tags and character references. */
 function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** `00:00:01,840`, from whole milliseconds. */
+/** Formats whole milliseconds as `00:00:01,840`. */
 function timestamp(ms: number): (separator: string) => string {
   const pad = (value: number, digits: number) => String(Math.floor(value)).padStart(digits, '0');
   const clock = [ms / 3_600_000, (ms / 60_000) % 60, (ms / 1000) % 60].map((part) => pad(part, 2)).join(':');

@@ -1,4 +1,4 @@
-/** Transcripts in the API: fields in snake_case, whole milliseconds. */
+/** Converts transcripts for the API: fields in snake_case, times in whole milliseconds. */
 import type { TimedText, TimestampKind, Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import type { TranscriptionFeatures } from './run.ts';
@@ -6,7 +6,7 @@ import type { TranscriptionFeatures } from './run.ts';
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
 
-/** The timestamps to request from the engine: segments always come with words. */
+/** Timestamps to request from the engine; words include segments. */
 export const timestampKindsOf: Readonly<Record<Timestamps, readonly TimestampKind[]>> = {
   none: [],
   segment: ['segment'],
@@ -19,12 +19,12 @@ export function isTimestamps(value: unknown): value is Timestamps {
 
 type Wanted = Pick<Schemas['TranscriptionRequest'], 'timestamps' | 'task'>;
 
-/** What the fields of a request ask of its model. */
+/** The model features that a request needs. */
 export function wantedFeatures({ timestamps = 'none', task }: Wanted): Required<TranscriptionFeatures> {
   return { timestamps: timestampKindsOf[timestamps], translate: task === 'translate' ? true : undefined };
 }
 
-/** `model`: the id as requests name it. */
+/** `model` is the id that requests use. */
 export function toTranscription(
   { text, language, durationMs, segments, words }: Transcript,
   model: string,

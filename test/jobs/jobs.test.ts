@@ -318,7 +318,7 @@ describe('limits', () => {
     await using service = await start({ files, env: { API_KEYS_FILE: 'keys.yaml', METRICS_PORT: '0' } });
     const headers = { authorization: `Bearer ${app}` };
     const { id } = await create(service, speechOf(40), { model: 'words' }, headers);
-    const waits = () => service.log.filter(({ msg, code }) => msg === 'a part of a job is tried again' && code === 'quota-exceeded'); // prettier-ignore
+    const waits = () => service.log.filter(({ msg, code }) => msg === 'a step of a job failed; retrying' && code === 'quota-exceeded'); // prettier-ignore
     await expect.poll(waits).toHaveLength(1);
     expect(await read(service, id, headers)).toMatchObject({ status: 'running', problem: null });
     const series = await readSeries(service);

@@ -2,14 +2,13 @@
 
 /** Samples per block. */
 export interface BlockSize {
-  /** A block waits for so many; the last one may have less. */
+  /** Minimum size of a block, except the last one. */
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * Blocks of what has arrived, as soon as there is enough. The first one has no more than enough, since a listener waits
- * for it.
+ * Yields a block as soon as `least` samples have arrived. The first block has no more, because a listener waits for it.
  */
 export async function* blocksOf(
   samples: AsyncIterable<Int16Array>,

@@ -6,10 +6,7 @@ import type { EncoderJob, EncoderRequest, EncoderResponse } from './encoder-thre
 import { openEncoderSession } from './thread-pool.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
-/**
- * Half a second of speech per block, or what has arrived by then: each block is a round trip between threads, and a write
- * and a read of what it becomes.
- */
+/** Blocks of at least half a second of speech: each block costs a round trip between threads, a write and a read. */
 const usualBlock: BlockSize = { least: 12_288, most: 98_304 };
 
 export async function* encodeInThread(
@@ -29,7 +26,7 @@ export async function* encodeInThread(
 }
 
 interface Encoder extends Disposable {
-  /** One request at a time. Rejects with `engine-failed` or the signal's reason. */
+  /** Sends one request at a time. Rejects with `engine-failed` or the signal's reason. */
   send(request: EncoderRequest): Promise<Uint8Array>;
 }
 

@@ -1,4 +1,4 @@
-/** Encodes what no library of ours encodes, with ffmpeg. */
+/** Encodes with ffmpeg the formats that have no library here. */
 import { EngineError, type Pcm, type SpeechFormat } from '../../../engines/contract/index.ts';
 import { lastLine } from '../../../lib/text.ts';
 import { streamProgram } from '../../system/child-process/stream-program.ts';

@@ -10,7 +10,7 @@ export interface EncoderJob {
   readonly sampleRate: number;
 }
 
-/** Format, then blocks of samples, then the end. */
+/** Messages of a session: the format, then blocks of samples, then the end. */
 export type EncoderRequest = EncoderJob | Int16Array<ArrayBuffer> | 'end';
 
 /** No response follows an error. */
@@ -21,10 +21,13 @@ interface Encoder {
   readonly finalize: () => Uint8Array;
 }
 
-/** kbit/s, valid in every MPEG version. Constant, so that players can compute the duration of a stream. */
+/**
+ * Bit rate in kbit/s, valid in every MPEG version. It is constant, so that players can compute the duration of a
+ * stream.
+ */
 const mp3Bitrate = 64;
 
-/** Read once. Every session has its own instance, because an ogg encoder leaks 220 KB per speech. */
+/** The files are read once. Every session has its own instance, because an ogg encoder leaks 220 KB per speech. */
 const binaries = { mp3: once(() => read('mp3')), ogg: once(() => read('ogg')) };
 
 parentPort?.on('message', (port: MessagePort) => {
@@ -70,12 +73,12 @@ function read(format: 'mp3' | 'ogg'): Promise<Uint8Array> {
   return readFile(new URL(import.meta.resolve(`wasm-media-encoders/wasm/${format}`)));
 }
 
-/** Copies, because the encoder reuses the returned memory. */
+/** Copies the bytes, because the encoder reuses the returned memory. */
 function copy(bytes: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes);
 }
 
-/** A loop: `Float32Array.from` takes a third as long as the encoding itself. */
+/** Uses a loop, because `Float32Array.from` takes a third as long as the encoding itself. */
 function toFloat(samples: Int16Array): Float32Array {
   const floats = new Float32Array(samples.length);
   for (let i = 0; i < floats.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;

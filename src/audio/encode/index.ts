@@ -53,10 +53,10 @@ function needsFfmpeg(format: SpeechFormat): format is FfmpegFormat {
   return (ffmpegFormats as readonly SpeechFormat[]).includes(format);
 }
 
-/** A tenth of a second, or what has arrived by then: voice apps play pcm as it comes. */
+/** Blocks of at least a tenth of a second: voice apps play pcm as it arrives. */
 const pcmBlock = { least: 2_400, most: 98_304 };
 
-/** Bare samples at the rate of the format, as they come. */
+/** Streams raw samples at the rate of the format, as they arrive. */
 function encodePcm(pcm: Pcm, signal: AbortSignal): AsyncIterable<Uint8Array> {
   return pcm.sampleRate === pcmFormat.sampleRate ? bytesOf(pcm.samples) : encodeInThread(pcm, 'pcm', signal, pcmBlock);
 }

@@ -11,7 +11,7 @@ import { transcode } from './transcode.ts';
 export type DecodeResult =
   Decoded | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
 
-/** Asks for disk space before writing. The next message grants it; if it is denied, the worker is terminated. */
+/** Requests disk space before writing. The next message grants it; if it is denied, the worker is terminated. */
 export interface SpaceRequest {
   readonly needs: number;
 }

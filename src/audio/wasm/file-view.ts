@@ -9,7 +9,7 @@ export interface FileView {
   /** Zeros that follow the end; none if absent. */
   readonly padding?: number;
   readonly patch?: Patch | undefined;
-  /** Where the frames begin, for a demuxer that ends at damage without an error. */
+  /** Position of the first frame, for a demuxer that ends at damage without an error. */
   readonly framesAt?: number;
 }
 

@@ -71,7 +71,7 @@ function* framesOf(file: number, fileBytes: number): Generator<FrameBytes> {
   if (inFrames < elsewhere) throw undecodable('most of the mp3 file is not MPEG audio layer III');
 }
 
-/** Where nothing begins, so many bytes are searched at a time. */
+/** Number of bytes that are searched at a time where no frame begins. */
 const skipBytes = 1024;
 
 function readFrame(head: Uint8Array): Mp3Frame | undefined {

@@ -33,12 +33,15 @@ const names: Readonly<Partial<Record<Container, readonly (readonly [id: string, 
   ],
 };
 
-/** For people: the documentation has it, too. */
+/** Text for the documentation and the doctor. */
 export const codecsOfFfmpeg = Object.entries(names)
   .map(([container, codecs]) => `${codecs.map(([, name]) => name).join(', ')} in ${container}`)
   .join('; ');
 
-/** The refusal of a codec. `ids` are those of all streams, for containers that do not say which of them are audio. */
+/**
+ * The error for a codec that is not supported. `ids` are those of all streams, for containers that do not say which of
+ * them are audio.
+ */
 export function unsupportedCodec(container: Container, ...ids: readonly string[]): EngineError {
   const isId = container === 'wav' ? Object.is : (id: string, known: string) => id.startsWith(known);
   const name = names[container]?.find(([known]) => ids.some((id) => isId(id, known)))?.[1];

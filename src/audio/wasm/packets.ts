@@ -138,7 +138,7 @@ async function describe(audio: InputAudioTrack, container: PacketContainer): Pro
   };
 }
 
-/** Not the sink's own iterator: it drops what it has read ahead when a file is truncated. */
+/** Does not use the sink's own iterator, which drops the packets that it has read ahead when a file is truncated. */
 async function* packetsOf(audio: InputAudioTrack): AsyncGenerator<EncodedPacket> {
   const sink = new EncodedPacketSink(audio);
   let packet = await sink.getFirstPacket();

@@ -1,6 +1,6 @@
 /**
  * Recordings are joined by concatenating their files, but the demuxer reads only the first. These functions find the
- * sections of a file, each a recording of its own, and throw when they lose their way before its end.
+ * sections of a file, each a recording of its own, and throw if they cannot reach the end of the file.
  */
 import type { Container } from '../../../engines/contract/index.ts';
 import { isWav } from '../../../lib/wav.ts';
@@ -28,7 +28,7 @@ export function sectionsOf(path: string, container: keyof typeof finders): FileV
   return sections;
 }
 
-/** Far more than a recording has. */
+/** Far more than any recording has. */
 const maxChunks = 10_000;
 
 /** A section is a RIFF file: its chunks follow each other, each with its length. */
@@ -101,7 +101,7 @@ function mp4Sections(file: number, fileBytes: number): FileView[] {
   return starts.map((start, i) => ({ start, end: starts[i + 1] ?? fileBytes }));
 }
 
-/** An hour in fragments of half a second has 14,400; as many of these take 70 ms. */
+/** An hour in fragments of half a second has 14,400 boxes. Reading this maximum takes 70 ms. */
 const maxBoxes = 20_000;
 
 /** ISO/IEC 14496-12, 4.2: a length of 1 is followed by a longer one, 0 means to the end of the file. */

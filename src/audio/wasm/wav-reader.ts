@@ -37,7 +37,10 @@ function refusalOf({ message, format }: WavError): EngineError {
   return format === undefined ? undecodable(`it is ${message}`) : unsupportedCodec('wav', String(format));
 }
 
-/** Not a stream: it closes its file in the background, and a thread that is terminated meanwhile leaves it open. */
+/**
+ * Does not use a stream, which closes its file in the background: a thread that is terminated meanwhile leaves the file
+ * open.
+ */
 // eslint-disable-next-line @typescript-eslint/require-await -- the byte reader takes async iterables
 async function* readFile(path: string, { start, end }: FileView): AsyncGenerator<Uint8Array, void, undefined> {
   yield* withFile(path, (file) => pieces(file, start, end, pieceBytes));
