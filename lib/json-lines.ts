@@ -9,7 +9,7 @@ export const toJsonLine = (value: object, replacer?: (key: string, value: unknow
 const [lineFeed, carriageReturn] = [10, 13];
 
 /** Programs may write single bytes: parts are joined before they cost more memory than their bytes. */
-const mostParts = 1_024;
+const maxParts = 1_024;
 
 /** Splits output into lines, which end with \n, \r\n or \r. Memory is bounded: a line is truncated at a limit. */
 export class LineSplitter {
@@ -55,7 +55,7 @@ export class LineSplitter {
     const kept = part.subarray(0, room);
     this.#parts.push(kept);
     this.#length += kept.length;
-    if (this.#parts.length > mostParts) this.#parts = [Buffer.concat(this.#parts)];
+    if (this.#parts.length > maxParts) this.#parts = [Buffer.concat(this.#parts)];
   }
 
   #take(): string {

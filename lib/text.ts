@@ -4,7 +4,7 @@ export function shorten(text: string, limit: number): string {
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-const longest = 200;
+const maxLineLength = 200;
 
 /**
  * Returns the last line of a program's output, for the log. Earlier lines may repeat source code or the program's
@@ -17,7 +17,7 @@ export function lastLine(output: string): string {
       .split(/[\r\n]/)
       .at(-1)
       ?.trim() ?? '';
-  return /[{[]\s*["{[]/.test(line) ? '[a line with JSON]' : shorten(line, longest);
+  return /[{[]\s*["{[]/.test(line) ? '[a line with JSON]' : shorten(line, maxLineLength);
 }
 
 /** Candidates for keys, found in linear time: a match takes the whole word. */

@@ -206,15 +206,15 @@ export interface WavSlice {
 export const samplesPerMs = sampleRate / 1000;
 
 /** Offset of a millisecond in the file. */
-const placeOf = (ms: number): number => headerBytes + 2 * samplesPerMs * ms;
+const offsetOf = (ms: number): number => headerBytes + 2 * samplesPerMs * ms;
 
 export const lengthOf = ({ startMs, endMs }: Omit<WavSlice, 'wavPath'>): number => endMs - startMs;
 
 /** Size of a WAV file that contains only this slice. */
-export const bytesOf = (slice: WavSlice): number => placeOf(lengthOf(slice));
+export const bytesOf = (slice: WavSlice): number => offsetOf(lengthOf(slice));
 
 export function readSlice(slice: WavSlice): AsyncGenerator<Int16Array> {
-  const bytes = createByteReader(createReadStream(slice.wavPath, { start: placeOf(slice.startMs) }));
+  const bytes = createByteReader(createReadStream(slice.wavPath, { start: offsetOf(slice.startMs) }));
   const layout = { sampleRate, channels: 1, format: sampleFormats['pcm-s16'] };
   return readSamples(bytes, { ...layout, bytes: bytesOf(slice) - headerBytes });
 }
@@ -229,8 +229,8 @@ export async function toFile(
   signal: AbortSignal,
 ): Promise<{ readonly path: string; readonly bytes: number }> {
   const { size } = await stat(wavPath);
-  if (startMs === 0 && size <= placeOf(endMs)) return { path: wavPath, bytes: size };
-  const [start, end] = [placeOf(startMs), Math.min(size, placeOf(endMs))] as const;
+  if (startMs === 0 && size <= offsetOf(endMs)) return { path: wavPath, bytes: size };
+  const [start, end] = [offsetOf(startMs), Math.min(size, offsetOf(endMs))] as const;
   async function* contents(): AsyncGenerator<Uint8Array> {
     yield wavHeader(end - start);
     for await (const chunk of createReadStream(wavPath, { start, end: end - 1 }) as AsyncIterable<Buffer>) {

@@ -62,10 +62,10 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
 
   /** Rejects with `model-unavailable`. */
   async function open(model: Model): Promise<{ readonly host: Resident; readonly found: UsableModel }> {
-    const place = await library.open();
+    const libraryPath = await library.open();
     const found = await model.inspect();
     if (!found.ok) throw new EngineError('model-unavailable', `${found.detail}.`);
-    const hostOptions: HostOptions = { library: place, config: found.config, threads };
+    const hostOptions: HostOptions = { library: libraryPath, config: found.config, threads };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(hostOptions));
     const facts = { version: found.stamp, memory: needOf(found), idleUnloadMs: idleUnload * 1000 };
     const host = context.resident({ name: model.id, ...command, ...facts });
@@ -106,9 +106,9 @@ const supports = ['segment', 'word'] as const;
 const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
 
 /** A CTC model transcribes the language that it was trained for, and accepts no hint. */
-function checkLanguage({ id, language }: ModelOptions, asked: string | undefined): void {
-  if (asked === undefined || asked === language) return;
-  const why = language === undefined ? 'does not accept a language, because its settings name none' : `supports only "${language}", not "${asked}"`; // prettier-ignore
+function checkLanguage({ id, language }: ModelOptions, requested: string | undefined): void {
+  if (requested === undefined || requested === language) return;
+  const why = language === undefined ? 'does not accept a language, because its settings name none' : `supports only "${language}", not "${requested}"`; // prettier-ignore
   throw new EngineError('language-not-supported', `The model ${id} ${why}.`);
 }
 

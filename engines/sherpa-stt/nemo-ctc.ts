@@ -48,7 +48,7 @@ function countOf(metadata: ReadonlyMap<string, string>, key: string): number {
 }
 
 /** The tables of NeMo's models are smaller than 0.1 MB. */
-const longestTable = 4_194_304;
+const maxTableBytes = 4_194_304;
 
 const blanks = ['<blk>', '<blank>', '<eps>'];
 
@@ -57,7 +57,7 @@ const blanks = ['<blk>', '<blank>', '<eps>'];
  * id below `size` without a symbol.
  */
 function readTokens(file: string, size: number): { readonly marksWords: boolean } {
-  const lines = readText(file, longestTable).split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
+  const lines = readText(file, maxTableBytes).split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
   const tokens = new Map(lines.map(readLine));
   const symbols = [...tokens.values()];
   if (!symbols.some((symbol) => blanks.includes(symbol))) throw new Unusable('it has no <blk>');

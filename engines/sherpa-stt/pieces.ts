@@ -9,24 +9,24 @@ export interface Piece {
 }
 
 /** A piece uses memory in proportion to its length, and its features are computed synchronously. */
-const longest = 30 * sampleRate;
+const maxSamples = 30 * sampleRate;
 /** A piece ends at the quietest point of its last 10 s. */
 const searchMs = 10_000;
 
 /** Yields pieces at 16 kHz. The samples of a piece are valid until the next piece is requested. */
-export async function* piecesOf(sound: AsyncIterable<Int16Array>): AsyncGenerator<Piece> {
-  const buffer = new Int16Array(longest);
+export async function* piecesOf(audio: AsyncIterable<Int16Array>): AsyncGenerator<Piece> {
+  const buffer = new Int16Array(maxSamples);
   let [start, filled] = [0, 0];
-  for await (const chunk of sound) {
+  for await (const chunk of audio) {
     for (let at = 0; at < chunk.length;) {
-      if (filled === longest) {
+      if (filled === maxSamples) {
         const end = quietestPlace(buffer, searchMs);
         yield { start, samples: buffer.subarray(0, end) };
         buffer.copyWithin(0, end);
         start += end;
         filled -= end;
       }
-      const part = chunk.subarray(at, at + longest - filled);
+      const part = chunk.subarray(at, at + maxSamples - filled);
       buffer.set(part, filled);
       filled += part.length;
       at += part.length;

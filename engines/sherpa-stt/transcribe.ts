@@ -13,7 +13,7 @@ import { lengthOf } from '../../lib/wav.ts';
 import type { RecognizedPiece } from './host.ts';
 import { segmentsOf, wordsOf, type Word } from './words.ts';
 
-export interface TranscribeJob {
+export interface TranscribeRequest {
   readonly host: Resident;
   readonly recording: Recording;
   readonly timestamps?: readonly TimestampKind[] | undefined;
@@ -23,16 +23,16 @@ export interface TranscribeJob {
 }
 
 export async function transcribe(
-  { host, recording, timestamps = [], language, marksWords }: TranscribeJob,
+  { host, recording, timestamps = [], language, marksWords }: TranscribeRequest,
   context: EngineContext,
   { signal, onSegment, onProgress }: TranscriptionOptions,
 ): Promise<Transcript> {
-  const sound = await context.decode(recording, { signal });
-  const durationMs = lengthOf(sound);
+  const audio = await context.decode(recording, { signal });
+  const durationMs = lengthOf(audio);
   const separator = marksWords ? ' ' : '';
   const [words, segments]: [Word[], TimedText[]] = [[], []];
   await host.call(
-    { ...sound },
+    { ...audio },
     {
       signal,
       onMessage(message) {

@@ -43,8 +43,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const fitContext = options.audioContext === 'auto';
   const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context));
   const byName = new Map(catalogue.ids.map((name) => [name, models.find((model) => model.download === name) ?? pulledModel(name, context)])); // prettier-ignore
-  const isWanted = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
-  const activity = isWanted ? openVoiceActivity({ runtime: undefined }, context) : undefined;
+  const isEnabled = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
+  const activity = isEnabled ? openVoiceActivity({ runtime: undefined }, context) : undefined;
   const program = cached(() => findWhisper(options.program, context)?.path, context.now);
   const loaded = createLoadedModels({ slots, program, idleUnloadMs: 1000 * (options.idleUnload ?? 300) }, context);
   const freeHost = (model: Model, file: UsableFile) =>
@@ -79,10 +79,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const line = `engines.${context.instance}.models:\n  - { id: ${name}, file: ${JSON.stringify(model.file)} }`;
       return { asset: assetOf(name, model), ...(isServed ? { model: model.id } : { model: name, settings: line }) };
     });
-    const wanted = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
+    const configured = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
     const { needed: base, extras } = programs;
     return [
-      ...groupsOf({ part: 'transcription', base, extras, configured: wanted, named, isAutomatic: true }),
+      ...groupsOf({ part: 'transcription', base, extras, configured, named, isAutomatic: true }),
       ...(activity && activity.assets.length > 0 ? [{ id: part, assets: activity.assets }] : []),
     ];
   }
@@ -99,7 +99,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;
       const detector = model.vad === undefined ? activity : undefined;
-      const job = {
+      const request = {
         ...files,
         detector,
         language: whisperLanguage,
@@ -111,12 +111,12 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       return queue.run(async ({ threads = 1 }) => {
         const now = await model.inspect(); // the file may have been replaced since
         const free = () => (now.ok ? freeHost(model, now) : undefined);
-        return transcribe({ ...job, threads, free }, context, options);
+        return transcribe({ ...request, threads, free }, context, options);
       }, options);
     },
     async warmUp(id) {
-      const wanted = id === undefined ? (options.preload ? models : []) : [modelOf(id)];
-      for (const model of wanted) {
+      const requested = id === undefined ? (options.preload ? models : []) : [modelOf(id)];
+      for (const model of requested) {
         const file = await model.inspect();
         if (!file.ok || program() === undefined) continue;
         freeHost(model, file)?.preload();
@@ -140,20 +140,20 @@ const pulledModel = (name: string, context: EngineContext): Model =>
 function programAssets(options: Options, context: EngineContext, program: Cached<string | undefined>) {
   const isNamed = options.program !== undefined || (context.env.WHISPER_CLI ?? '') !== '';
   const both = ['whisper-cli', 'whisper-host'] as const;
-  const wanted: readonly Program[] = options.keepLoaded === false ? both.slice(0, 1) : both;
+  const programs: readonly Program[] = options.keepLoaded === false ? both.slice(0, 1) : both;
   const lacks = { obstacle: () => obstacleOf(context), changed: () => program.forget() };
   const asset = (id: Program, more: Pick<MadeAsset, 'title' | 'isReady'>, made: readonly Program[]): MadeAsset => ({
     ...{ kind: 'made', id, bytes: 0, license: 'MIT', verb: 'building', source: 'npm (source code, built here)' },
     ...{ path: builtProgramPath(context.dataDir), ...lacks, ...more },
     make: ({ signal, progress }) => buildWhisper({ ...context, signal, progress, programs: made }),
   });
-  const isThere = () => program() !== undefined;
+  const isInstalled = () => program() !== undefined;
   const hasHost = () => findHost(program(), context.dataDir) !== undefined;
-  if (isThere() && hasHost()) void removeUnfinishedBuild(context.dataDir).catch((err: unknown) => context.log.warn({ err }, 'an unfinished build could not be removed')); // prettier-ignore
+  if (isInstalled() && hasHost()) void removeUnfinishedBuild(context.dataDir).catch((err: unknown) => context.log.warn({ err }, 'an unfinished build could not be removed')); // prettier-ignore
   return {
-    needed: isNamed ? [] : [asset('whisper-cli', { title: 'whisper.cpp', isReady: isThere }, wanted)],
+    needed: isNamed ? [] : [asset('whisper-cli', { title: 'whisper.cpp', isReady: isInstalled }, programs)],
     // whisper-host is not built automatically: transcription works without it.
-    extras: wanted.slice(1).map((id) => asset(id, { title: 'whisper-host', isReady: hasHost }, [id])),
+    extras: programs.slice(1).map((id) => asset(id, { title: 'whisper-host', isReady: hasHost }, [id])),
   };
 }
 

@@ -56,7 +56,7 @@ function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-mo
 }
 
 const magic = 0x67676d6c;
-const smallestMultilingualVocabulary = 51_865;
+const minMultilingualVocabulary = 51_865;
 
 /**
  * Block size in bytes and values per block, by ggml type number. The table has only the types that whisper.cpp's tools
@@ -84,7 +84,7 @@ function walk(cursor: Cursor): { multilingual: boolean } {
   skipWords(cursor);
   for (let index = 0; index < tensors; index++) skipTensor(cursor);
   if (cursor.left > 0) throw new NotAModel(`${cursor.left} bytes follow its last tensor`);
-  return { multilingual: vocabulary >= smallestMultilingualVocabulary };
+  return { multilingual: vocabulary >= minMultilingualVocabulary };
 }
 
 function readHyperparameters(cursor: Cursor): { vocabulary: number; tensors: number } {
@@ -158,9 +158,9 @@ class Cursor {
     return this.#window.readInt32LE(start - this.#windowStart);
   }
 
-  int32Between(what: string, least: number, most: number): number {
+  int32Between(what: string, min: number, max: number): number {
     const value = this.int32();
-    if (value < least || value > most) throw new NotAModel(`the ${what} cannot be ${value}`);
+    if (value < min || value > max) throw new NotAModel(`the ${what} cannot be ${value}`);
     return value;
   }
 }

@@ -9,7 +9,7 @@ const windowMs = 30_000;
 const ignoredMs = 100;
 
 /** Maximum length of joined spans: longer pieces save little and take longer to plan. */
-const longestJoinMs = 5 * windowMs;
+const maxJoinMs = 5 * windowMs;
 
 /** Number of encoder runs for audio of this length. */
 export const encodesOf = (ms: number): number => Math.max(1, Math.ceil((ms - ignoredMs) / windowMs));
@@ -43,7 +43,7 @@ function bestPlan(speech: readonly Span[], index: number, last: Span, plans: rea
   let best: Plan | undefined;
   for (let from = index; from >= 0; from -= 1) {
     const ms = last.endMs - (speech[from]?.startMs ?? 0);
-    if (from < index && ms > longestJoinMs) break;
+    if (from < index && ms > maxJoinMs) break;
     const before = plans[from];
     const plan = { encodes: (before?.encodes ?? 0) + encodesOf(ms), ms: (before?.ms ?? 0) + ms, from };
     if (!best || plan.encodes < best.encodes || (plan.encodes === best.encodes && plan.ms < best.ms)) best = plan;

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { EngineError, type EngineContext } from '../contract/index.ts';
 import { lastLine } from '../../lib/text.ts';
 import { toFile } from '../../lib/wav.ts';
-import { type Heard, readSegmentLine, readTranscript } from './transcript.ts';
+import { type RawTranscript, readSegmentLine, readTranscript } from './transcript.ts';
 import { hardLimitMs, spinLimit, type WhisperCall, type WhisperOptions } from './whisper-call.ts';
 
 export async function runWhisperCli(
   call: WhisperCall,
   context: EngineContext,
   { signal, onRaw }: WhisperOptions,
-): Promise<Heard> {
+): Promise<RawTranscript> {
   // The working directory is private, because builds with dynamic backends load libraries from it.
   await using directory = await context.temporaryDirectory();
   const output = join(directory.path, 'out');
-  const { path: file } = await toFile(call.sound, join(directory.path, 'sound.wav'), signal);
+  const { path: file } = await toFile(call.audio, join(directory.path, 'audio.wav'), signal);
   const exit = await context.run(call.program, argumentsOf(call, file, output), {
     signal,
     timeoutMs: hardLimitMs,
@@ -34,7 +34,7 @@ export async function runWhisperCli(
     const cause = new Error(`whisper-cli ended with ${how}; output: ${lastLine(log)}`);
     throw new EngineError('engine-failed', 'The transcription program failed.', { cause });
   }
-  return await readTranscript(`${output}.json`, log, call.wanted);
+  return await readTranscript(`${output}.json`, log, call.requested);
 }
 
 function argumentsOf(
@@ -46,7 +46,7 @@ function argumentsOf(
   const sampling = temperature === undefined ? [] : ['-tp', String(temperature)];
   const context = audioContext === undefined ? [] : ['-ac', String(audioContext)];
   // -ojf adds the tokens, whose times cost extra work.
-  const json = call.wanted.timestamps.includes('word') ? '-ojf' : '-oj';
+  const json = call.requested.timestamps.includes('word') ? '-ojf' : '-oj';
   return [
     ...['-np', '-m', call.modelFile, '-l', call.language, '-t', String(call.threads), ...vad, ...sampling, ...context],
     ...[json, '-of', output, '-f', file, ...(translate ? ['-tr'] : [])],

@@ -17,11 +17,11 @@ import { lengthOf } from '../../lib/wav.ts';
 import type { VoiceActivity } from '../lib/voice-activity/index.ts';
 import { runHost, singleHost } from './whisper-host.ts';
 import { runWhisperCli } from './run-whisper-cli.ts';
-import { clamp, createTimeline, type Heard, type RawSegment, toTranscript } from './transcript.ts';
-import { transcribeSpeech, type Hear } from './speech.ts';
+import { clamp, createTimeline, type RawTranscript, type RawSegment, toTranscript } from './transcript.ts';
+import { transcribeSpeech, type TranscribePiece } from './speech.ts';
 import type { WhisperCall, WhisperOptions } from './whisper-call.ts';
 
-export interface TranscribeJob extends Omit<WhisperCall, 'sound' | 'audioContext' | 'wanted' | 'carriesPrompt'> {
+export interface TranscribeRequest extends Omit<WhisperCall, 'audio' | 'audioContext' | 'requested' | 'carriesPrompt'> {
   /** Finds the speech in the decoded recording. If undefined, the whole recording is transcribed. */
   readonly detector?: Pick<VoiceActivity, 'find'> | undefined;
   /** Returns a loaded model that is free, if any. Called when the recording is decoded. */
@@ -36,27 +36,28 @@ export interface TranscribeJob extends Omit<WhisperCall, 'sound' | 'audioContext
 }
 
 /** One window of Whisper's spectrogram; whisper-cli crashes on shorter recordings. */
-const shortestMs = 25;
+const minMs = 25;
 
 export async function transcribe(
-  { recording, detector, ...job }: TranscribeJob,
+  { recording, detector, ...request }: TranscribeRequest,
   context: EngineContext,
   options: TranscriptionOptions,
 ): Promise<Transcript> {
   const whole = await context.decode(recording, { signal: options.signal });
   const durationMs = lengthOf(whole);
-  const speech = durationMs <= shortestMs ? [] : await detector?.find(whole, options.signal);
-  const hear: Hear = (sound, callbacks, language = job.language) =>
-    hearSound(sound, { ...job, language }, context, { ...callbacks, signal: options.signal });
-  if (speech === undefined) return (await hear(whole, options)).transcript;
-  if (speech.length > 0) return transcribeSpeech({ whole, speech, language: job.language, hear }, options);
-  const { timestamps = [] } = job;
+  const speech = durationMs <= minMs ? [] : await detector?.find(whole, options.signal);
+  const transcribePiece: TranscribePiece = (audio, callbacks, language = request.language) =>
+    transcribeAudio(audio, { ...request, language }, context, { ...callbacks, signal: options.signal });
+  if (speech === undefined) return (await transcribePiece(whole, options)).transcript;
+  if (speech.length > 0)
+    return transcribeSpeech({ whole, speech, language: request.language, transcribePiece }, options);
+  const { timestamps = [] } = request;
   return toTranscript({ result: {}, transcription: [] }, { durationMs, timestamps });
 }
 
 /** Transcribes with a loaded model, or else with a separate program. */
-async function hearSound(
-  sound: Decoded,
+async function transcribeAudio(
+  audio: Decoded,
   {
     free,
     hostProgram,
@@ -64,30 +65,30 @@ async function hearSound(
     prompt,
     keywords = [],
     timestamps = [],
-    ...job
-  }: Omit<TranscribeJob, 'recording' | 'detector'>,
+    ...request
+  }: Omit<TranscribeRequest, 'recording' | 'detector'>,
   context: EngineContext,
   { signal, ...callbacks }: TranscriptionOptions,
-): Promise<Heard> {
-  const durationMs = lengthOf(sound);
-  const wanted = { durationMs, timestamps };
+): Promise<RawTranscript> {
+  const durationMs = lengthOf(audio);
+  const requested = { durationMs, timestamps };
   const audioContext = fitContext ? contextFor(durationMs) : undefined;
   const call = {
-    ...{ ...job, sound, wanted, audioContext },
+    ...{ ...request, audio, requested, audioContext },
     prompt: shorten(promptWithKeywords(prompt, keywords)),
     carriesPrompt: keywords.length > 0,
   };
   const report = createReporter(durationMs, callbacks);
   const options = { signal, onRaw: report?.first };
   const host = free();
-  if (host === undefined) return hearAlone(call, hostProgram, context, options);
+  if (host === undefined) return transcribeSeparately(call, hostProgram, context, options);
   try {
     return await runHost(host, call, options);
   } catch (error) {
     signal.throwIfAborted();
     if (!EngineError.is(error)) throw error; // thrown by a callback
     context.log.warn({ err: error }, 'the loaded model failed; retrying with a separate program');
-    return hearAlone(call, hostProgram, context, { signal, onRaw: report?.again() });
+    return transcribeSeparately(call, hostProgram, context, { signal, onRaw: report?.again() });
   }
 }
 
@@ -95,12 +96,12 @@ async function hearSound(
  * Transcribes with a program for this recording alone. whisper-host is preferred for a prompt, because every user of
  * the machine can read the arguments of whisper-cli.
  */
-function hearAlone(
+function transcribeSeparately(
   call: WhisperCall,
   hostProgram: string | undefined,
   context: EngineContext,
   options: WhisperOptions,
-): Promise<Heard> {
+): Promise<RawTranscript> {
   if (call.prompt === '' || hostProgram === undefined) return runWhisperCli(call, context, options);
   return runHost(singleHost(hostProgram, call.modelFile, context), call, options);
 }
@@ -129,10 +130,10 @@ function contextFor(durationMs: number): number | undefined {
 /** A second run for the same recording returns the same segments, so those already reported are skipped. */
 function createReporter(durationMs: number, { onSegment, onProgress }: Omit<TranscriptionOptions, 'signal'>) {
   if (onSegment === undefined && onProgress === undefined) return undefined;
-  const place = createTimeline(durationMs);
+  const locate = createTimeline(durationMs);
   let processedMs = 0;
   const first = (raw: RawSegment): void => {
-    const segment = place(raw);
+    const segment = locate(raw);
     if (segment !== undefined) onSegment?.(segment);
     processedMs = clamp(raw.to, processedMs, durationMs);
     onProgress?.(processedMs, durationMs);

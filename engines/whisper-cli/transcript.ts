@@ -21,25 +21,25 @@ export interface Segment {
   readonly tokens?: readonly Token[];
 }
 
-export interface Wanted {
+export interface Requested {
   readonly durationMs: number;
   readonly timestamps: readonly TimestampKind[];
 }
 
-export interface Heard {
+export interface RawTranscript {
   readonly transcript: Transcript;
   /** Whisper's code; also present for silence. */
   readonly language: string | undefined;
 }
 
-export function toHeard(json: WhisperJson, wanted: Wanted): Heard {
-  return { transcript: toTranscript(json, wanted), language: json.result.language };
+export function toRawTranscript(json: WhisperJson, requested: Requested): RawTranscript {
+  return { transcript: toTranscript(json, requested), language: json.result.language };
 }
 
 /** `log` is what the program wrote to stderr. Throws `engine-failed` if the file is missing or invalid. */
-export async function readTranscript(jsonPath: string, log: string, wanted: Wanted): Promise<Heard> {
+export async function readTranscript(jsonPath: string, log: string, requested: Requested): Promise<RawTranscript> {
   try {
-    return toHeard(parse(await readFile(jsonPath)), wanted);
+    return toRawTranscript(parse(await readFile(jsonPath)), requested);
   } catch (cause) {
     throw new EngineError('engine-failed', 'The transcription program produced no result.', {
       cause: new Error(`whisper-cli wrote no usable JSON; output: ${lastLine(log)}`, { cause }),
@@ -64,7 +64,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-export function toTranscript({ result, transcription }: WhisperJson, { durationMs, timestamps }: Wanted): Transcript {
+export function toTranscript(
+  { result, transcription }: WhisperJson,
+  { durationMs, timestamps }: Requested,
+): Transcript {
   const text = tidy(transcription.map((segment) => withoutNotes(decodeBytes(segment.text))).join(''));
   const times = timestamps.length === 0 ? [] : timesOf(transcription, durationMs);
   return {
@@ -80,9 +83,9 @@ export function toTranscript({ result, transcription }: WhisperJson, { durationM
 }
 
 function timesOf(segments: readonly Segment[], durationMs: number) {
-  const place = createTimeline(durationMs);
+  const locate = createTimeline(durationMs);
   return segments.flatMap(({ text, offsets = missing('offsets'), tokens }) => {
-    const segment: TimedText | undefined = place({ ...offsets, text: decodeBytes(text) });
+    const segment: TimedText | undefined = locate({ ...offsets, text: decodeBytes(text) });
     return segment === undefined ? [] : [{ segment, tokens }];
   });
 }
@@ -201,7 +204,7 @@ const specialToken = /\[_[^\]]*\]/g;
 export function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
   const plain = tokens.map((token) => ({ ...token, text: token.text.replace(specialToken, '') }));
   const words = joinTokens(removeNotes(plain), isSpaced(language));
-  return placeWords(words, segment);
+  return locateWords(words, segment);
 }
 
 /** Removes the annotations for silence, which may extend over several tokens. */
@@ -247,14 +250,14 @@ function isCut(bytes: string): boolean {
 }
 
 /** A missing start is the end of the word before; a missing end is the start of the next one. */
-function placeWords(words: readonly Word[], segment: TimedText): TimedText[] {
+function locateWords(words: readonly Word[], segment: TimedText): TimedText[] {
   let { startMs, startMs: endMs } = segment;
-  const placed = words.map(({ bytes, from, to }, index) => {
+  const located = words.map(({ bytes, from, to }, index) => {
     startMs = clamp(from ?? endMs, startMs, segment.endMs);
     endMs = clamp(to ?? words[index + 1]?.from ?? segment.endMs, startMs, segment.endMs);
     return { startMs, endMs, text: tidy(decodeBytes(bytes)) };
   });
-  return placed.filter(({ text }) => text !== '');
+  return located.filter(({ text }) => text !== '');
 }
 
 /** The inverse of reading UTF-8 as Latin-1; incomplete characters become U+FFFD. */

@@ -1,6 +1,6 @@
 /** A transcription request to whisper-host or whisper-cli. */
 import type { Decoded } from '../contract/index.ts';
-import type { RawSegment, Wanted } from './transcript.ts';
+import type { RawSegment, Requested } from './transcript.ts';
 
 /** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
 export const spinLimit = { GOMP_SPINCOUNT: '10000' };
@@ -14,7 +14,7 @@ export interface WhisperCall {
   readonly modelFile: string;
   /** Silero VAD model (ggml), if configured. */
   readonly vadFile: string | undefined;
-  readonly sound: Decoded;
+  readonly audio: Decoded;
   /** Whisper's language code, or `auto`. */
   readonly language: string;
   readonly threads: number;
@@ -25,7 +25,7 @@ export interface WhisperCall {
   readonly temperature?: number | undefined;
   /** Encoder context: 50 per second of audio. Default: that of 30 s. */
   readonly audioContext: number | undefined;
-  readonly wanted: Wanted;
+  readonly requested: Requested;
 }
 
 export interface WhisperOptions {

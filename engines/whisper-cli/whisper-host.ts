@@ -5,7 +5,7 @@
 import { type EngineContext, EngineError, type Resident } from '../contract/index.ts';
 import type { Model, UsableFile } from './models.ts';
 import { findHost } from './program.ts';
-import { decodeBytes, type Heard, isSegment, type Segment, toHeard } from './transcript.ts';
+import { decodeBytes, isSegment, type RawTranscript, type Segment, toRawTranscript } from './transcript.ts';
 import { hardLimitMs, spinLimit, type WhisperCall, type WhisperOptions } from './whisper-call.ts';
 import { LineSplitter, toJsonLine } from '../../lib/json-lines.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
@@ -62,7 +62,7 @@ export async function runHost(
   host: Pick<Resident, 'call'>,
   call: WhisperCall,
   { signal, onRaw }: WhisperOptions,
-): Promise<Heard> {
+): Promise<RawTranscript> {
   const transcription: Segment[] = [];
   const done = await host.call(questionOf(call), {
     signal,
@@ -74,13 +74,13 @@ export async function runHost(
   });
   if (!isObject(done) || typeof done.language !== 'string') throw unexpected();
   if (call.translate && done.translated !== true) throw unexpected(); // the program is from an earlier release
-  return toHeard({ result: { language: done.language }, transcription }, call.wanted);
+  return toRawTranscript({ result: { language: done.language }, transcription }, call.requested);
 }
 
-function questionOf({ sound, language, threads, wanted, prompt = '', temperature = 0, ...call }: WhisperCall) {
+function questionOf({ audio, language, threads, requested, prompt = '', temperature = 0, ...call }: WhisperCall) {
   const { carriesPrompt, translate, audioContext = 0 } = call;
-  const words = wanted.timestamps.includes('word');
-  return { ...sound, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
+  const words = requested.timestamps.includes('word');
+  return { ...audio, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
 }
 
 function unexpected(): EngineError {
@@ -88,7 +88,7 @@ function unexpected(): EngineError {
   return new EngineError('engine-failed', 'The loaded model failed.', { cause });
 }
 
-const longestMessage = 1_048_576;
+const maxMessageBytes = 1_048_576;
 
 export function singleHost(program: string, modelFile: string, context: EngineContext): Pick<Resident, 'call'> {
   return {
@@ -100,7 +100,7 @@ export function singleHost(program: string, modelFile: string, context: EngineCo
       }
       const call = { signal, timeoutMs: hardLimitMs, cwd: '/', env: spinLimit, input: input() };
       const { output, exit } = context.start(program, [modelFile], call);
-      const lines = new LineSplitter(longestMessage, 'throw');
+      const lines = new LineSplitter(maxMessageBytes, 'throw');
       try {
         for await (const chunk of output) {
           for (const line of lines.push(chunk)) {

@@ -7,7 +7,7 @@ import { join, dirname } from 'node:path';
 import { EngineError, type Decoded, type EngineContext } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
-import type { DecodeJob, DecodeOptions } from './job.ts';
+import type { DecodeRequest, DecodeOptions } from './job.ts';
 import { copyPcmWav } from './wav-file.ts';
 import { undecodable } from './failures.ts';
 import { sectionsOf } from './wasm/sections.ts';
@@ -27,39 +27,39 @@ export interface DecoderOptions {
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
   return async ({ path, container, slice }, { signal }) => {
     if (slice) return { wavPath: path, ...slice };
-    const job = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
-    return decodeTo(job, { signal, account: accountOf(path), ffmpeg });
+    const request = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
+    return decodeTo(request, { signal, account: accountOf(path), ffmpeg });
   };
 }
 
 /** Creates the file `wavPath`, and removes it on failure. */
 export async function decodeTo(
-  job: DecodeJob,
+  request: DecodeRequest,
   { ffmpeg, ...options }: DecodeOptions & Pick<DecoderOptions, 'ffmpeg'>,
 ): Promise<Decoded> {
-  if (isJoined(job)) return decodeJoined(job, options);
-  const copied = job.container === 'wav' ? await copyPcmWav(job, options) : undefined;
+  if (isJoined(request)) return decodeJoined(request, options);
+  const copied = request.container === 'wav' ? await copyPcmWav(request, options) : undefined;
   if (copied !== undefined) return copied;
-  return ffmpeg === undefined ? decodeWithoutFfmpeg(job, options) : decodeWithFfmpeg(ffmpeg, job, options);
+  return ffmpeg === undefined ? decodeWithoutFfmpeg(request, options) : decodeWithFfmpeg(ffmpeg, request, options);
 }
 
 /** True if a file holds several recordings of which ffmpeg and the copy would read only the first. */
-function isJoined({ path, container }: DecodeJob): boolean {
+function isJoined({ path, container }: DecodeRequest): boolean {
   return (container === 'wav' || container === 'mp4') && sectionsOf(path, container).length > 1;
 }
 
-async function decodeJoined(job: DecodeJob, options: DecodeOptions): Promise<Decoded> {
+async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Promise<Decoded> {
   try {
-    return await decodeWithoutFfmpeg(job, options);
+    return await decodeWithoutFfmpeg(request, options);
   } catch (error) {
     if (!EngineError.is(error) || error.code !== 'recording-undecodable') throw error;
     // The decoder's message is replaced, because it may advise using ffmpeg.
-    throw undecodable(`the ${job.container} file is joined from several recordings`, error);
+    throw undecodable(`the ${request.container} file is joined from several recordings`, error);
   }
 }
 
-async function decodeWithoutFfmpeg(job: DecodeJob, options: DecodeOptions): Promise<Decoded> {
+async function decodeWithoutFfmpeg(request: DecodeRequest, options: DecodeOptions): Promise<Decoded> {
   // Imported lazily: the decoders are not needed with ffmpeg.
   const { decodeWithWasm } = await import('./wasm/index.ts');
-  return decodeWithWasm(job, options);
+  return decodeWithWasm(request, options);
 }

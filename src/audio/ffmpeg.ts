@@ -12,7 +12,7 @@ import { lastLine } from '../../lib/text.ts';
 import { restoreCanceled, sampleFormats, viewSamples16 } from '../../lib/samples.ts';
 import { framesOf, sampleRate, type WavLayout } from '../../lib/wav.ts';
 import { undecodable } from './failures.ts';
-import { type DecodeJob, type DecodeOptions, highestSampleRate, mostChannels } from './job.ts';
+import { type DecodeRequest, type DecodeOptions, maxSampleRate, maxChannels } from './job.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
 import { readLines, startProgram } from '../system/child-process/child.ts';
 
@@ -48,29 +48,33 @@ export interface FfmpegOptions extends DecodeOptions {
  * Creates the file `wavPath`, and removes it on failure. If the default track is silent, decodes the first track that
  * is not: screen recorders write a track for each source.
  */
-export async function decodeWithFfmpeg(ffmpeg: string, job: DecodeJob, options: FfmpegOptions): Promise<Decoded> {
-  const main = await decodeTrack(ffmpeg, job, options);
+export async function decodeWithFfmpeg(
+  ffmpeg: string,
+  request: DecodeRequest,
+  options: FfmpegOptions,
+): Promise<Decoded> {
+  const main = await decodeTrack(ffmpeg, request, options);
   if (main.hasSound) return main.decoded;
   try {
     for (const { index } of main.others) {
-      const other = await replaceBy(ffmpeg, job, { ...options, track: index });
+      const other = await replaceBy(ffmpeg, request, { ...options, track: index });
       if (other) return other;
     }
     return main.decoded;
   } catch (error) {
-    await rm(job.wavPath, { force: true });
+    await rm(request.wavPath, { force: true });
     throw error;
   }
 }
 
 /** Returns undefined, and leaves `wavPath` unchanged, if the track is silent or cannot be decoded. */
-async function replaceBy(ffmpeg: string, job: DecodeJob, options: TrackOptions): Promise<Decoded | undefined> {
-  const wavPath = `${job.wavPath}.track`;
+async function replaceBy(ffmpeg: string, request: DecodeRequest, options: TrackOptions): Promise<Decoded | undefined> {
+  const wavPath = `${request.wavPath}.track`;
   try {
-    const { decoded, hasSound } = await decodeTrack(ffmpeg, { ...job, wavPath }, options);
+    const { decoded, hasSound } = await decodeTrack(ffmpeg, { ...request, wavPath }, options);
     if (!hasSound) return undefined;
-    await rename(wavPath, job.wavPath);
-    return { ...decoded, wavPath: job.wavPath };
+    await rename(wavPath, request.wavPath);
+    return { ...decoded, wavPath: request.wavPath };
   } catch (error) {
     if (EngineError.is(error) && error.code === 'recording-undecodable') return undefined;
     throw error;
@@ -90,15 +94,15 @@ interface DecodedTrack {
   readonly others: readonly AudioStream[];
 }
 
-async function decodeTrack(ffmpeg: string, job: DecodeJob, options: TrackOptions): Promise<DecodedTrack> {
+async function decodeTrack(ffmpeg: string, request: DecodeRequest, options: TrackOptions): Promise<DecodedTrack> {
   // Open the file before starting the program: Node discards the output of a program that exits before it is read.
-  return createWav(job.wavPath, (wav) => decodeInto(wav, ffmpeg, job, options));
+  return createWav(request.wavPath, (wav) => decodeInto(wav, ffmpeg, request, options));
 }
 
 async function decodeInto(
   wav: FileHandle,
   ffmpeg: string,
-  job: DecodeJob,
+  request: DecodeRequest,
   {
     signal,
     account,
@@ -108,8 +112,8 @@ async function decodeInto(
     track,
   }: TrackOptions,
 ): Promise<DecodedTrack> {
-  const { container, wavPath, maxSeconds } = job;
-  const args = ffmpegArguments(job, track);
+  const { container, wavPath, maxSeconds } = request;
+  const args = ffmpegArguments(request, track);
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
   const started = performance.now();
   const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath), name: 'ffmpeg' });
@@ -141,7 +145,7 @@ async function decodeInto(
   return { decoded, hasSound: mix.hasSound, others: streams.others };
 }
 
-function ffmpegArguments({ path, container, maxSeconds }: DecodeJob, track: number | undefined): string[] {
+function ffmpegArguments({ path, container, maxSeconds }: DecodeRequest, track: number | undefined): string[] {
   const map = track === undefined ? [] : ['-map', `0:${String(track)}`];
   return [
     ...['-nostdin', '-hide_banner', '-nostats', '-loglevel', 'level+info'],
@@ -185,9 +189,9 @@ class StreamReport {
   /** Returns why the stream cannot be decoded. */
   get excess(): string | undefined {
     const { channels = 0, sampleRate = 0 } = this.chosen ?? {};
-    if (channels > mostChannels) return `it has ${String(channels)} channels, and the limit is ${String(mostChannels)}`;
-    if (sampleRate <= highestSampleRate) return undefined;
-    return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(highestSampleRate)} Hz`;
+    if (channels > maxChannels) return `it has ${String(channels)} channels, and the limit is ${String(maxChannels)}`;
+    if (sampleRate <= maxSampleRate) return undefined;
+    return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(maxSampleRate)} Hz`;
   }
 
   /** The other audio streams, in order. */
@@ -203,8 +207,8 @@ class StreamReport {
 function channelsOf(layout: string): number {
   const [count] = /^\d+(?= channels)/.exec(layout) ?? [];
   if (count !== undefined) return Number(count);
-  const [places] = /^\d+(\.\d+)+/.exec(layout) ?? [];
-  if (places !== undefined) return places.split('.').reduce((sum, some) => sum + Number(some), 0);
+  const [counts] = /^\d+(\.\d+)+/.exec(layout) ?? [];
+  if (counts !== undefined) return counts.split('.').reduce((sum, some) => sum + Number(some), 0);
   return layout.startsWith('hexadecagonal') ? 16 : layout === 'mono' ? 1 : 2;
 }
 

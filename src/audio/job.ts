@@ -2,7 +2,7 @@
 import { EngineError, type Container } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 
-export interface DecodeJob {
+export interface DecodeRequest {
   readonly path: string;
   readonly container: Container;
   /** Path of the WAV file to create. */
@@ -20,9 +20,9 @@ export interface DecodeOptions {
 }
 
 /** No speech recorder writes more channels, and each second of them takes long to decode. */
-export const mostChannels = 8;
+export const maxChannels = 8;
 /** Hz. */
-export const highestSampleRate = 192_000;
+export const maxSampleRate = 192_000;
 
 export function tooLong(maxSeconds: number): EngineError {
   return new EngineError('recording-too-long', `The recording exceeds the limit of ${String(maxSeconds)} seconds.`);

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Decoded } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
 import { findWavSamples, sampleRate, wavHeader } from '../../lib/wav.ts';
-import { type DecodeJob, type DecodeOptions, tooLong } from './job.ts';
+import { type DecodeRequest, type DecodeOptions, tooLong } from './job.ts';
 
 const bytesPerSecond = sampleRate * 2;
 
@@ -18,7 +18,7 @@ export async function createWav<T>(wavPath: string, fill: (wav: FileHandle) => P
   }
 }
 
-interface Writing extends Pick<DecodeJob, 'maxSeconds'>, Pick<DecodeOptions, 'account'> {
+interface Writing extends Pick<DecodeRequest, 'maxSeconds'>, Pick<DecodeOptions, 'account'> {
   /** Called to end the source when its samples exceed the maximum duration. */
   readonly stop?: () => void;
 }
@@ -45,7 +45,10 @@ export async function writeSamples(
 }
 
 /** Throws `recording-too-long`. */
-export function decodedOf(bytes: number, { wavPath, maxSeconds }: Pick<DecodeJob, 'wavPath' | 'maxSeconds'>): Decoded {
+export function decodedOf(
+  bytes: number,
+  { wavPath, maxSeconds }: Pick<DecodeRequest, 'wavPath' | 'maxSeconds'>,
+): Decoded {
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
   return { wavPath, startMs: 0, endMs: Math.ceil((bytes / bytesPerSecond) * 1000) };
 }
@@ -63,7 +66,7 @@ interface Range {
  * failure.
  */
 export async function copyPcmWav(
-  { path, wavPath, maxSeconds }: DecodeJob,
+  { path, wavPath, maxSeconds }: DecodeRequest,
   { signal, account }: DecodeOptions,
 ): Promise<Decoded | undefined> {
   await using source = await open(path);

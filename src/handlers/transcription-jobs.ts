@@ -2,7 +2,7 @@ import { ProblemError } from '../contract/problems.ts';
 import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { chooseTranscriptionModel } from '../transcription/run.ts';
-import { wantedFeatures } from '../transcription/wire.ts';
+import { requestedFeatures } from '../transcription/wire.ts';
 import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
 import { requireTranscription } from './transcription.ts';
@@ -17,7 +17,7 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
   const { file, model: named, language = null, timestamps = 'none', task = 'transcribe' } = body;
-  const { id: model } = await chooseTranscriptionModel(services, named, wantedFeatures({ timestamps, task }));
+  const { id: model } = await chooseTranscriptionModel(services, named, requestedFeatures({ timestamps, task }));
   const pace = services.sandbox ? (preferenceOf(headers.Prefer, 'pace') ?? null) : null;
   const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, pace }, signal);
   return answer({

@@ -7,7 +7,7 @@ import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, requireModel } from '../keys/permissions.ts';
 import { chooseTranscriptionModel, requireFeatures, transcribe, warmUp } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
-import { wantedFeatures, isTimestamps, toTranscription } from '../transcription/wire.ts';
+import { requestedFeatures, isTimestamps, toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
 
 const disabled: Availability = {
@@ -40,7 +40,7 @@ export async function checkRecordingFields(fields: FormFields, { registry }: Ser
   if (!model) return;
   requireFeatures(
     model,
-    wantedFeatures({
+    requestedFeatures({
       ...(isTimestamps(timestamps) && { timestamps }),
       ...(task === 'translate' && { task }),
     }),
@@ -52,7 +52,7 @@ type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTran
 
 async function prepare({ body }: TranscriptionRequest, services: Services) {
   const { file: recording, model: named, language } = body;
-  const features = wantedFeatures(body);
+  const features = requestedFeatures(body);
   const model = await chooseTranscriptionModel(services, named, features);
   return { model, job: { recording, language, ...features } };
 }

@@ -6,10 +6,10 @@ import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } fro
 import type { AccountedDirectory } from '../system/workspace.ts';
 
 /** A part of 300 s has 9.6 MB, which is below the limit of every hosted provider. */
-const longestSeconds = 300;
+const maxPartSeconds = 300;
 const searchSeconds = 30;
 /** The part after a cut is never shorter. */
-const leastMs = 1_000;
+const minPartMs = 1_000;
 
 export interface Cutting {
   readonly wavPath: string;
@@ -20,10 +20,10 @@ export interface Cutting {
 
 /** Returns the end of the part that begins at `startMs`. */
 export async function endOfPart(startMs: number, { wavPath, durationMs, maxSeconds }: Cutting): Promise<number> {
-  const seconds = Math.min(longestSeconds, maxSeconds);
+  const seconds = Math.min(maxPartSeconds, maxSeconds);
   const leftMs = durationMs - startMs;
   if (leftMs <= 1000 * seconds) return durationMs;
-  const endMs = startMs + Math.min(1000 * seconds, leftMs - leastMs);
+  const endMs = startMs + Math.min(1000 * seconds, leftMs - minPartMs);
   const searchMs = 1000 * Math.min(searchSeconds, Math.floor(seconds / 2) || 1);
   const fromMs = Math.max(startMs + 1, endMs - searchMs);
   const sound = new Int16Array((endMs - fromMs) * samplesPerMs);

@@ -34,7 +34,7 @@ export async function retry<T>(
       const { requestId } = job.record;
       const { body } = problemAnswer(error, requestId);
       const isUnlimited = unlimited.has(body.code);
-      if (!isUnlimited && (!isPassing(body) || body.code === final || failures > last)) throw error;
+      if (!isUnlimited && (!isTransient(body) || body.code === final || failures > last)) throw error;
       metrics?.jobPartRetried();
       log.info({ id: requestId, code: body.code, err: error }, 'a step of a job failed; retrying');
       await pause(Math.max(retryMs[Math.min(failures, last)] ?? 0, retryAfterMs(body)), signal);
@@ -46,7 +46,7 @@ export async function retry<T>(
 /** These are retried without a limit: the service is busy, its disk is full, or the budget of the key is spent. */
 const unlimited: ReadonlySet<ProblemCode> = new Set(['overloaded', 'storage-full', 'quota-exceeded']);
 
-function isPassing({ status, code }: Problem): boolean {
+function isTransient({ status, code }: Problem): boolean {
   return [429, 503, 504].includes(status) || code === 'provider-unreachable';
 }
 

@@ -54,12 +54,12 @@ export interface ViewOptions {
  */
 export type Jobs = Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept' | 'view' | 'events' | 'remove'>;
 
-const mostUnfinished = { ofCaller: 8, ofService: 100 } as const;
+const maxUnfinished = { ofCaller: 8, ofService: 100 } as const;
 /** Includes the finished jobs that are kept. */
-const mostInAll = { ofCaller: 100, ofService: 1_000 } as const;
+const maxTotal = { ofCaller: 100, ofService: 1_000 } as const;
 
 const defaultOwnerMs = 10_000;
-const againMs = 60_000;
+const retryMs = 60_000;
 /** Disk space reserved for a record. */
 const recordBytes = 4096;
 /** The jobs of all callers have one holder in the disk budget. */
@@ -123,11 +123,11 @@ export class JobStore implements AsyncDisposable {
   #requireRoom(caller: string): void {
     const [own, all] = [this.#holdings(caller), this.#holdings()];
     const headers = { 'Retry-After': '60' };
-    if (own.unfinished >= mostUnfinished.ofCaller || own.count >= mostInAll.ofCaller) {
+    if (own.unfinished >= maxUnfinished.ofCaller || own.count >= maxTotal.ofCaller) {
       const detail = `You have ${own.unfinished} unfinished transcriptions and ${own.count} in total; wait for one to finish, or delete one.`;
       throw new ProblemError('concurrency-limited', detail, { headers });
     }
-    if (all.unfinished >= mostUnfinished.ofService || all.count >= mostInAll.ofService) {
+    if (all.unfinished >= maxUnfinished.ofService || all.count >= maxTotal.ofService) {
       const detail = 'The service has too many transcriptions; try again later.';
       throw new ProblemError('overloaded', detail, { headers });
     }
@@ -342,8 +342,8 @@ export class JobStore implements AsyncDisposable {
   #startNext(caller: string): void {
     if (this.#closing.signal.aborted) return;
     const own = [...this.#entries.values()].filter(({ job }) => job.record.caller === caller && !job.isOver);
-    own.forEach(({ job, working }, place) => {
-      if (!working) job.ahead = place;
+    own.forEach(({ job, working }, index) => {
+      if (!working) job.ahead = index;
     });
     const [next] = own; // only the first job may be running
     if (!next || next.working) return;
@@ -364,7 +364,7 @@ export class JobStore implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted || this.#giveUpIfLost()) break;
         log.error({ id: job.record.requestId, err: error }, 'the end of a job could not be stored');
-        await pause(againMs, signal).catch(() => undefined);
+        await pause(retryMs, signal).catch(() => undefined);
       }
     }
     link[Symbol.dispose]();
@@ -390,7 +390,7 @@ export class JobStore implements AsyncDisposable {
     const { id, requestId } = entry.job.record;
     const failed = (error: unknown) => {
       this.#options.log.error({ id: requestId, err: error }, 'a job could not be removed');
-      this.#removeAfter(againMs, entry);
+      this.#removeAfter(retryMs, entry);
     };
     entry.expiry = startTimer(() => this.#track(this.#remove(id).catch(failed)), ms).unref();
   }

@@ -9,7 +9,7 @@ import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { supports } from '../engine-host/registry/model-selection.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
-import { wantedFeatures } from '../transcription/wire.ts';
+import { requestedFeatures } from '../transcription/wire.ts';
 import { addFakeParts } from './fake-progress.ts';
 import { doneMs } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
@@ -55,11 +55,11 @@ async function transcribeAll(work: Work): Promise<void> {
   if (job.record.durationMs === null) await retry(work, () => job.update({ durationMs }));
   const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
   for (let startMs = doneMs(job.parts()); startMs < durationMs;) {
-    const sound = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
-    const part = await retry(work, () => transcribePart(work, sound));
+    const slice = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
+    const part = await retry(work, () => transcribePart(work, slice));
     await retry(work, () => job.addPart(part));
-    metrics?.jobPartEnded(lengthOf(sound));
-    startMs = sound.endMs;
+    metrics?.jobPartEnded(lengthOf(slice));
+    startMs = slice.endMs;
   }
 }
 
@@ -76,16 +76,16 @@ async function decode(work: Work, { path, account }: AccountedDirectory): Promis
   return decoding.run(() => decodeTo(request, { signal, account, deadlineFactor, ffmpeg }), { signal });
 }
 
-async function transcribePart(work: Work, sound: WavSlice): Promise<Part> {
+async function transcribePart(work: Work, slice: WavSlice): Promise<Part> {
   const { job, signal } = work;
   await work.requireBudget();
-  const features = wantedFeatures(job.record);
+  const features = requestedFeatures(job.record);
   const model = await chooseTranscriptionModel(work, job.record.model, features);
   const timestamps: readonly TimestampKind[] = supports(model, 'segment')
     ? [...new Set([...features.timestamps, 'segment' as const])]
     : [];
   await using directory = await work.workspace.accountedDirectory('job');
-  const recording = await recordingOf(sound, model.engine, directory, signal);
+  const recording = await recordingOf(slice, model.engine, directory, signal);
   const listener = {
     signal,
     onProgress: (ms: number) => void (job.partMs = ms),
@@ -98,20 +98,20 @@ async function transcribePart(work: Work, sound: WavSlice): Promise<Part> {
     job.ahead = 0;
   });
   const { text, segments, words = [] } = transcript;
-  const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs: lengthOf(sound), text: text.trim() }];
-  const place = placing(sound.startMs, sound.endMs);
+  const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs: lengthOf(slice), text: text.trim() }];
+  const shift = shiftInto(slice.startMs, slice.endMs);
   return {
-    startMs: sound.startMs,
-    endMs: sound.endMs,
+    startMs: slice.startMs,
+    endMs: slice.endMs,
     text,
     language: text === '' ? null : transcript.language,
-    segments: (segments ?? whole).map(place),
-    words: words.map(place),
+    segments: (segments ?? whole).map(shift),
+    words: words.map(shift),
   };
 }
 
 /** Shifts times within a part to times within the recording, and limits them to the end of the part. */
-function placing(from: number, to: number): (text: TimedText) => TimedText {
+function shiftInto(from: number, to: number): (text: TimedText) => TimedText {
   const at = (ms: number) => Math.min(to, from + ms);
   return ({ startMs, endMs, text }) => ({ startMs: at(startMs), endMs: at(endMs), text });
 }

@@ -3,7 +3,7 @@ import { promptWithKeywords } from '../../lib/text.ts';
 import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { warmUp, type TranscriptionJob } from '../transcription/run.ts';
+import { warmUp, type TranscriptionRequest } from '../transcription/run.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import type { RequestedTranscription } from './transcription-fields.ts';
 
@@ -29,7 +29,7 @@ export async function openCall(requested: RequestedTranscription, services: Serv
   return { model, options, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } };
 }
 
-type CallOptions = Omit<TranscriptionJob, 'recording'> & {
+type CallOptions = Omit<TranscriptionRequest, 'recording'> & {
   /** Fields that have no effect. */
   readonly ignored: readonly string[];
 };

@@ -15,18 +15,18 @@ export interface Cue extends TimedText {
 }
 
 /** A cue ends at a pause of this length between two words, and has this maximum duration. */
-const [pauseMs, longestMs] = [1_000, 7_000];
+const [pauseMs, maxMs] = [1_000, 7_000];
 
-export function toCues({ text, words = [] }: Transcript, { width, lines: most }: CueShape): Cue[] {
+export function toCues({ text, words = [] }: Transcript, { width, lines: maxLines }: CueShape): Cue[] {
   const spaces = spacesBefore(words, text);
   const cues: (Omit<Cue, 'text' | 'lines'> & { endMs: number; lines: string[] })[] = [];
   for (const [index, { startMs, endMs, text: word }] of words.entries()) {
     const cue = cues.at(-1);
     const line = cue?.lines.at(-1);
-    const isNear = cue !== undefined && startMs - cue.endMs < pauseMs && endMs - cue.startMs <= longestMs;
+    const isNear = cue !== undefined && startMs - cue.endMs < pauseMs && endMs - cue.startMs <= maxMs;
     const longer = `${line ?? ''}${spaces[index] ?? ''}${word}`;
     if (isNear && Array.from(longer).length <= width) cue.lines.splice(-1, 1, longer);
-    else if (isNear && cue.lines.length < most) cue.lines.push(word);
+    else if (isNear && cue.lines.length < maxLines) cue.lines.push(word);
     else cues.push({ startMs, endMs, lines: [word] });
     const last = cues.at(-1);
     if (last) last.endMs = endMs;

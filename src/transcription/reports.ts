@@ -33,7 +33,7 @@ export interface Reports extends AsyncIterable<Report, undefined> {
  * largest recording that fits 25 MB (ten hours of speech at 6 kbit/s) has 600,000 characters, so only a broken engine
  * reaches the limit.
  */
-const mostWaiting = 16_777_216;
+const maxWaiting = 16_777_216;
 const perSegment = 100;
 
 export function createReports(): Reports {
@@ -96,15 +96,15 @@ export function createReports(): Reports {
       lastStart = segment.startMs;
       begin();
       waiting += sizeOf(segment);
-      if (waiting > mostWaiting) throw violation('more segments than a recording can have wait for the reader');
+      if (waiting > maxWaiting) throw violation('more segments than a recording can have wait for the reader');
       segments.push(segment);
       wake();
     },
     onProgress,
-    onQueued(place) {
+    onQueued(position) {
       if (isOver || hasBegun) return;
-      if (place === null) return onProgress(0);
-      ahead = place;
+      if (position === null) return onProgress(0);
+      ahead = position;
       wake();
     },
     end() {

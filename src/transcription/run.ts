@@ -16,7 +16,7 @@ import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { currentScope, currentUsage, type RequestScope } from '../request-scope.ts';
 
 /** A request for a transcription, without the hints that the model does not support. */
-export interface TranscriptionJob {
+export interface TranscriptionRequest {
   readonly recording: Recording;
   readonly language?: string | undefined;
   readonly prompt?: string | undefined;
@@ -67,17 +67,17 @@ export function requireFeatures(
 /** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits requested timestamps. */
 export async function transcribe(
   model: ServedModel<'transcription'>,
-  job: TranscriptionJob,
+  request: TranscriptionRequest,
   options: TranscriptionOptions,
   { transcribeTimeout, metrics }: TranscriptionServices,
 ): Promise<Transcript> {
-  const record = new RunRecord(model.id, options.signal, metrics);
+  const record = new TranscriptionMetrics(model.id, options.signal, metrics);
   try {
-    const transcript = await callEngine(model, job, record.watch(options), transcribeTimeout);
-    record.see({ durationMs: knownMs(job), ...transcript });
-    const asked = withTimes(transcript, job);
+    const transcript = await callEngine(model, request, record.watch(options), transcribeTimeout);
+    record.observe({ durationMs: knownMs(request), ...transcript });
+    const requested = withTimes(transcript, request);
     record.complete();
-    return asked;
+    return requested;
   } catch (error) {
     record.fail(error);
     throw error;
@@ -90,25 +90,25 @@ export function warmUp({ engine, engineId }: ServedModel<'transcription'>): void
 }
 
 /** Length of the recording, if it is known before the engine reports it. */
-function knownMs({ recording: { slice } }: TranscriptionJob): number | undefined {
+function knownMs({ recording: { slice } }: TranscriptionRequest): number | undefined {
   return slice && lengthOf(slice);
 }
 
 async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
-  job: TranscriptionJob,
+  request: TranscriptionRequest,
   { signal, ...callbacks }: TranscriptionOptions,
   setting: number | 'auto',
 ): Promise<Transcript> {
-  const { recording, language, prompt, temperature, timestamps = [], keywords = [] } = job;
-  let soundMs = knownMs(job) ?? 0;
-  const ms = () => timeoutMs(setting, Math.max(soundMs, usage?.decodedMs ?? 0));
+  const { recording, language, prompt, temperature, timestamps = [], keywords = [] } = request;
+  let audioMs = knownMs(request) ?? 0;
+  const ms = () => timeoutMs(setting, Math.max(audioMs, usage?.decodedMs ?? 0));
   const usage = currentUsage();
   const late = () =>
     new EngineError('engine-timeout', `The transcription did not finish within ${String(ms() / 1000)} s.`);
   using timeout = startTimeout(ms, late, signal);
   const onProgress: TranscriptionOptions['onProgress'] = (doneMs, ofMs = 0) => {
-    soundMs = Math.max(soundMs, ofMs);
+    audioMs = Math.max(audioMs, ofMs);
     callbacks.onProgress?.(doneMs, ofMs === 0 ? undefined : ofMs);
   };
   const call = {
@@ -119,18 +119,18 @@ async function callEngine(
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
     ...(keywords.length > 0 && { keywords }),
-    ...(job.translate && { translate: job.translate }),
-    ...(job.diarize && { diarize: job.diarize }),
+    ...(request.translate && { translate: request.translate }),
+    ...(request.diarize && { diarize: request.diarize }),
   };
   return await engine.transcribe(call, { ...callbacks, onProgress, signal: timeout.signal });
 }
 
-const leastSeconds = 600;
-const timesTheSound = 3;
+const minSeconds = 600;
+const audioFactor = 3;
 
 /** Milliseconds, for a recording of the length that is known so far. */
-export function timeoutMs(setting: number | 'auto', soundMs: number): number {
-  return setting === 'auto' ? Math.max(leastSeconds * 1000, timesTheSound * soundMs) : setting * 1000;
+export function timeoutMs(setting: number | 'auto', audioMs: number): number {
+  return setting === 'auto' ? Math.max(minSeconds * 1000, audioFactor * audioMs) : setting * 1000;
 }
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
@@ -138,23 +138,23 @@ const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record
 /** Returns exactly the requested times; [] for silence. */
 function withTimes(
   { segments, words, turns, ...plain }: Transcript,
-  { timestamps = [], diarize }: Pick<TranscriptionJob, 'timestamps' | 'diarize'>,
+  { timestamps = [], diarize }: Pick<TranscriptionRequest, 'timestamps' | 'diarize'>,
 ): Transcript {
   const given = { segments, words, turns };
-  const wanted = [
+  const requested = [
     ...timestamps.map((kind) => [kind, fieldOf[kind]] as const),
     ...(diarize ? [['diarize', 'turns'] as const] : []),
   ];
-  const asked = wanted.map(([feature, name]) => {
+  const entries = requested.map(([feature, name]) => {
     const times = given[name] ?? (plain.text === '' ? [] : undefined);
     if (times) return [name, times] as const;
     throw violation(`the entry supports "${feature}", but its transcript has no ${name}`);
   });
-  return { ...plain, ...Object.fromEntries(asked) };
+  return { ...plain, ...Object.fromEntries(entries) };
 }
 
 /** Records the metrics, usage and charge of a transcription, which starts now and ends with `complete` or `fail`. */
-class RunRecord {
+class TranscriptionMetrics {
   readonly #model: string;
   readonly #signal: AbortSignal;
   readonly #metrics: Metrics | undefined;
@@ -192,7 +192,7 @@ class RunRecord {
   }
 
   /** Call it with the transcript before it is checked. */
-  see({ durationMs }: { readonly durationMs?: number | undefined }): void {
+  observe({ durationMs }: { readonly durationMs?: number | undefined }): void {
     this.#audioMs = durationMs;
   }
 

@@ -3,7 +3,7 @@ import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { supports } from '../engine-host/registry/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
 import { createReports, type Report } from './reports.ts';
-import { transcribe, type TranscriptionJob, type TranscriptionServices } from './run.ts';
+import { transcribe, type TranscriptionRequest, type TranscriptionServices } from './run.ts';
 import { toTimedText, toTranscription, type TranscriptionEvent } from './wire.ts';
 
 interface StreamRequest {
@@ -18,7 +18,7 @@ interface StreamRequest {
  */
 export async function* streamTranscript(
   model: ServedModel<'transcription'>,
-  job: TranscriptionJob,
+  request: TranscriptionRequest,
   { id, signal }: StreamRequest,
   services: TranscriptionServices,
 ): AsyncGenerator<TranscriptionEvent, void, undefined> {
@@ -29,7 +29,7 @@ export async function* streamTranscript(
     scope.signal.throwIfAborted();
     const { end, onSegment, onProgress, onQueued, ...reports } = createReports();
     const listener = { signal: scope.signal, onProgress, onQueued, ...(supports(model, 'segment') && { onSegment }) };
-    const working = scope.race(transcribe(model, job, listener, services)).finally(end);
+    const working = scope.race(transcribe(model, request, listener, services)).finally(end);
     working.catch(ignore); // prevents an unhandled rejection while the reports are still being read
     for await (const report of reports) {
       scope.signal.throwIfAborted();

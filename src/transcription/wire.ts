@@ -17,10 +17,10 @@ export function isTimestamps(value: unknown): value is Timestamps {
   return typeof value === 'string' && Object.hasOwn(timestampKindsOf, value);
 }
 
-type Wanted = Pick<Schemas['TranscriptionRequest'], 'timestamps' | 'task'>;
+type Requested = Pick<Schemas['TranscriptionRequest'], 'timestamps' | 'task'>;
 
 /** The model features that a request needs. */
-export function wantedFeatures({ timestamps = 'none', task }: Wanted): Required<TranscriptionFeatures> {
+export function requestedFeatures({ timestamps = 'none', task }: Requested): Required<TranscriptionFeatures> {
   return { timestamps: timestampKindsOf[timestamps], translate: task === 'translate' ? true : undefined };
 }
 

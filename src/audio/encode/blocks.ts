@@ -3,28 +3,28 @@
 /** Samples per block. */
 export interface BlockSize {
   /** Minimum size of a block, except the last one. */
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /**
- * Yields a block as soon as `least` samples have arrived. The first block has no more, because a listener waits for it.
+ * Yields a block as soon as `min` samples have arrived. The first block has no more, because a listener waits for it.
  */
 export async function* blocksOf(
   samples: AsyncIterable<Int16Array>,
-  { least, most: largest }: BlockSize,
+  { min, max }: BlockSize,
 ): AsyncGenerator<Int16Array<ArrayBuffer>> {
-  const held = new Int16Array(largest);
-  let [filled, most] = [0, least];
+  const held = new Int16Array(max);
+  let [filled, limit] = [0, min];
   for await (const chunk of samples) {
     for (let taken = 0; taken < chunk.length;) {
-      const part = chunk.subarray(taken, taken + most - filled);
+      const part = chunk.subarray(taken, taken + limit - filled);
       held.set(part, filled);
       taken += part.length;
       filled += part.length;
-      if (filled < least) continue;
+      if (filled < min) continue;
       yield held.slice(0, filled);
-      [filled, most] = [0, largest];
+      [filled, limit] = [0, max];
     }
   }
   if (filled > 0) yield held.slice(0, filled);

@@ -7,13 +7,13 @@ import { openEncoderSession } from './thread-pool.ts';
 import { reasonOf } from '../../../lib/abort.ts';
 
 /** Blocks of at least half a second of speech: each block costs a round trip between threads, a write and a read. */
-const usualBlock: BlockSize = { least: 12_288, most: 98_304 };
+const defaultBlock: BlockSize = { min: 12_288, max: 98_304 };
 
 export async function* encodeInThread(
   { sampleRate, samples }: Pcm,
   format: EncoderJob['format'],
   signal: AbortSignal,
-  size = usualBlock,
+  size = defaultBlock,
 ): AsyncGenerator<Uint8Array> {
   using encoder = openEncoder(signal);
   await encoder.send({ format, sampleRate });

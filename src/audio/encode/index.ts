@@ -54,7 +54,7 @@ function needsFfmpeg(format: SpeechFormat): format is FfmpegFormat {
 }
 
 /** Blocks of at least a tenth of a second: voice apps play pcm as it arrives. */
-const pcmBlock = { least: 2_400, most: 98_304 };
+const pcmBlock = { min: 2_400, max: 98_304 };
 
 /** Streams raw samples at the rate of the format, as they arrive. */
 function encodePcm(pcm: Pcm, signal: AbortSignal): AsyncIterable<Uint8Array> {

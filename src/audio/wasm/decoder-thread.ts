@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type Decoded, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { isAtMachineLimit, isDiskFull } from '../../../lib/resource-limits.ts';
-import type { DecodeJob } from '../job.ts';
+import type { DecodeRequest } from '../job.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { transcode } from './transcode.ts';
 
@@ -22,8 +22,8 @@ console.error = console.warn = (...words: unknown[]) => {
   lastConsoleMessage = words.join(' ');
 };
 
-const job = workerData as DecodeJob;
-parentPort?.postMessage(await transcode(job, take).catch((error: unknown) => toResult(error, job.container)));
+const request = workerData as DecodeRequest;
+parentPort?.postMessage(await transcode(request, take).catch((error: unknown) => toResult(error, request.container)));
 
 async function take(bytes: number): Promise<void> {
   if (!parentPort) return;

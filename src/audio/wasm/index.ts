@@ -1,13 +1,13 @@
 /**
- * Decodes with WASM decoders, without ffmpeg. Untrusted input can make a decoder hang or exhaust memory, so each job runs
- * in a worker thread with memory limits that can be terminated at any time.
+ * Decodes with WASM decoders, without ffmpeg. Untrusted input can make a decoder hang or exhaust memory, so each
+ * request runs in a worker thread with memory limits that can be terminated at any time.
  */
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
-import type { DecodeJob, DecodeOptions } from '../job.ts';
+import type { DecodeRequest, DecodeOptions } from '../job.ts';
 import { undecodable } from '../failures.ts';
 import type { DecodeResult, SpaceRequest } from './decoder-thread.ts';
 
@@ -24,13 +24,13 @@ const workerUrl = new URL(`./decoder-thread${extname(import.meta.url)}`, import.
  *
  * Rejects with an `EngineError` or the signal's reason, after the thread has ended.
  */
-export async function decodeWithWasm(job: DecodeJob, { signal, ...options }: DecodeOptions): Promise<Decoded> {
+export async function decodeWithWasm(request: DecodeRequest, { signal, ...options }: DecodeOptions): Promise<Decoded> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: job, resourceLimits, env: compileCacheEnv() });
+  const worker = new Worker(workerUrl, { workerData: request, resourceLimits, env: compileCacheEnv() });
   try {
     return unwrap(await awaitResult(worker, { signal, ...options }).finally(() => worker.terminate()));
   } catch (error) {
-    await rm(job.wavPath, { force: true });
+    await rm(request.wavPath, { force: true });
     throw error;
   }
 }

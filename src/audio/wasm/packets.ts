@@ -78,11 +78,11 @@ async function chooseTrack(
 }
 
 /** -60 dB of full scale. */
-const leastSound = 0.001;
+const minAmplitude = 0.001;
 
 async function hasSound(audio: InputAudioTrack, container: PacketContainer, section: FileView): Promise<boolean> {
   for await (const { channels } of decodeTrack(audio, container, section)) {
-    if (channels.some((samples) => samples.some((sample) => Math.abs(sample) > leastSound))) return true;
+    if (channels.some((samples) => samples.some((sample) => Math.abs(sample) > minAmplitude))) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 import { undecodable } from '../failures.ts';
-import { highestSampleRate, mostChannels } from '../job.ts';
+import { maxSampleRate, maxChannels } from '../job.ts';
 
 /** A block of decoded audio. */
 export interface Pcm {
@@ -16,10 +16,10 @@ const minSampleRate = 1_000;
  * a decoder allocate memory for 65,535 channels.
  */
 export function assertPlausible(sampleRate: number, channels: number): void {
-  if (!Number.isInteger(sampleRate) || sampleRate < minSampleRate || sampleRate > highestSampleRate) {
-    throw undecodable(`its sample rate is ${sampleRate} Hz, not between ${minSampleRate} and ${highestSampleRate}`);
+  if (!Number.isInteger(sampleRate) || sampleRate < minSampleRate || sampleRate > maxSampleRate) {
+    throw undecodable(`its sample rate is ${sampleRate} Hz, not between ${minSampleRate} and ${maxSampleRate}`);
   }
-  if (channels < 1 || channels > mostChannels) {
-    throw undecodable(`its number of channels is ${channels}, not between 1 and ${mostChannels}`);
+  if (channels < 1 || channels > maxChannels) {
+    throw undecodable(`its number of channels is ${channels}, not between 1 and ${maxChannels}`);
   }
 }

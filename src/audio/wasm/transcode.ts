@@ -1,6 +1,6 @@
 /** The pipeline inside the worker: decode, mix down, resample, write. */
 import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
-import { tooLong, type DecodeJob } from '../job.ts';
+import { tooLong, type DecodeRequest } from '../job.ts';
 import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
@@ -14,7 +14,7 @@ import { WavWriter } from './wav-writer.ts';
 const stepBytes = 65_536;
 
 export async function transcode(
-  { path, container, wavPath, maxSeconds }: DecodeJob,
+  { path, container, wavPath, maxSeconds }: DecodeRequest,
   take: (bytes: number) => Promise<void>,
 ): Promise<Decoded> {
   const wav = new WavWriter(wavPath);
