@@ -1,4 +1,4 @@
-// talk.mjs: asks a model with a recording, prints its answer as it comes, and saves the clips that it speaks.
+// talk.mjs: sends a recording to a model, prints the answer as it arrives, and saves the spoken clips.
 //   node talk.mjs memo.wav
 import { writeFile } from 'node:fs/promises';
 import { createClient, ParlanceError } from '@parlance/server/client';

@@ -9,7 +9,7 @@ const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 say({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, cancel, text } = JSON.parse(line);
-  if (cancel !== undefined) continue; // the answer comes within a moment
+  if (cancel !== undefined) continue; // the answer takes only a moment
   for (const letter of text.toLowerCase()) {
     const samples = new Int16Array(1_600); // 0.1 s
     for (let i = 0; i < samples.length; i += 1) {

@@ -1,4 +1,4 @@
-// whistle.ts: a voice that whistles vowels, on this machine: its model is downloaded, and stays loaded in a program
+// whistle.ts: a local voice that whistles vowels; its model is downloaded, and a program keeps it loaded
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,9 @@ export default defineEngine<'speech', { mirror?: string }>({
   capability: 'speech',
   options: {
     type: 'object',
-    properties: { mirror: { type: 'string', pattern: '^https?://', description: 'Where the model is downloaded.' } },
+    properties: {
+      mirror: { type: 'string', pattern: '^https?://', description: 'Where the model is downloaded from.' },
+    },
     additionalProperties: false,
   },
   create({ mirror = 'https://example.com/models' }, context) {
@@ -40,7 +42,7 @@ export default defineEngine<'speech', { mirror?: string }>({
     return {
       assets: [{ id: 'whistle', assets: [model], isConfigured: true }],
       models: async () => [{ id: 'whistle', name: 'Whistle', local: true, needs: ['whistle'] }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }), // the service asks isReady() before
+      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }), // the service calls isReady() first
       async synthesize({ text, model: id, voice, language, format }, { signal }) {
         if (id !== 'whistle') throw new EngineError('unknown-model', `Unknown model ${id}.`);
         if (voice !== undefined) throw new EngineError('voice-not-supported', 'It has one voice.');

@@ -191,9 +191,9 @@ export type paths = {
         put?: never;
         /**
          * Create a transcription of a long recording
-         * @description Accepts a long recording and transcribes it in parts, in turn with the recordings of other callers. The response is
+         * @description Accepts a long recording and transcribes it in parts, taking turns with other callers. The response is
          *     sent once the recording is stored. An accepted transcription survives a disconnect, a crash and a restart. The
-         *     recording is deleted when the transcription ends, the rest at `expires_at`.
+         *     recording is deleted when the transcription ends, everything else at `expires_at`.
          */
         post: operations["createTranscriptionJob"];
         delete?: never;

@@ -580,7 +580,7 @@ export type components = {
             type: string;
             name?: string | null;
         };
-        /** @description As `ToolCall`; the type may be absent. */
+        /** @description Like `ToolCall`, but `type` may be absent. */
         GivenToolCall: {
             id: string;
             /** @description Only `function`. */

@@ -12,7 +12,7 @@ import { makeDirectory } from './make-directory.ts';
 import { openDatabase, sqliteCodeOf, sqliteCodes } from './sqlite.ts';
 
 const pollMs = 200;
-/** Another process that checks the lock holds it for less than a millisecond. */
+/** A process that only checks the lock holds it for less than a millisecond. */
 const lookMs = 10;
 
 /** Path of the lock of a file or directory, which need not exist. */

@@ -89,7 +89,7 @@ function nextPiece(
   return { length: word, end: 'word' };
 }
 
-/** The dot takes as much as it can, so that these find the last end. */
+/** `.*` is greedy, so these match up to the last end of a clause or word. */
 const clauseEnd = /^.*(?:[,;:–—]\s|[、，；：])/s;
 const wordEnd = /^.*\s/s;
 

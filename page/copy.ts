@@ -1,4 +1,4 @@
-/** Puts text into the clipboard. Plain http on the network has no clipboard API; the old command works there, too. */
+/** Copies text to the clipboard. Over plain http there is no clipboard API; the old command works there, too. */
 import { announce } from './announcements.ts';
 
 export async function copy(text: string): Promise<boolean> {

@@ -19,7 +19,7 @@ Scalar.createApiReference('#reference', {
   showDeveloperTools: 'never',
 });
 
-/** Scalar 1.72.1 draws buttons without a name. */
+/** Scalar 1.72.1 renders buttons without an accessible name. */
 new MutationObserver(() => {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy');

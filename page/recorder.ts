@@ -9,7 +9,7 @@ declare const WORKLET_URL: string;
 const containers = ['audio/webm;codecs=opus', 'audio/mp4;codecs=opus', 'audio/mp4'];
 
 export interface Recording {
-  /** Resolves after the signal has aborted. Without sound if the microphone gave none. */
+  /** Resolves after the signal has aborted. Contains no sound if the microphone delivered none. */
   readonly file: Promise<File>;
 }
 

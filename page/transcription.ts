@@ -130,7 +130,7 @@ async function textOf(recording: File, signal: AbortSignal): Promise<string> {
   throw new Error('The stream of a transcription ended without its last event.'); // the client throws before
 }
 
-/** A key may have 60 requests in a minute. */
+/** A key may be limited to 60 requests per minute. */
 const askAgainMs = 2_000;
 
 /** Loading a large model takes a while. False if the service does not respond or the key may not ask. */

@@ -47,7 +47,7 @@ export async function startWorker(options: Omit<NodeOptions, 'metrics'>) {
   }
 }
 
-/** A worker without Redis is not ready, and alive: a restart would only cost the work in hand. */
+/** A worker without Redis is alive but not ready: a restart would only lose the work in progress. */
 async function openProbes(
   { settings, log }: Omit<NodeOptions, 'metrics'>,
   node: OpenNode,

@@ -23,7 +23,7 @@ interface AssetFacts {
   changed?(): void | Promise<void>;
 }
 
-/** Files of a model. Files that the operator has copied to their paths are used, and neither replaced nor removed. */
+/** Files of a model. Files that the operator put there are used, but never replaced or removed. */
 export interface FilesAsset extends AssetFacts {
   readonly kind: 'files';
   /** In the order in which they are downloaded. */
@@ -71,7 +71,7 @@ export interface MadeAsset extends AssetFacts {
   /** Where it is put. */
   readonly path: string;
   /**
-   * Why it cannot be made on this machine and how to change that, as a sentence without a full stop. Undefined: it can.
+   * Why it cannot be made on this machine and how to change that, as a sentence without a period. Undefined: it can.
    */
   obstacle?(): string | undefined;
   /**

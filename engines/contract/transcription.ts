@@ -122,7 +122,7 @@ export interface TranscriptionEngine extends Engine {
    * export const transcribeWith =
    *   ({ fetch, decode }: EngineContext): TranscriptionEngine['transcribe'] =>
    *   async ({ recording, language = 'en' }, { signal }) => {
-   *     const { durationMs } = await decode(recording, { signal });
+   *     const { endMs: durationMs } = await decode(recording, { signal });
    *     const response = await fetch(`http://127.0.0.1:9000/${language}?file=${recording.path}`, { signal });
    *     if (!response.ok) throw new EngineError('provider-error', 'The transcription provider failed.');
    *     return { text: await response.text(), language, durationMs };

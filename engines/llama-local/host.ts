@@ -47,7 +47,7 @@ export type HostAnswer =
       readonly readTokens: number;
     };
 
-/** Tokens of the context that stay free: the end of an answer may need some. */
+/** Context tokens to keep free: ending an answer may take a few. */
 const spareTokens = 8;
 /**
  * The library cannot be stopped within a piece of the prompt. A program with a single caller ends itself if a

@@ -7,7 +7,7 @@ import type { Model } from './models.ts';
 import type { RequestVariant } from './request-variant.ts';
 
 export interface Dialect {
-  /** Below the base URL. */
+  /** Path relative to the base URL. */
   readonly path: string;
   /** `tools` are those of the caller or of the service. Throws `parameter-not-supported`. */
   readonly createHistory: (call: ChatCall, model: Model, tools: readonly CallerTool[]) => History;

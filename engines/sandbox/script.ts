@@ -7,7 +7,7 @@
  *     call NAME "TEXT"       the same with {"text": "TEXT"}; also: call the tool `NAME` with the text "TEXT"
  *     fail: CODE             fails with this problem code after the first words
  *
- * With tools of the caller, only these are called.
+ * If the caller sends tools, only those are called.
  */
 import { engineErrorCodes, type ChatCall, type EngineErrorCode, type ToolChoice } from '../contract/index.ts';
 

@@ -30,7 +30,7 @@ export interface HostQuestion {
 
 const { library, session, threads, noiseScale, noiseW, ...files } = JSON.parse(process.argv[2] ?? '') as HostOptions;
 const { OfflineTts } = loadLibrary(library);
-// `generate` replaces the length scale by 1 / speed, except at 1.
+// `generate` replaces the length scale with 1 / speed, unless the speed is 1.
 const vits = { ...files, noiseScale, noiseScaleW: noiseW, lengthScale: 1 };
 const model = { vits, numThreads: threads, debug: 0, provider: `cpu:${session}` };
 const tts = new OfflineTts({ model, maxNumSentences: 1 });

@@ -11,7 +11,7 @@ export interface Asked {
 
 const rejectionStatuses = new Set([400, 404, 422]);
 
-/** Undefined falls back to the table of lib/provider/failures.ts. If the client did not choose it, the settings are wrong. */
+/** Undefined: lib/provider/failures.ts decides. A rejected value that the client did not choose is a settings error. */
 export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Error | undefined {
   if (!rejectionStatuses.has(refusal.status)) return undefined;
   if (isAbout(refusal, 'voice')) {

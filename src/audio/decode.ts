@@ -7,7 +7,7 @@ import { join, dirname } from 'node:path';
 import { EngineError, type Decoded, type EngineContext } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 import { decodeWithFfmpeg } from './ffmpeg.ts';
-import type { DecodeRequest, DecodeOptions } from './job.ts';
+import type { DecodeRequest, DecodeOptions } from './decode-request.ts';
 import { copyPcmWav } from './wav-file.ts';
 import { undecodable } from './failures.ts';
 import { sectionsOf } from './wasm/sections.ts';

@@ -12,7 +12,7 @@ import { lastLine } from '../../lib/text.ts';
 import { restoreCanceled, sampleFormats, viewSamples16 } from '../../lib/samples.ts';
 import { framesOf, sampleRate, type WavLayout } from '../../lib/wav.ts';
 import { undecodable } from './failures.ts';
-import { type DecodeRequest, type DecodeOptions, maxSampleRate, maxChannels } from './job.ts';
+import { type DecodeRequest, type DecodeOptions, maxSampleRate, maxChannels } from './decode-request.ts';
 import { createWav, decodedOf, writeSamples } from './wav-file.ts';
 import { readLines, startProgram } from '../system/child-process/child.ts';
 

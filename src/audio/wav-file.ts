@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Decoded } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
 import { findWavSamples, sampleRate, wavHeader } from '../../lib/wav.ts';
-import { type DecodeRequest, type DecodeOptions, tooLong } from './job.ts';
+import { type DecodeRequest, type DecodeOptions, tooLong } from './decode-request.ts';
 
 const bytesPerSecond = sampleRate * 2;
 

@@ -18,7 +18,7 @@ export interface Terminal {
    */
   readonly canRedraw: boolean;
   readonly paint: Paint;
-  /** Writes whole lines as they are above the progress; to the terminal's own stream by default. */
+  /** Writes whole lines, unchanged, above the progress display; by default to the terminal's own stream. */
   write(text: string, to?: NodeJS.WriteStream): void;
   /** The same for untrusted text: control characters are written out. */
   print(text: string): void;

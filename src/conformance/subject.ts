@@ -55,7 +55,7 @@ export interface Calls<S extends Subject> {
   readonly fail: Call<S>;
 }
 
-/** Returns the checks of a capability: its own, between those that apply to every engine. */
+/** Returns the checks of a capability: its own, surrounded by those that apply to every engine. */
 export function checksFor<S extends Subject>(
   capability: Capability,
   calls: Calls<S>,

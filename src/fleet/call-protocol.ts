@@ -85,7 +85,7 @@ export async function* messagesOf<M extends { readonly type: string }>(
       }
     }
   } catch {
-    // A broken connection and an oversized message both end the messages.
+    // A broken connection or an oversized message ends the stream of messages.
   }
 }
 

@@ -26,7 +26,7 @@ async function speak(
 /** A clip outlives its request. It ends when it is deleted, or when nobody reads it. */
 const neverAborted = new AbortController().signal;
 
-/** Answers with the first bytes. From then on, the synthesis belongs to the clip, not to the request. */
+/** Responds once the first bytes exist. From then on, the synthesis belongs to the clip, not to the request. */
 export const createSpeechClip: Handler<'createSpeechClip', Services> = async (request, { speakers, clips, linkTo }) => {
   const { id: requestId, body, signal } = request;
   const audio = await speak(body, { signal: neverAborted, waiting: signal }, speakers);

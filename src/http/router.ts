@@ -102,7 +102,7 @@ type AnyDefinition = OperationDefinition<(request: unknown, services: unknown) =
  */
 function route({ method, record }: IncomingRequest, { path }: RequestTarget, { match, page }: ContractApi): Operation {
   if (!isDecodable(path)) throw new ProblemError('not-found', 'The path has invalid percent-encoding.');
-  // openapi-backend ignores any number of slashes at the end, so `/tts/clips//` would be `/tts/clips`.
+  // openapi-backend ignores any number of trailing slashes, so `/tts/clips//` would match `/tts/clips`.
   if (path.includes('//')) throw new ProblemError('not-found', 'The path has an empty segment.');
   const operation = match(method, path);
   if (operation) {

@@ -91,7 +91,7 @@ export interface FleetEngineState {
   readonly all: { readonly open: number; readonly running: number; readonly slots: number } | undefined;
   /** Waiting time of the oldest call of this front, in milliseconds; undefined on a worker. */
   readonly oldestWaitMs: number | undefined;
-  /** Whether this worker is paused after failures of its own; undefined if this node is not a worker. */
+  /** Whether this worker is paused because of its own failures; undefined if this node is not a worker. */
   readonly isPaused: boolean | undefined;
 }
 

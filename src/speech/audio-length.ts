@@ -52,7 +52,7 @@ function createMp3Meter(): AudioMeter {
 
 // ------------------------------------------------------------------------------------------------------------- ogg
 
-/** The last position of a page says how many samples there are (RFC 3533, 6). */
+/** The position in the header of the last page is the total number of samples (RFC 3533, 6). */
 function createOggMeter(): AudioMeter {
   let page = Buffer.alloc(0);
   let skip = 0;

@@ -6,7 +6,7 @@ import { EngineError } from '../../engines/contract/index.ts';
 import { wavHeader } from '../../lib/wav.ts';
 import { decodeTo } from '../../src/audio/decode.ts';
 import { decodeWithFfmpeg } from '../../src/audio/ffmpeg.ts';
-import type { DecodeOptions } from '../../src/audio/job.ts';
+import type { DecodeOptions } from '../../src/audio/decode-request.ts';
 import { copyPcmWav } from '../../src/audio/wav-file.ts';
 import { describeWith } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -13,7 +13,7 @@ const descriptors = 100;
 /** In a process of its own: `takeDescriptors(3)` opens files until three more could be opened, and returns what closes them. */
 const prelude = `
 import { closeSync, openSync } from 'node:fs';
-import { runProgram, startProgram } from '${home}/src/system/child-process/run-program.ts';
+import { runProgram, startProgram } from '${home}/src/system/child-process/child.ts';
 import { streamProgram } from '${home}/src/system/child-process/stream-program.ts';
 import { isAtMachineLimit } from '${home}/lib/resource-limits.ts';
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
 
-/** A longer line is cut and then invalid JSON. Engines reject such questions earlier. */
+/** A longer line is cut off, which makes it invalid JSON. Engines reject such questions earlier. */
 const longestQuestion = 2_000_000;
 
 export type Question = Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { EngineError, type Container, type Decoded, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { isAtMachineLimit, isDiskFull } from '../../../lib/resource-limits.ts';
-import type { DecodeRequest } from '../job.ts';
+import type { DecodeRequest } from '../decode-request.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { transcode } from './transcode.ts';
 

@@ -7,7 +7,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
-import type { DecodeRequest, DecodeOptions } from '../job.ts';
+import type { DecodeRequest, DecodeOptions } from '../decode-request.ts';
 import { undecodable } from '../failures.ts';
 import type { DecodeResult, SpaceRequest } from './decoder-thread.ts';
 

@@ -1,5 +1,5 @@
 import { undecodable } from '../failures.ts';
-import { maxSampleRate, maxChannels } from '../job.ts';
+import { maxSampleRate, maxChannels } from '../decode-request.ts';
 
 /** A block of decoded audio. */
 export interface Pcm {

@@ -86,7 +86,7 @@ function skipMetadata(file: number, streamAt: number): number {
   }
 }
 
-/** A section begins with its file type box; what precedes the first one, the demuxer does not know. */
+/** A section begins with its file type box. The demuxer does not recognize anything before the first one. */
 function mp4Sections(file: number, fileBytes: number): FileView[] {
   const starts: number[] = [];
   let hasMovie = true;

@@ -1,6 +1,6 @@
 /** The pipeline inside the worker: decode, mix down, resample, write. */
 import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
-import { tooLong, type DecodeRequest } from '../job.ts';
+import { tooLong, type DecodeRequest } from '../decode-request.ts';
 import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';

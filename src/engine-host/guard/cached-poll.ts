@@ -145,7 +145,7 @@ export class SharedDeadline {
     this.#ms = ms;
   }
 
-  /** Calls `late` of the wait once, unless it ends first. */
+  /** Calls the wait's `late` once, unless the wait ends first. */
   begin(wait: Wait): void {
     wait.until = performance.now() + this.#ms;
     if (this.#waits.size === 0) this.#timer?.ref();

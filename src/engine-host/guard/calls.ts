@@ -223,7 +223,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     this.#fail(this.#failure);
   };
 
-  /** Rejects the `next()` that waits with the signal's reason, even if the engine ignores the signal. */
+  /** Rejects the pending `next()` with the signal's reason, even if the engine ignores the signal. */
   readonly interrupt = (): void => {
     this.#facts.idle?.end(this.#wait);
     this.#reject?.(reasonOf(this.#facts.signal));

@@ -8,7 +8,7 @@ import type { MemoryPlan, MemoryUser } from './memory-plan.ts';
 
 export interface LifecycleEvents {
   readonly onLoad: (ms: number) => void;
-  /** Called when its memory is free. `crash` is set if it ended by itself. */
+  /** Called once its memory has been freed. `crash` is set if it exited on its own. */
   readonly onEnd: (crash: Crash | undefined) => void;
 }
 

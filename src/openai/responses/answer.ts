@@ -45,7 +45,7 @@ export function beginResponse({ id, created, model, request }: ResponseFacts): R
   };
 }
 
-/** Reasons of an incomplete answer, by finish reason. */
+/** Why an answer is incomplete, by finish reason. */
 const incompleteReasons = { length: 'max_output_tokens', content_filter: 'content_filter' } as const;
 
 /** Returns null for a complete answer. */

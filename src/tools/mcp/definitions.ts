@@ -49,7 +49,7 @@ function readDefinition(item: unknown): Definition | undefined {
 
 /**
  * Normalizes the schema for providers: a single rejected schema would fail every chat. Providers require `properties`
- * even without arguments, and no alternatives at the top level. The server validates its arguments itself.
+ * even without arguments, and reject alternatives at the top level. The server validates its arguments itself.
  */
 function readSchema(schema: unknown): Definition['parameters'] | undefined {
   if (!isObject(schema) || schema.type !== 'object' || !isSmall(schema)) return undefined;
