@@ -26,4 +26,4 @@ test('a service that is killed again and again ends what it has accepted', async
   expect(job.segments.map(({ start_ms }) => start_ms)).toEqual(Array.from({ length: 48 }, (_, n) => 500 * n + 100));
   await expect.poll(() => readdir(join(dataDir, 'jobs/recordings'), { recursive: true })).toEqual([job.id]);
   expect(await service.leftovers()).toEqual([]);
-});
+}, 180_000);
