@@ -68,7 +68,7 @@ try {
   copyFileSync(`${home}package-lock.json`, join(folder, 'package-lock.json'));
   run(folder, 'npm', 'install', '--package-lock-only', '--ignore-scripts', '--offline', '--no-audit', '--no-fund');
   const bom = bomOf(folder);
-  add(bom, bomOf(`${home}fleet`));
+  add(bom, bomOf(`${home}src/fleet/packages`));
   if (process.argv.includes('--image')) bom.components.push(...programs());
   process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
 } finally {
