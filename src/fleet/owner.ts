@@ -27,7 +27,7 @@ export function otherTagOf(id: string, { tag: own }: Pick<OtherFronts, 'tag'>): 
 }
 
 /** A deletion is finished when its caller has disconnected, too. */
-export const neverAborted = new AbortController().signal;
+export const neverAborted: AbortSignal = new AbortController().signal;
 
 export interface OwnerRequest extends SignedRequest {
   readonly method: 'GET' | 'DELETE';
