@@ -634,7 +634,7 @@ export type components = {
              * @description The HTTP status.
              */
             status: number;
-            /** @description What happened in this case and how to fix it. */
+            /** @description Explains this occurrence of the problem and how to fix it. */
             detail: string;
             code: components["schemas"]["ProblemCode"];
             /** @description The request id, as in `X-Request-Id`. Quote it when you contact the operator. */

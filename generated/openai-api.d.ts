@@ -522,7 +522,7 @@ export type components = {
         };
         /** @description An error in the format of the OpenAI API. */
         ErrorDetails: {
-            /** @description What happened in this case and how to fix it, with the invalid field. */
+            /** @description Explains this occurrence of the error and how to fix it, and names the invalid field. */
             message: string;
             /** @description Kind of error. New ones may be added. */
             type: string;

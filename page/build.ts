@@ -1,6 +1,6 @@
 /**
- * Builds the page, the API reference and the list of errors: the files of generated/page/, by name. Assets are named by the hash of their
- * content, so that browsers may keep them for ever.
+ * Builds the page, the API reference and the list of errors: the files of generated/page/, by name. Assets are named by
+ * the hash of their content, so that browsers may keep them for ever.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Long recordings are transcribed as jobs of the service, which continue when the page is closed. The browser keeps their ids. */
+/**
+ * Long recordings are transcribed as jobs of the service, which continue when the page is closed. The browser keeps
+ * their ids.
+ */
 import { signal, untracked } from '@preact/signals';
 import { ParlanceError, type TranscriptFormat } from '../src/client/index.ts';
 import { announce } from './announcements.ts';

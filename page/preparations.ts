@@ -15,7 +15,10 @@ export const isInstalling = computed(() => preparations.value?.data.some(isInPro
 
 const isInProgress = ({ state }: Preparation) => state === 'preparing';
 
-/** A failure is shown within five seconds; beside it the listings are asked for, and a key may have 60 requests in a minute. */
+/**
+ * A failure is shown within five seconds; beside it the listings are asked for, and a key may have 60 requests in a
+ * minute.
+ */
 const askAgainMs = 4_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;

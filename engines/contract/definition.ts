@@ -3,7 +3,7 @@ import type { EngineContext } from './context.ts';
 import type { SpeechEngine } from './speech.ts';
 import type { TranscriptionEngine } from './transcription.ts';
 
-/** What an engine does. An engine has one capability; a module may export several engines. */
+/** The kinds of work that engines do. Each engine has exactly one capability; a module may export several engines. */
 export type Capability = 'transcription' | 'chat' | 'speech';
 
 /** The default export of an engine module. `Options` is the type described by the JSON Schema in `options`. */

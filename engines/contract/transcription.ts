@@ -14,7 +14,10 @@ export interface Span {
 /** A recording that the service has sniffed and stored on local disk. It is deleted when its request or its job ends. */
 export interface Recording {
   readonly path: string;
-  /** Size in bytes: 1 to 26214400, for the recording of a job up to TRANSCRIBE_JOB_MAX_MB. With `slice`, the size of the slice. */
+  /**
+   * Size in bytes: 1 to 26214400, for the recording of a job up to TRANSCRIBE_JOB_MAX_MB. With `slice`, the size of the
+   * slice.
+   */
   readonly bytes: number;
   /** Detected from the first bytes; the client's file name and media type are ignored. */
   readonly container: Container;
@@ -97,8 +100,8 @@ export interface TranscriptionOptions {
   /** Aborts when the caller disconnects, when the time limit is reached, and at shutdown. */
   readonly signal: AbortSignal;
   /**
-   * For engines that know parts of the transcript before its end: call it with each segment, in order. If the segments
-   * of the result differ, the result takes precedence.
+   * For engines that know parts of the transcript before its end: call it with each segment, in order. If these segments
+   * differ from the result, the result takes precedence.
    */
   readonly onSegment?: (segment: TimedText) => void;
   /** Call it with the milliseconds of the recording that have been transcribed, and its length if known. */

@@ -41,7 +41,10 @@ const blocks: Readonly<Record<number, readonly [elements: number, bytes: number]
   ...{ 10: [256, 84], 11: [256, 110], 12: [256, 144], 13: [256, 176], 14: [256, 210], 23: [256, 136], 39: [32, 17] },
 };
 
-/** Throws `Unusable`. Synchronous, as in whisper-cli: a chain of tiny reads takes ten times as long through the thread pool. */
+/**
+ * Throws `Unusable`. Synchronous, as in whisper-cli: a chain of tiny reads takes ten times as long through the thread
+ * pool.
+ */
 export function readGgufFile(path: string): GgufFile {
   return withRegularFile(path, (file, bytes) => judge(new Reader(file, bytes), bytes));
 }

@@ -54,7 +54,10 @@ const withoutTools = new RegExp(
   'i',
 );
 
-/** The variant for a retry, or undefined if the error is about something else. `first` is the variant at the start of the run. */
+/**
+ * The variant for a retry, or undefined if the error is about something else. `first` is the variant at the start of
+ * the run.
+ */
 export function nextVariant(
   variant: RequestVariant,
   first: RequestVariant,

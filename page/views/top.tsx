@@ -105,7 +105,10 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   );
 }
 
-/** A dialog, since some models have more than a hundred voices, and a browser's list can neither be searched nor play a sample. */
+/**
+ * A dialog, since some models have more than a hundred voices, and a browser's list can neither be searched nor play a
+ * sample.
+ */
 function VoicePicker() {
   const { speech, voice } = chosen.value;
   const voices = speech?.voices ?? [];

@@ -1,4 +1,4 @@
-/** What to do about each error, for docs/reference/errors.md and the page `/docs/errors`. */
+/** Advice for each error code, shown in docs/reference/errors.md and on the page `/docs/errors`. */
 import type { ClientErrorCode } from '../../src/client/index.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
 

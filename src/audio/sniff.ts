@@ -108,7 +108,10 @@ function hasMp3Frames(head: string): boolean {
   return false;
 }
 
-/** The layer of an MPEG audio frame: eleven sync bits, then version, layer, bit rate and sample rate, none of them reserved. */
+/**
+ * The layer of an MPEG audio frame: eleven sync bits, then version, layer, bit rate and sample rate, none of them
+ * reserved.
+ */
 function mpegLayer(head: string): number | undefined {
   const [b0, b1, b2] = [head.charCodeAt(0), head.charCodeAt(1), head.charCodeAt(2)];
   const version = (b1 >> 3) & 3;

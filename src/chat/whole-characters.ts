@@ -6,8 +6,8 @@ import type { AgentEvent, ChatResult, ToolCall } from '../../engines/contract/in
 type DeltaEvent = Extract<AgentEvent, { delta: string }>;
 
 /**
- * Takes the events of a run and returns those to emit now. The first half of a pair is held back until the next delta
- * of its type. An unpaired half becomes U+FFFD.
+ * Takes the events of a run and returns those to emit now. If a delta ends with the first half of a surrogate pair, that
+ * half is held back until the next delta of the same type. A half without its counterpart becomes U+FFFD.
  */
 export function createWholeCharacters(): (event: AgentEvent) => readonly AgentEvent[] {
   const halves = new Map<DeltaEvent['type'], DeltaEvent>();

@@ -23,9 +23,9 @@ export interface ErrorFacts {
  */
 export class ParlanceError extends Error {
   override readonly name = 'ParlanceError';
-  /** What went wrong. A newer service may return further codes: handle an unknown code by its status. */
+  /** Error code. Newer services may return codes that this list lacks: handle an unknown code by its `status`. */
   readonly code: ProblemCode | ClientErrorCode;
-  /** What happened, and how to fix it. Also the `message`. */
+  /** Explanation of the error and how to fix it. The same text as `message`. */
   readonly detail: string;
   /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;

@@ -115,8 +115,8 @@ class UnreadableError extends Error {}
 const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, sqliteCodes.notADatabase];
 
 /**
- * Returns undefined if another service owns the jobs. A database that cannot be read is set aside with the recordings
- * of its jobs. Rejects if the directory cannot be used.
+ * Opens the database of the jobs, or returns undefined if another service owns it. An unreadable database and its
+ * recordings are moved to `set-aside`. Rejects if the directory cannot be used.
  */
 export async function openJobDatabase(directory: string, log: Logger): Promise<JobDatabase | undefined> {
   await makeDirectory(dirname(directory));

@@ -56,7 +56,8 @@ export interface SelectedSpeech {
 
 export interface SpeechModelSelector {
   /**
-   * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the model lists its voices.
+   * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the
+   * model lists its voices.
    */
   choose(options: SpeechSelection): Promise<SelectedSpeech>;
   /** Returns the voice of requests that name none; undefined if the engine lists no default. */

@@ -6,8 +6,9 @@ import { maxTools } from './mcp/bounds.ts';
 
 /** Tool options of a request. */
 export interface ToolOptions {
-  /** The voice of read_aloud; null and absent mean the configured default. Likewise for `tts_model`. */
+  /** The voice of read_aloud. If it is null or absent, the default from the settings is used. */
   readonly voice_id?: string | null;
+  /** The speech model of read_aloud. If it is null or absent, the default model is used. */
   readonly tts_model?: string | null;
   /** Whether read_aloud may be offered. Default: true. False if clients never see its clips. */
   readonly readAloud?: boolean;

@@ -33,7 +33,7 @@ describe('an answer that is not from the service', () => {
       says('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"content":"'),
       {},
     ],
-  ])('is told from one: %s', async (_what, behavior, expected) => {
+  ])('is an unexpected answer: %s', async (_what, behavior, expected) => {
     const { client } = await clientOf(behavior);
     expect(await failureOf(client.chat(request))).toMatchObject({ code: 'unexpected-answer', ...expected });
   });

@@ -1,4 +1,4 @@
-/** What the author of an engine reads: each result when it is there, and where in the engine it went wrong. */
+/** The output of check-engine: each result as soon as it is known, and where in the engine a failure happened. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a key may do, in both APIs: every operation of both contracts that asks for a token. */
+/** The permissions of API keys in both APIs, for every operation that requires a token. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openaiContract } from '../../src/contract/document.ts';
 import { multipart, multipartType, part, recording, wavHead } from '../api/support/forms.ts';

@@ -1,4 +1,4 @@
-/** What the page says: microphone problems, entries, failures, speech. */
+/** The texts of the page: microphone problems, models, failures, speech. */
 import { describe, expect, test } from 'vitest';
 import { adviceFor, choose, chooseVoice, optionText } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';

@@ -76,8 +76,8 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
   return {
     /**
      * Resolves with the speech in decoded audio, with some audio around it: in order, without overlaps, in
-     * milliseconds from the start of the audio. Resolves with undefined if the detector is not installed, would have to wait for memory, or
-     * has failed, which is logged. Rejects only with the signal's reason.
+     * milliseconds from the start of the audio. Resolves with undefined if the detector is not installed, would have to
+     * wait for memory, or has failed, which is logged. Rejects only with the signal's reason.
      */
     async find(sound: Decoded, signal: AbortSignal): Promise<readonly Span[] | undefined> {
       const durationMs = lengthOf(sound);

@@ -1,4 +1,7 @@
-/** Encoder worker thread. Each session has a port and an encoder, and responds to each block with the bytes available so far. */
+/**
+ * Encoder worker thread. Each session has a port and an encoder, and responds to each block with the bytes available so
+ * far.
+ */
 import { readFile } from 'node:fs/promises';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { createEncoder } from 'wasm-media-encoders';

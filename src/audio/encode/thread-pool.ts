@@ -1,4 +1,7 @@
-/** Pool of encoder threads. A thread takes 25 MB and 80 ms to start, so sessions share threads, and idle threads are kept for a while. */
+/**
+ * Pool of encoder threads. A thread takes 25 MB and 80 ms to start, so sessions share threads, and idle threads are
+ * kept for a while.
+ */
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';

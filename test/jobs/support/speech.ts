@@ -18,7 +18,7 @@ export function textOf(words: number, from = 0): string {
 const levelOf = (n: number) => 1_000 + 10 * n;
 
 export interface Heard {
-  /** Of the samples. */
+  /** Size of the samples. */
   readonly bytes: number;
   /** Number of the first word; undefined for silence. */
   readonly first: number | undefined;
