@@ -21,15 +21,15 @@ export const defaultTuning = {
   clipUnreadMs: 15_000,
   /** Time that a complete clip is kept after its last read. */
   clipKeepMs: 10 * 60_000,
+  /** Delays before the retries of a failed part of a job. */
+  jobRetryMs: [5_000, 60_000, 300_000],
+  /** Time between two attempts to take over the jobs of another service. */
+  jobOwnerMs: 10_000,
 };
 
 /** The modules that use the optional fields have their defaults. */
 export interface Tuning extends Readonly<typeof defaultTuning> {
   readonly bodyBudget?: BudgetSize;
-  /** Delays before the retries of a failed part of a job. */
-  readonly jobRetryMs?: readonly number[];
-  /** Time between two attempts to take over the jobs of another service. */
-  readonly jobOwnerMs?: number;
   readonly engineTimeouts?: Partial<EngineTimeouts>;
   readonly connectionLimits?: Partial<ConnectionLimits>;
 }

@@ -157,7 +157,7 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
 async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
   const found = await measureJobs(join(dataDir, 'jobs'));
   if (found.jobs === 0 && found.setAside === 0) return [];
-  const aside = found.setAside === 0 ? '' : `, ${found.setAside} set aside, which could not be read`;
+  const aside = found.setAside === 0 ? '' : `, ${found.setAside} set aside (unreadable, or of an earlier release)`;
   const line = { what: 'jobs', detail: `${found.jobs} transcription jobs, ${mebibytes(found.bytes)}${aside}` };
   if (found.setAside === 0) return [{ ...line, ok: true }];
   return [{ ...line, ok: false, isOptional: true, fix: `look into ${join(dataDir, 'jobs/set-aside')} and delete it` }];

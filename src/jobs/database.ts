@@ -2,11 +2,13 @@
  * The database of the jobs has a row for each job, and one for each transcribed part. A job exists while it has a row.
  * The database stays locked until it is closed or its process ends, so that one service owns the jobs of a DATA_DIR.
  */
-import { lstatSync, mkdirSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Logger } from '../../engines/contract/index.ts';
+import { isLocked } from '../../lib/file-lock.ts';
+import { parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { openDatabase, sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
 import { databaseNames, makePrivate, recordingsName, setAside } from './directory.ts';
@@ -32,6 +34,8 @@ const pragmas = `
 
 /** Each write returns when its data is on the disk. */
 export class JobDatabase {
+  /** The jobs from before a restart, in the order of their creation. `bytes` is the size of the parts. */
+  readonly jobs: readonly { readonly record: JobRecord; readonly bytes: number }[];
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #inode: number;
@@ -40,6 +44,7 @@ export class JobDatabase {
     for (const name of databaseNames) requireRegularFile(join(directory, name));
     mkdirSync(join(directory, recordingsName), { recursive: true, mode: 0o700 });
     this.#path = join(directory, databaseNames[0]);
+    closeSync(openSync(this.#path, 'a', 0o600)); // SQLite would leave the mode to the umask
     this.#database = openDatabase(this.#path);
     try {
       this.#database.exec(`${pragmas} BEGIN EXCLUSIVE`);
@@ -49,6 +54,7 @@ export class JobDatabase {
       this.#database.prepare('SELECT record, part FROM jobs JOIN parts ON job = id'); // throws if a table is missing
       const [{ quick_check: fault } = {}] = this.#read('PRAGMA quick_check(1)');
       if (fault !== 'ok') throw new UnreadableError(`the database is corrupt: ${String(fault)}`);
+      this.jobs = this.#readJobs();
       this.#database.exec('COMMIT');
       this.#inode = lstatSync(this.#path).ino;
     } catch (error) {
@@ -62,11 +68,13 @@ export class JobDatabase {
     return lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode;
   }
 
-  /** The jobs in the order of their creation. `bytes` is the size of the parts. */
-  jobs(): { readonly record: JobRecord; readonly bytes: number }[] {
-    const bytesOfParts = 'SELECT total(length(part)) FROM parts WHERE job = jobs.id';
-    const rows = this.#read(`SELECT record, (${bytesOfParts}) AS bytes FROM jobs ORDER BY rowid`);
-    return rows.map(({ record, bytes }) => ({ record: JSON.parse(String(record)) as JobRecord, bytes: Number(bytes) }));
+  #readJobs(): JobDatabase['jobs'] {
+    const bytesOfParts = 'SELECT total(octet_length(part)) FROM parts WHERE job = jobs.id';
+    return this.#read(`SELECT id, record, (${bytesOfParts}) AS bytes FROM jobs ORDER BY rowid`).map((row) => {
+      const record = parseObject(String(row.record));
+      if (record?.id !== row.id) throw new UnreadableError(`the record of ${String(row.id)} is invalid`);
+      return { record: record as unknown as JobRecord, bytes: Number(row.bytes) };
+    });
   }
 
   insert(record: JobRecord): void {
@@ -106,6 +114,7 @@ export class JobDatabase {
   }
 }
 
+const earlierLock = 'owner.sqlite';
 /** Names of the lock and of job folders. */
 const ofEarlierReleases = /^(?:owner\.sqlite.*|(?:[\w-]+\.)?[\w-]{22})$/;
 
@@ -121,6 +130,7 @@ const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, 
 export async function openJobDatabase(directory: string, log: Logger): Promise<JobDatabase | undefined> {
   await makeDirectory(dirname(directory));
   await makePrivate(directory);
+  if (isLocked(join(directory, earlierLock))) return undefined; // a service of an earlier release is still running
   const earlier = (await readdir(directory)).filter((name) => ofEarlierReleases.test(name));
   if (earlier.length > 0) {
     const keptAs = await setAside(directory, earlier);

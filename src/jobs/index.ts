@@ -23,14 +23,12 @@ export interface JobOptions {
   /** Undefined in open mode. */
   readonly keys: Pick<KeyRing, 'named'> | undefined;
   readonly limits: Limits | undefined;
-  readonly retryMs?: readonly number[] | undefined;
-  readonly ownerMs?: number | undefined;
+  readonly retryMs: readonly number[];
+  readonly ownerMs: number;
   readonly metrics?: Metrics | undefined;
   readonly idPrefix?: string | undefined;
   readonly log: Logger;
 }
-
-const defaultRetryMs = [5_000, 60_000, 300_000];
 
 /** `open()` resumes the jobs from before a restart. */
 export function createJobs(options: JobOptions): JobStore {
@@ -41,7 +39,7 @@ export function createJobs(options: JobOptions): JobStore {
     ffmpeg: findFfmpeg(settings, env),
     maxSeconds: settings.transcribeJobMaxSeconds,
     partSeconds: settings.transcribeMaxSeconds,
-    retryMs: options.retryMs ?? defaultRetryMs,
+    retryMs: options.retryMs,
   };
   const work = (job: Job, signal: AbortSignal) => {
     const { requestId, caller, key: name } = job.record;

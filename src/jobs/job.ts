@@ -2,7 +2,7 @@
 import { raceAbort } from '../../lib/abort.ts';
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
-import type { DiskAccount } from '../system/disk-budget.ts';
+import type { SharedAccount } from '../system/disk-budget.ts';
 import { timestampKindsOf, toTimedText, toTranscription } from '../transcription/wire.ts';
 import type { JobDatabase } from './database.ts';
 import type { JobRecord, Part } from './record.ts';
@@ -18,13 +18,18 @@ export class Job {
   partMs = 0;
   readonly #database: JobDatabase;
   /** Disk account of the parts. */
-  readonly #account: Pick<DiskAccount, 'take'>;
+  readonly #account: Pick<SharedAccount, 'take' | 'release'>;
   #record: JobRecord;
   #isRemoved = false;
   #change = Promise.withResolvers<undefined>();
 
   /** `record` must have a row in the database. */
-  constructor(record: JobRecord, recording: string, database: JobDatabase, account: Pick<DiskAccount, 'take'>) {
+  constructor(
+    record: JobRecord,
+    recording: string,
+    database: JobDatabase,
+    account: Pick<SharedAccount, 'take' | 'release'>,
+  ) {
     this.recording = recording;
     this.#database = database;
     this.#account = account;
@@ -37,11 +42,6 @@ export class Job {
 
   get record(): JobRecord {
     return this.#record;
-  }
-
-  /** The requested language, else the one detected in the first part with speech. */
-  get language(): string | null {
-    return this.#record.language ?? languageOf(this.parts());
   }
 
   get isOver(): boolean {
@@ -62,8 +62,14 @@ export class Job {
   /** Throws `storage-full`. */
   addPart(part: Part): void {
     const text = JSON.stringify(part);
-    this.#account.take(text.length);
-    this.#database.addPart(this.id, text);
+    const bytes = Buffer.byteLength(text);
+    this.#account.take(bytes);
+    try {
+      this.#database.addPart(this.id, text);
+    } catch (error) {
+      this.#account.release(bytes);
+      throw error;
+    }
     this.partMs = 0;
     this.#notify();
   }
@@ -126,7 +132,8 @@ export function resultOf(
   return toTranscription(transcript, model);
 }
 
-function languageOf(parts: readonly Part[]): string | null {
+/** The language detected in the first part with speech. */
+export function languageOf(parts: readonly Part[]): string | null {
   return parts.find(({ language }) => language !== null)?.language ?? null;
 }
 

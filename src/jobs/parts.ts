@@ -1,6 +1,6 @@
 /** Cuts the decoded recording of a job into parts, at its quietest points. */
 import { join } from 'node:path';
-import type { Recording, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { Recording } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
 import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
@@ -36,19 +36,18 @@ export async function endOfPart(startMs: number, { wavPath, durationMs, maxSecon
 }
 
 /**
- * Returns the part for an engine: as a slice of the decoded recording, or as a separate file if the engine may read
- * more than the slice.
+ * Returns the part for an engine: as a slice of the decoded recording, or as a file in `directory` for an engine that may
+ * read more than the slice.
  */
 export async function recordingOf(
   part: WavSlice,
-  { decodes }: Pick<TranscriptionEngine, 'decodes'>,
-  { path, account }: AccountedDirectory,
+  directory: AccountedDirectory | undefined,
   signal: AbortSignal,
 ): Promise<Recording> {
   const { wavPath, ...slice } = part;
   const wav = { container: 'wav', mediaType: 'audio/wav' } as const;
-  if (decodes) return { ...wav, path: wavPath, bytes: bytesOf(part), slice };
-  account.take(bytesOf(part));
-  const file = await toFile(part, join(path, 'part.wav'), signal);
+  if (!directory) return { ...wav, path: wavPath, bytes: bytesOf(part), slice };
+  directory.account.take(bytesOf(part));
+  const file = await toFile(part, join(directory.path, 'part.wav'), signal);
   return { ...wav, ...file, slice: { startMs: 0, endMs: lengthOf(part) } };
 }

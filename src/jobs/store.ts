@@ -27,7 +27,7 @@ export interface JobStoreOptions {
   /** TRANSCRIBE_JOB_MAX_MB, in bytes. */
   readonly maxBytes: number;
   /** Milliseconds between two attempts to become the owner. */
-  readonly ownerMs?: number | undefined;
+  readonly ownerMs: number;
   /** Runs a job until it is over, in the scope of its caller. */
   readonly work: (job: Job, signal: AbortSignal) => Promise<JobRecord['problem']>;
   readonly log: Logger;
@@ -58,8 +58,8 @@ const maxUnfinished = { ofCaller: 8, ofService: 100 } as const;
 /** Includes the finished jobs that are kept. */
 const maxTotal = { ofCaller: 100, ofService: 1_000 } as const;
 
-const defaultOwnerMs = 10_000;
-const retryMs = 60_000;
+/** Delay before a write that failed is repeated. */
+const writeRetryMs = 60_000;
 /** Disk space reserved for a record. */
 const recordBytes = 4096;
 /** The jobs of all callers have one holder in the disk budget. */
@@ -135,15 +135,16 @@ export class JobStore implements AsyncDisposable {
 
   /** Counts the jobs and uploads of one caller, or of all. */
   #holdings(caller?: string): { readonly count: number; readonly unfinished: number; readonly bytes: number } {
-    const jobs = [...this.#entries.values()].map(({ job, account }) => ({
-      ...job.record,
-      isOver: job.isOver,
-      account,
-    }));
-    const uploads = [...this.#uploads.values()].map((upload) => ({ ...upload, isOver: false }));
-    const found = [...jobs, ...uploads].filter((one) => caller === undefined || one.caller === caller);
-    const bytes = found.reduce((sum, { account }) => sum + account.bytes, 0);
-    return { count: found.length, unfinished: found.filter(({ isOver }) => !isOver).length, bytes };
+    const held = { count: 0, unfinished: 0, bytes: 0 };
+    const add = (owner: string, account: SharedAccount, isOver = false) => {
+      if (caller !== undefined && owner !== caller) return;
+      held.count += 1;
+      held.unfinished += isOver ? 0 : 1;
+      held.bytes += account.bytes;
+    };
+    for (const { job, account } of this.#entries.values()) add(job.record.caller, account, job.isOver);
+    for (const upload of this.#uploads.values()) add(upload.caller, upload.account);
+    return held;
   }
 
   /**
@@ -209,6 +210,7 @@ export class JobStore implements AsyncDisposable {
     };
     database.insert(record);
     this.#uploads.delete(folder);
+    account.release(account.bytes - recordBytes - bytes); // the form around the recording
     const entry = this.#add(record, database, account);
     onAbort(signal, () => this.#removeAfter(0, entry));
     this.#startNext(caller);
@@ -224,9 +226,12 @@ export class JobStore implements AsyncDisposable {
 
   /** Returns the job when it is over, or after `waitMs`. */
   async view(id: string, { reader, waitMs, signal }: ViewOptions): Promise<JobView> {
-    const job = await this.#find(id, reader);
-    if (waitMs > 0) await waitForEnd(job, waitMs, signal);
-    return (await this.#find(id, reader)).view(this.#options.keepMs);
+    let job = await this.#find(id, reader);
+    if (waitMs > 0) {
+      await waitForEnd(job, waitMs, signal);
+      job = await this.#find(id, reader);
+    }
+    return job.view(this.#options.keepMs);
   }
 
   async events(
@@ -261,9 +266,10 @@ export class JobStore implements AsyncDisposable {
     clearTimeout(this.#timer);
     this.#closing.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
     await this.#opening;
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     for (const { expiry } of this.#entries.values()) clearTimeout(expiry);
-    await Promise.allSettled(this.#pending);
     this.#database?.close();
+    this.#database = undefined;
   }
 
   // ------------------------------------------------------------------------------------------------------- owner
@@ -274,7 +280,7 @@ export class JobStore implements AsyncDisposable {
   }
 
   async #tryToOpen(): Promise<void> {
-    const { directory, log, ownerMs = defaultOwnerMs } = this.#options;
+    const { directory, log, ownerMs } = this.#options;
     const before = this.#obstacle;
     try {
       const database = await openJobDatabase(directory, log);
@@ -287,15 +293,16 @@ export class JobStore implements AsyncDisposable {
     if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => void this.#open(), ownerMs).unref();
   }
 
+  /** Never rejects: nothing else would release the lock of the database. */
   async #load(database: JobDatabase): Promise<void> {
     const { disk, log } = this.#options;
-    for (const { record, bytes } of database.jobs()) {
+    for (const { record, bytes } of database.jobs) {
       const ofRecording = record.endedAt === null ? record.bytes : 0;
       const account = disk.open({ holder, existing: recordBytes + bytes + ofRecording });
       const entry = this.#add(record, database, account);
       if (entry.job.isOver) this.#expireLater(entry);
     }
-    await this.#removeRemains().catch((err: unknown) => log.error({ err }, 'old recordings could not be removed'));
+    await this.#removeRemains();
     this.#obstacle = undefined;
     this.#database = database;
     if (this.#entries.size > 0) log.info({ jobs: this.#entries.size }, 'resuming transcription jobs');
@@ -304,13 +311,18 @@ export class JobStore implements AsyncDisposable {
     }
   }
 
-  /** Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
+  /** Never rejects. Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
   async #removeRemains(): Promise<void> {
-    for (const id of await readdir(join(this.#options.directory, recordingsName))) {
+    const { directory, log } = this.#options;
+    const ids = await readdir(join(directory, recordingsName)).catch((err: unknown) => {
+      log.error({ err }, 'old recordings could not be listed');
+      return [];
+    });
+    for (const id of ids) {
       const job = this.#entries.get(id)?.job;
       const folder = this.#folderOf(id);
-      if (job?.isOver) await remove(job.recording);
-      else if (!job && !this.#uploads.has(folder)) await remove(folder);
+      if (job?.isOver) await this.#removeFiles(job.recording);
+      else if (!job && !this.#uploads.has(folder)) await this.#removeFiles(folder);
     }
   }
 
@@ -364,7 +376,7 @@ export class JobStore implements AsyncDisposable {
       } catch (error) {
         if (signal.aborted || this.#giveUpIfLost()) break;
         log.error({ id: job.record.requestId, err: error }, 'the end of a job could not be stored');
-        await pause(retryMs, signal).catch(() => undefined);
+        await pause(writeRetryMs, signal).catch(() => undefined);
       }
     }
     link[Symbol.dispose]();
@@ -375,7 +387,7 @@ export class JobStore implements AsyncDisposable {
   #finish(entry: Entry, problem: JobRecord['problem']): void {
     const { job, account } = entry;
     job.update({ status: problem ? 'failed' : 'completed', problem, endedAt: Date.now() });
-    this.#track(remove(job.recording).then(() => account.release(job.record.bytes)));
+    this.#track(this.#removeFiles(job.recording).then(() => account.release(job.record.bytes)));
     this.#expireLater(entry);
   }
 
@@ -390,7 +402,7 @@ export class JobStore implements AsyncDisposable {
     const { id, requestId } = entry.job.record;
     const failed = (error: unknown) => {
       this.#options.log.error({ id: requestId, err: error }, 'a job could not be removed');
-      this.#removeAfter(retryMs, entry);
+      this.#removeAfter(writeRetryMs, entry);
     };
     entry.expiry = startTimer(() => this.#track(this.#remove(id).catch(failed)), ms).unref();
   }
@@ -414,10 +426,15 @@ export class JobStore implements AsyncDisposable {
   }
 
   async #clear(folder: string, account: SharedAccount): Promise<void> {
-    await remove(folder).catch((error: unknown) => {
-      this.#options.log.error({ err: error, folder }, 'the files of a job could not be removed');
-    });
+    await this.#removeFiles(folder);
     account[Symbol.dispose]();
+  }
+
+  /** Never rejects. */
+  async #removeFiles(path: string): Promise<void> {
+    await rm(path, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
+      this.#options.log.error({ err: error, path }, 'the files of a job could not be removed');
+    });
   }
 
   #track(work: Promise<unknown>): void {
@@ -433,8 +450,4 @@ async function waitForEnd(job: Job, ms: number, signal: AbortSignal): Promise<vo
   } catch {
     signal.throwIfAborted();
   }
-}
-
-function remove(path: string): Promise<void> {
-  return rm(path, { recursive: true, force: true, maxRetries: 2 });
 }

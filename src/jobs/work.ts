@@ -11,7 +11,7 @@ import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
 import { requestedFeatures } from '../transcription/wire.ts';
 import { addFakeParts } from './fake-progress.ts';
-import { doneMs } from './job.ts';
+import { doneMs, languageOf } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
 import type { Part } from './record.ts';
 import { retry, type RetryContext } from './retry.ts';
@@ -54,10 +54,14 @@ async function transcribeAll(work: Work): Promise<void> {
   const { wavPath, endMs: durationMs } = await retry(work, () => decode(work, directory), 'engine-timeout');
   if (job.record.durationMs === null) await retry(work, () => job.update({ durationMs }));
   const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
-  for (let startMs = doneMs(job.parts()); startMs < durationMs;) {
+  const stored = job.parts();
+  let language = job.record.language ?? languageOf(stored);
+  for (let startMs = doneMs(stored); startMs < durationMs;) {
+    const known = language;
     const slice = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
-    const part = await retry(work, () => transcribePart(work, slice));
+    const part = await retry(work, () => transcribePart(work, slice, known));
     await retry(work, () => job.addPart(part));
+    language ??= part.language;
     metrics?.jobPartEnded(lengthOf(slice));
     startMs = slice.endMs;
   }
@@ -76,7 +80,8 @@ async function decode(work: Work, { path, account }: AccountedDirectory): Promis
   return decoding.run(() => decodeTo(request, { signal, account, deadlineFactor, ffmpeg }), { signal });
 }
 
-async function transcribePart(work: Work, slice: WavSlice): Promise<Part> {
+/** `language`: the requested one, else the one detected in the first part with speech. */
+async function transcribePart(work: Work, slice: WavSlice, language: string | null): Promise<Part> {
   const { job, signal } = work;
   await work.requireBudget();
   const features = requestedFeatures(job.record);
@@ -84,15 +89,14 @@ async function transcribePart(work: Work, slice: WavSlice): Promise<Part> {
   const timestamps: readonly TimestampKind[] = supports(model, 'segment')
     ? [...new Set([...features.timestamps, 'segment' as const])]
     : [];
-  await using directory = await work.workspace.accountedDirectory('job');
-  const recording = await recordingOf(slice, model.engine, directory, signal);
+  await using directory = model.engine.decodes ? undefined : await work.workspace.accountedDirectory('job');
+  const recording = await recordingOf(slice, directory, signal);
   const listener = {
     signal,
     onProgress: (ms: number) => void (job.partMs = ms),
     onQueued: (ahead: number | null) => void (job.ahead = ahead ?? 0),
   };
-  const language = job.language ?? undefined;
-  const call = { recording, language, ...features, timestamps };
+  const call = { recording, language: language ?? undefined, ...features, timestamps };
   const transcript = await transcribe(model, call, listener, work).finally(() => {
     job.partMs = 0;
     job.ahead = 0;

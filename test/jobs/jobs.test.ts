@@ -343,16 +343,18 @@ describe('a disk that is full', () => {
 
   test('makes a job wait, and ends none', async () => {
     const { addPart } = JobDatabase.prototype;
-    let failures = 0;
+    let [failures, stored] = [0, 0];
     vi.spyOn(JobDatabase.prototype, 'addPart').mockImplementation(function (this: JobDatabase, ...args) {
       failures += 1;
       if (failures <= 6) throw full;
       addPart.apply(this, args);
+      stored += Buffer.byteLength(args[1]);
     });
     await using service = await start();
     const { id } = await create(service, speechOf(16));
     expect((await end(service, id)).result?.text).toBe(textOf(16));
     expect(failures).toBeGreaterThan(6);
+    await expect.poll(() => service.service.disk.used).toBe(4096 + stored); // nothing for the writes that failed
   });
 
   test('refuses a job that cannot be recorded, and keeps nothing of it', async () => {

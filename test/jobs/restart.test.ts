@@ -2,6 +2,7 @@
 import { mkdir, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { tryLock } from '../../lib/file-lock.ts';
 import { openDatabase } from '../../lib/sqlite.ts';
 import { measureJobs } from '../../src/jobs/directory.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
@@ -89,6 +90,7 @@ describe('after a restart', () => {
     ['is cut off', async (path) => truncate(path, 5000)],
     ['has another version', (path) => change(path, 'PRAGMA user_version = 2')],
     ['lacks a table', (path) => change(path, 'DROP TABLE parts')],
+    ['has a record that is not one', (path) => change(path, `UPDATE jobs SET record = '[]'`)],
     ['another program has written', (path) => writeFile(path, 'not a database '.repeat(500))],
     ['is a directory', replacedBy((path) => mkdir(path))],
     ['is a symlink', replacedBy((path) => symlink('/etc/hostname', path))],
@@ -134,6 +136,17 @@ describe('after a restart', () => {
     const ofNames = kept.filter((path) => names.some((name) => path.endsWith(name))).map((path) => path.split('/')[0]);
     expect(ofNames.toSorted()).toEqual(['lost+found', 'set-aside', 'set-aside']);
     expect(service.log.filter(({ msg }) => msg.includes('an earlier release'))).toHaveLength(1);
+  });
+
+  test('jobs of a service of an earlier release stay until it stops', async () => {
+    const dataDir = await temporaryDirectory();
+    await writeFiles(join(dataDir, 'jobs'), { '0123456789_is_a_job_id/job.json': 'its own' });
+    const earlier = await tryLock(join(dataDir, 'jobs/owner.sqlite'), 'exclusive');
+    await using service = await start(dataDir, { jobOwnerMs: 20 });
+    await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*Another service/);
+    expect(await readdir(join(dataDir, 'jobs'))).toContain('0123456789_is_a_job_id');
+    earlier?.[Symbol.dispose]();
+    await expect.poll(() => create(service, speechOf(4)).catch(() => undefined)).toBeDefined();
   });
 
   test.each<readonly [string, (path: string) => unknown]>([
