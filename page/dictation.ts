@@ -24,11 +24,12 @@ export async function startDictation(): Promise<void> {
   const { signal } = (session = new AbortController());
   const isOpen = await useMicrophone(signal, async (stream) => {
     onGone(stream, () => void finishDictation());
-    recording = await record(stream, signal);
+    const begun = await record(stream, signal);
+    if (!signal.aborted) recording = begun;
   });
   if (signal.aborted) return;
-  dictation.value = isOpen ? 'recording' : 'off';
-  if (!isOpen) return;
+  if (!isOpen) return dropDictation();
+  dictation.value = 'recording';
   startedAt.value = performance.now();
   announce('Recording.');
 }

@@ -49,8 +49,9 @@ export async function useMicrophone(
     signal.throwIfAborted();
     return true;
   } catch (error) {
+    if (signal.aborted) return false; // the stream is closed already
     if (stream) close(stream);
-    if (!signal.aborted) explain(error);
+    explain(error);
     return false;
   }
 }

@@ -9,6 +9,7 @@ import {
   type Transcript,
   type TranscriptionOptions,
 } from '../contract/index.ts';
+import { isArrayOf } from '../../lib/json.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import type { RecognizedPiece } from './host.ts';
 import { segmentsOf, wordsOf, type Word } from './words.ts';
@@ -60,7 +61,7 @@ function readPiece(
   { startMs, endMs, tokens, starts }: Readonly<Record<string, unknown>>,
   durationMs: number,
 ): RecognizedPiece {
-  if (!isNumber(startMs) || !isNumber(endMs) || !isListOf(tokens, isText) || !isListOf(starts, isNumber)) {
+  if (!isNumber(startMs) || !isNumber(endMs) || !isArrayOf(tokens, isText) || !isArrayOf(starts, isNumber)) {
     const cause = new Error('the program wrote a message of an unexpected structure');
     throw new EngineError('engine-failed', 'The loaded model failed.', { cause });
   }
@@ -69,7 +70,3 @@ function readPiece(
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 const isText = (value: unknown): value is string => typeof value === 'string';
-
-function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
-  return Array.isArray(value) && value.every(isItem);
-}

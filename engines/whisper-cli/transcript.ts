@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
 import { fromWhisper } from './models.ts';
-import { isObject } from '../../lib/json.ts';
+import { isArrayOf, isObject } from '../../lib/json.ts';
 import { lastLine } from '../../lib/text.ts';
 
 interface WhisperJson {
@@ -108,10 +108,6 @@ function isToken(value: unknown): value is Token {
   return offsets === undefined || (isObject(offsets) && Number.isFinite(offsets.from) && Number.isFinite(offsets.to));
 }
 
-function isArrayOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
-  return Array.isArray(value) && value.every(isItem);
-}
-
 /**
  * A segment as whisper.cpp reports it: its times in milliseconds may exceed the recording, and its text is not trimmed.
  */
@@ -122,14 +118,14 @@ export interface RawSegment {
 }
 
 /** Whisper's annotations for silence. */
-export const notes = /\[BLANK_AUDIO\]|\[ ?Silence ?\]/gi;
+const notes = /\[BLANK_AUDIO\]|\[ ?Silence ?\]/gi;
 
 function withoutNotes(text: string): string {
   return text.replace(notes, '');
 }
 
 /** Trims the text and collapses its spaces. */
-export function tidy(text: string): string {
+function tidy(text: string): string {
   return withoutControls(text).replace(/ {2,}/g, ' ').trim();
 }
 
@@ -179,7 +175,7 @@ interface Offsets {
   readonly to: number;
 }
 
-export interface Token {
+interface Token {
   /** Each character is one byte of UTF-8: whisper may cut a character between tokens. */
   readonly text: string;
   /** Times in milliseconds; absent for tokens without a time. */
@@ -201,7 +197,7 @@ export const isSpaced = (language: string | undefined): boolean => !unspacedLang
 const specialToken = /\[_[^\]]*\]/g;
 
 /** Returns the words of a segment, in order and within its times. `language` is whisper's code. */
-export function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
+function wordsOf(segment: TimedText, tokens: readonly Token[], language: string | undefined): TimedText[] {
   const plain = tokens.map((token) => ({ ...token, text: token.text.replace(specialToken, '') }));
   const words = joinTokens(removeNotes(plain), isSpaced(language));
   return locateWords(words, segment);

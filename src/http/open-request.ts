@@ -147,7 +147,7 @@ function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd
   log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens }, 'request');
 }
 
-export function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {
+function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {
   const { path, operation, key, problem } = request.record;
   const error = problem ?? (status === 499 ? 'cancelled' : undefined);
   const facts = { method, route: routeOf(request), isProbe: isProbe(path), operation, key };

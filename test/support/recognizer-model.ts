@@ -62,9 +62,9 @@ function graphOf(tones: readonly number[], subsampling: number, isSlow = false):
   bias[size - 1] = 8;
   const g = new Graph();
   const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });
-  const centerd = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
+  const centered = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
   const all = [g.constant([subsampling >> 1]), g.constant([2 ** 31]), g.constant([1]), g.constant([subsampling])];
-  const frames = g.op('Slice', [centerd, ...all]);
+  const frames = g.op('Slice', [centered, ...all]);
   const logits = g.op('Add', [g.op('MatMul', [frames, g.floats(weights, [bands, size])]), g.floats(bias)]);
   const heard = isSlow ? g.op('Add', [logits, slowZeros(g, frames, size)]) : logits;
   g.op('LogSoftmax', [heard], { axis: -1 }, 'logprobs');
