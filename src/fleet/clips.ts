@@ -16,6 +16,7 @@ import {
   ownerTimeout,
   requestOwner,
   textOf,
+  rejectUnreachable,
   unreachable,
   type OtherFronts,
   type OwnerResponse,
@@ -29,9 +30,7 @@ export interface RemoteClips extends OtherFronts {
 const what = 'clip';
 
 /** A front that has stopped leaves the list of nodes within 15 s; from then on, its clips are reported as not found. */
-const rejectUnreachable = (cause: unknown): never => {
-  throw unreachable(what, cause);
-};
+const reject = rejectUnreachable(what);
 
 const maxDocumentLength = 1_000;
 
@@ -40,7 +39,7 @@ export function shareClips(own: Clips, fleet: RemoteClips): Clips {
   const urlOf = async (id: string): Promise<string | undefined> => {
     const tag = otherTagOf(id, fleet);
     if (tag === undefined) return undefined;
-    const address = await fleet.addressOf(tag).catch(rejectUnreachable);
+    const address = await fleet.addressOf(tag).catch(reject);
     return address && `${address}${clipsPath}${id}`;
   };
   return {
@@ -71,7 +70,7 @@ async function findRemote(
 
   async function describe(signal: AbortSignal): Promise<ClipDocument | undefined> {
     using answer = await requestOwner({ what, method: 'GET', url }, silenceMs, signal, fleet);
-    return answer && documentOf(await textOf(answer, silenceMs, maxDocumentLength).catch(rejectUnreachable));
+    return answer && documentOf(await textOf(answer, silenceMs, maxDocumentLength).catch(reject));
   }
 
   async function settled(signal: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ import {
   ownerTimeout,
   requestOwner,
   textOf,
-  unreachable,
+  rejectUnreachable,
   type OtherFronts,
 } from './owner.ts';
 import type { FleetTimeouts } from './timeouts.ts';
@@ -26,6 +26,7 @@ export interface RemoteJobs extends OtherFronts {
 }
 
 const what = 'transcription';
+const reject = rejectUnreachable(what);
 
 /** Maximum length of a job document in characters. The longest transcript with word timestamps takes less. */
 const maxViewLength = 67_108_864;
@@ -39,8 +40,8 @@ export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
     const tag = otherTagOf(id, fleet);
     if (tag === undefined || fleet.isOwn(tag)) return undefined;
     // A restarted owner still has its jobs, so a missing address does not mean that the job does not exist.
-    const address = await fleet.addressOf(tag).catch((error: unknown) => rejectUnreachable(error));
-    if (address === undefined) return rejectUnreachable(new Error('no front has the tag'));
+    const address = await fleet.addressOf(tag).catch(reject);
+    if (address === undefined) return reject(new Error('no front has the tag'));
     const url = new URL(`${address}${jobsPath}${id}${part}`);
     for (const [name, value] of Object.entries(query)) if (value !== null) url.searchParams.set(name, String(value));
     return url.href;
@@ -61,9 +62,9 @@ export function shareJobs(own: Jobs, fleet: RemoteJobs): Jobs {
       const ms = wait + timeouts.silenceMs;
       using answer = await requestOwner({ what, method: 'GET', url }, ms, signal, fleet);
       if (!answer) throw notFound(id);
-      const view = await textOf(answer, ms, maxViewLength).then(parseObject, rejectUnreachable);
+      const view = await textOf(answer, ms, maxViewLength).then(parseObject, reject);
       signal.throwIfAborted();
-      return view?.id === id ? (view as unknown as JobView) : rejectUnreachable(new Error('not a job'));
+      return view?.id === id ? (view as unknown as JobView) : reject(new Error('not a job'));
     },
 
     async events(id, options) {
@@ -94,8 +95,4 @@ async function* streamEvents(
   for await (const message of messagesOf<TranscriptionEvent | { readonly type: 'alive' }>(open.body, pulse.received)) {
     if (message.type !== 'alive') yield message;
   }
-}
-
-function rejectUnreachable(cause: unknown): never {
-  throw unreachable(what, cause);
 }

@@ -94,6 +94,13 @@ export function unreachable(what: OwnedKind, cause: unknown): ProblemError {
   return new ProblemError('overloaded', detail, { cause, headers: { 'Retry-After': '5' } });
 }
 
+/** A rejection handler that throws `unreachable`. */
+export const rejectUnreachable =
+  (what: OwnedKind) =>
+  (cause: unknown): never => {
+    throw unreachable(what, cause);
+  };
+
 export function ownerTimeout(): Error {
   return new Error('the owner does not answer');
 }

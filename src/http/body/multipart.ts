@@ -14,6 +14,7 @@ import type { FormBounds } from '../../contract/document.ts';
 import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
 import { type BodySource, declaredLength, receive, scheduleRead } from './receive.ts';
+import { ignore } from '../../../lib/errors.ts';
 
 /** Maximum size of a recording: 25 MB, inclusive, as in the contract. */
 export const maxRecordingBytes = 26_214_400;
@@ -88,7 +89,7 @@ async function parse(req: IncomingMessage, { destination, signal, ...rules }: Pa
   });
   parser.on('file', (name, stream, { filename }) => {
     stream.on('limit', () => fail(tooLarge(destination, rules)));
-    stream.on('error', () => undefined); // the parser emits it, too
+    stream.on('error', ignore); // the parser emits it, too
     const admit = () => beforeFile(text.read());
     storing = store(
       { name, stream, filename },

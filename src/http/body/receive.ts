@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { linkedSignal } from '../../../lib/abort.ts';
 import type { RateWatch } from './min-rate.ts';
+import { ignore } from '../../../lib/errors.ts';
 
 /** A request and the limits for reading its body. */
 export interface BodySource {
@@ -74,7 +75,7 @@ export function linger(req: IncomingMessage): void {
     clearTimeout(timer);
     if (socket.writableEnded) giveUp();
   });
-  req.on('error', () => undefined); // the client has disconnected
+  req.on('error', ignore); // the client has disconnected
   req.resume();
 }
 

@@ -7,7 +7,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process/child.ts';
 import { maxMessageBytes } from './bounds.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { messageOf } from '../../../lib/errors.ts';
+import { ignore, messageOf } from '../../../lib/errors.ts';
 import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 
 export interface StdioOptions {
@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
       this.ending ??= `ended with ${how}${this.#lastStderrLine === '' ? '' : `: ${this.#lastStderrLine}`}`;
       setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy()), drainMs).unref();
     });
-    child.stdin.on('error', () => undefined); // EPIPE after the exit, which is already reported
+    child.stdin.on('error', ignore); // EPIPE after the exit, which is already reported
     void this.#readStderr(child.stderr);
     await once(child, 'spawn');
     void this.#read(child.stdout);
