@@ -526,7 +526,7 @@ export type components = {
          * @description An optional feature of a model. New ones may be added: ignore unknown ones.
          * @enum {string}
          */
-        Feature: "prompt" | "temperature" | "segment" | "word" | "keywords" | "translate" | "diarize" | "speed" | "instructions" | "tools" | "json" | "images";
+        Feature: "prompt" | "temperature" | "segment" | "word" | "keywords" | "languages" | "translate" | "diarize" | "speed" | "instructions" | "tools" | "json" | "images";
         /**
          * @description Why generation ended: a normal end, the token limit (or the step limit), or the provider's content filter.
          * @enum {string}

@@ -1185,8 +1185,8 @@ export type components = {
          */
         SpeechRequest: {
             /**
-             * @description An id from `GET /models`. Absent, null or empty: the server's default. `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts`
-             *     are aliases of the default.
+             * @description An id from `GET /models`. Absent, null or empty: the server's default. `tts-1`, `tts-1-hd` and `gpt-4o-mini-tts`,
+             *     also with a date (`gpt-4o-mini-tts-2025-12-15`), are aliases of the default.
              */
             model?: string | null;
             /** @description The text to speak. */
@@ -1264,15 +1264,24 @@ export type components = {
             /** @enum {string} */
             type: "transcript.text.done";
             text: string;
+            /** @description Empty if the model reports no language. */
+            languages: components["schemas"]["TranscriptionLanguage"][];
         };
         Transcription: {
             /** @description One continuous string; "" for silence. */
             text: string;
+            /** @description Empty if the model reports no language. */
+            languages: components["schemas"]["TranscriptionLanguage"][];
             /** @description Only if the duration is known. */
             usage?: components["schemas"]["TranscriptionUsage"];
         };
         /** @description An event of a streamed transcription. A successful stream ends with `data: [DONE]`. */
         TranscriptionEvent: components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
+        /** @description A language that the model heard. */
+        TranscriptionLanguage: {
+            /** @description ISO 639-1. */
+            code: string;
+        };
         TranscriptionRequest: {
             /**
              * Format: binary
@@ -1280,12 +1289,19 @@ export type components = {
              */
             file: string;
             /**
-             * @description An id from `GET /models`. Absent or empty: the server's default. `whisper-1`, `gpt-4o-transcribe` and
-             *     `gpt-4o-mini-transcribe` are aliases of the default.
+             * @description An id from `GET /models`. Absent or empty: the server's default. `gpt-transcribe`, `gpt-live-transcribe`,
+             *     `gpt-realtime-whisper`, `gpt-4o-transcribe`, `gpt-4o-mini-transcribe`, `gpt-4o-transcribe-diarize` and `whisper-1`,
+             *     also with a date (`gpt-4o-transcribe-2025-12-15`), are aliases of the default. `gpt-4o-transcribe-diarize` is the
+             *     first model that distinguishes speakers, if there is one.
              */
             model?: string;
             /** @description The spoken language: `de`, `de-DE`, `deu` or `german`. Absent or `auto`: the model detects it. */
             language?: string;
+            /**
+             * @description The languages that may be spoken, such as `de` and `en-US`, without `language`. One has the effect of `language`.
+             *     Several limit the detection of a model with `languages`; other models ignore them. Unknown languages are ignored.
+             */
+            languages?: string[];
             /** @description Words that may occur, or the preceding text. Ignored by models without `prompt`. */
             prompt?: string;
             /** @description 0 to 1. Ignored by models without `temperature`. */
@@ -1296,6 +1312,10 @@ export type components = {
              * @enum {string}
              */
             response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json" | "diarized_json";
+            /** @description Names of speakers for `diarized_json`, at most 4 of 64 characters. */
+            known_speaker_names?: string[];
+            /** @description A recording of each of these speakers, as data URLs of at most 1 MB (1000000 bytes). */
+            known_speaker_references?: string[];
             /**
              * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
              *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
@@ -1381,6 +1401,8 @@ export type components = {
             model?: string;
             /** @description English words that may occur, or the preceding English text. Ignored by models without `prompt`. */
             prompt?: string;
+            /** @description The languages that may be spoken, as for a transcription. */
+            languages?: string[];
             /** @description As for a transcription. */
             keywords?: string[];
             /** @description 0 to 1. Ignored by models without `temperature`. */
@@ -1396,6 +1418,8 @@ export type components = {
             task: "transcribe" | "translate";
             /** @description The lower-case English name of the language of `text`, if the model reports it. */
             language?: string;
+            /** @description The languages of the recording. Empty if the model reports none. */
+            languages: components["schemas"]["TranscriptionLanguage"][];
             /**
              * Format: double
              * @description Seconds, if known.

@@ -13,9 +13,11 @@ export const features = [
   'word',
   /** Transcription: `TranscriptionCall.keywords`. */
   'keywords',
+  /** Transcription: `TranscriptionCall.languages`. */
+  'languages',
   /** Transcription: `TranscriptionCall.translate`. */
   'translate',
-  /** Transcription: `TranscriptionCall.diarize`. */
+  /** Transcription: `TranscriptionCall.diarize` and `knownSpeakers`. */
   'diarize',
   /** Speech: `SpeechCall.speed`. */
   'speed',

@@ -68,6 +68,14 @@ export interface Transcript {
   readonly turns?: readonly SpeakerTurn[];
 }
 
+/** A speaker to recognize in a recording. */
+export interface KnownSpeaker {
+  /** The name for the turns of the speaker, 1 to 64 characters. */
+  readonly name: string;
+  /** A recording of the speaker as a data URL, at most 4 MB. */
+  readonly reference: string;
+}
+
 /** A transcription request for an engine. */
 export interface TranscriptionCall {
   readonly recording: Recording;
@@ -75,6 +83,11 @@ export interface TranscriptionCall {
   readonly model: string;
   /** ISO 639-1 code, two letters. Defaults to the language that the model detects if not specified. */
   readonly language?: string;
+  /**
+   * The languages that the recording may be in, at least one ISO 639-1 code: the model detects one of them. Codes that
+   * the model does not know have no effect. Only for entries that support `languages`, and never with `language`.
+   */
+  readonly languages?: readonly string[];
   /** Words and names that may occur, or the text before the recording. Only for entries that support `prompt`. */
   readonly prompt?: string;
   /** Sampling temperature, 0 to 1. Only for entries that support `temperature`. */
@@ -90,6 +103,8 @@ export interface TranscriptionCall {
   readonly translate?: true;
   /** Report the turns of the speakers. Only for entries that support `diarize`. */
   readonly diarize?: true;
+  /** Speakers whose turns have their names. Only with `diarize`, 1 to 4. Defaults to none if not specified. */
+  readonly knownSpeakers?: readonly KnownSpeaker[];
 }
 
 /**

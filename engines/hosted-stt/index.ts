@@ -37,7 +37,7 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
       provider.expectKey(model.id);
       model.check(call);
       using deadline = startTimeout(timeout * 1000, late, signal);
-      return await transcribe(call, model, { provider, path, queue }, deadline.signal);
+      return await transcribe(call, model, { provider, path, queue, log: context.log }, deadline.signal);
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {

@@ -18,6 +18,10 @@ export interface Model {
   readonly refused: (format: ResponseFormat) => ResponseFormat | undefined;
   /** Whether its responses contain the duration of the recording, judging by the last one. */
   saysDuration: boolean;
+  /** The languages for `languages[]`; undefined: the model takes one in `language`. */
+  readonly languagesFor: (call: TranscriptionCall) => readonly string[] | undefined;
+  /** True once it was logged that the provider rejects a language. */
+  hasWarned: boolean;
   /** Throws if the settings do not allow the call. */
   readonly check: (call: TranscriptionCall) => void;
 }
@@ -34,6 +38,11 @@ export function toModel(options: string | ModelOptions): Model {
     name,
     remoteId,
     saysDuration: true,
+    hasWarned: false,
+    languagesFor({ language, languages: hints = [] }) {
+      if (!supports.includes('languages')) return undefined;
+      return language === undefined ? hints.filter((hint) => languages?.includes(hint) ?? true) : [language];
+    },
     supports: () => (format === 'verbose_json' ? supports : withoutTimes),
     format: () => format,
     refused(refusedFormat) {
@@ -56,5 +65,7 @@ export function toModel(options: string | ModelOptions): Model {
 
 /** All Whisper servers return timestamps. For other models, the operator has to tell. */
 function defaultFeatures(remoteId: string): readonly Feature[] {
-  return ['prompt', 'temperature', ...(/whisper/i.test(remoteId) ? (['segment', 'word'] as const) : [])];
+  const times = /whisper/i.test(remoteId) ? (['segment', 'word'] as const) : [];
+  const hints = remoteId.startsWith('gpt-transcribe') ? (['keywords', 'languages'] as const) : [];
+  return ['prompt', 'temperature', ...times, ...hints];
 }

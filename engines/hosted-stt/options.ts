@@ -10,6 +10,7 @@ export const modelFeatures = [
   'segment',
   'word',
   'keywords',
+  'languages',
   'translate',
   'diarize',
 ] as const satisfies readonly Feature[];
@@ -72,8 +73,9 @@ export const optionsSchema: OptionsSchema = {
             items: { type: 'string', enum: modelFeatures },
             description:
               'Features of the model: a prompt, a temperature, timestamps of segments and words (verbose_json), keywords ' +
-              '(keywords[]), translate (the endpoint /audio/translations) and diarize (diarized_json). Default: prompt ' +
-              'and temperature; segment and word too if the id contains "whisper". List what other models have, such ' +
+              '(keywords[]), languages (languages[] instead of language), translate (the endpoint /audio/translations) ' +
+              'and diarize (diarized_json). Default: prompt and temperature; segment and word too if the id contains ' +
+              '"whisper", keywords and languages if it begins with "gpt-transcribe". List what other models have, such ' +
               "as another Parlance's over /v1.",
           },
         },

@@ -8,6 +8,11 @@ export class FormatRefused extends Error {
   override readonly name = 'FormatRefused';
 }
 
+/** The provider rejects a value of `languages[]`. */
+export class LanguagesRefused extends Error {
+  override readonly name = 'LanguagesRefused';
+}
+
 export function timesNotSupported(model: string, cause?: Error): EngineError {
   return new EngineError('format-not-supported', `The model ${model} does not support these timestamps.`, { cause });
 }
@@ -67,22 +72,30 @@ export interface Asked {
   readonly model: string;
   readonly format: ResponseFormat;
   readonly timestamps: readonly TimestampKind[];
+  /** Whether the form has `languages[]`. */
+  readonly hasLanguages: boolean;
 }
 
 /** Undefined falls back to the table of lib/provider/failures.ts. */
 export function explainRefusal(refusal: Refusal, asked: Asked, cause: Error): Error | undefined {
   if (!rejectionStatuses.has(refusal.status)) return undefined;
-  const { format, timestamps, model } = asked;
+  const { format, timestamps, model, hasLanguages } = asked;
   // This says nothing about verbose_json: a model may support timestamps of segments only.
   if (timestamps.length > 0 && isAboutTimes(refusal)) return timesNotSupported(model, cause);
   if (isAboutFormat(refusal, format))
     return new FormatRefused(`the provider rejects the response format ${format}`, { cause });
   const meaning = meanings.find(({ applies }) => applies(refusal));
+  if (hasLanguages && (isAboutLanguages(refusal) || meaning?.code === 'language-not-supported'))
+    return new LanguagesRefused('the provider rejects the languages', { cause });
   return meaning && new EngineError(meaning.code, meaning.message, { cause });
 }
 
 function isAboutTimes({ param, message }: Refusal): boolean {
   return param.startsWith('timestamp_granularities') || /timestamp.?granularit/i.test(message);
+}
+
+function isAboutLanguages({ param, message }: Refusal): boolean {
+  return param.startsWith('languages') || (param === '' && /\blanguages\b/i.test(message));
 }
 
 function isAboutFormat({ param, text }: Refusal, format: ResponseFormat): boolean {

@@ -1,6 +1,7 @@
 import {
   EngineError,
   type CallQueue,
+  type EngineContext,
   type Recording,
   type Transcript,
   type TranscriptionCall,
@@ -11,7 +12,7 @@ import { readText } from '../lib/provider/transport.ts';
 import { readAnswer, type ProviderTranscript } from './answer.ts';
 import { canLast, measureDuration } from './duration.ts';
 import type { Model, ResponseFormat } from './models.ts';
-import { explainRefusal, FormatRefused, timesNotSupported } from './refusals.ts';
+import { explainRefusal, FormatRefused, LanguagesRefused, timesNotSupported } from './refusals.ts';
 import { createForm, type Field } from './request.ts';
 import { withinDuration } from './times.ts';
 
@@ -27,6 +28,7 @@ interface Endpoint {
   readonly provider: Provider;
   /** Path below the provider's baseUrl. */
   readonly path: string;
+  readonly log: EngineContext['log'];
 }
 
 export async function transcribe(
@@ -110,14 +112,41 @@ async function requestTurns(
   }
 }
 
+/** Repeats the request without the languages if the provider rejects one: they are worth less than the transcript. */
 async function request(
   call: TranscriptionCall,
-  { model, format }: { readonly model: Model; readonly format: ResponseFormat },
+  asked: { readonly model: Model; readonly format: ResponseFormat },
+  endpoint: Endpoint,
+  signal: AbortSignal,
+): Promise<ProviderTranscript> {
+  const { model } = asked;
+  const languages = call.translate ? undefined : model.languagesFor(call);
+  try {
+    return await send(call, { ...asked, languages }, endpoint, signal);
+  } catch (error) {
+    if (!(error instanceof LanguagesRefused)) throw error;
+    if (!model.hasWarned) endpoint.log.warn({ err: error, model: model.id }, 'the provider rejects a language; the model detects it instead'); // prettier-ignore
+    model.hasWarned = true;
+    return await send(call, { ...asked, languages: [] }, endpoint, signal);
+  }
+}
+
+interface Asked {
+  readonly model: Model;
+  readonly format: ResponseFormat;
+  /** For `languages[]`; undefined: the call's language is sent as `language`. */
+  readonly languages: readonly string[] | undefined;
+}
+
+async function send(
+  call: TranscriptionCall,
+  { model, format, languages }: Asked,
   { provider, path }: Endpoint,
   signal: AbortSignal,
 ): Promise<ProviderTranscript> {
   const { recording, timestamps = [], translate } = call;
-  const form = createForm(fieldsOf(call, model.remoteId, format), recording);
+  const form = createForm(fieldsOf(call, { model, format, languages }), recording);
+  const asked = { format, timestamps, model: model.id, hasLanguages: languages !== undefined && languages.length > 0 };
   const answer = await provider.send(
     {
       method: 'POST',
@@ -125,7 +154,7 @@ async function request(
       model: model.id,
       headers: { 'content-type': form.contentType },
       body: form.body,
-      explain: (refusal, cause) => explainRefusal(refusal, { format, timestamps, model: model.id }, cause),
+      explain: (refusal, cause) => explainRefusal(refusal, asked, cause),
     },
     signal,
   );
@@ -134,20 +163,24 @@ async function request(
 
 const translationsPath = '/audio/translations';
 
-function fieldsOf(call: TranscriptionCall, remoteId: string, format: ResponseFormat): Field[] {
-  const { language, prompt, temperature, timestamps = [], keywords = [], translate, diarize } = call;
+function fieldsOf(call: TranscriptionCall, { model, format, languages }: Asked): Field[] {
+  const { prompt, temperature, timestamps = [], keywords = [], translate, diarize, knownSpeakers = [] } = call;
+  const language = translate || languages ? undefined : call.language;
   // A translation has neither words nor turns. Its verbose_json contains the timestamps of segments.
-  const optional = { language: translate ? undefined : language, prompt, temperature };
+  const optional = { language, prompt, temperature };
   const kinds = translate ? [] : timestamps;
   return [
-    ['model', remoteId],
+    ['model', model.remoteId],
     ['response_format', format],
     ...Object.entries(optional).flatMap(([name, value]): Field[] =>
       value === undefined ? [] : [[name, String(value)]],
     ),
+    ...(languages ?? []).map((code): Field => ['languages[]', code]),
     ...kinds.map((kind): Field => ['timestamp_granularities[]', kind]),
     ...keywords.map((keyword): Field => ['keywords[]', keyword]),
     // OpenAI's model requires it for recordings of more than 30 s.
     ...(diarize ? [['chunking_strategy', 'auto'] as const] : []),
+    ...knownSpeakers.map(({ name }): Field => ['known_speaker_names[]', name]),
+    ...knownSpeakers.map(({ reference }): Field => ['known_speaker_references[]', reference]),
   ];
 }

@@ -18,7 +18,7 @@ import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
-import { featuresOf, languageFor, type Model, toModel, type UsableFile } from './models.ts';
+import { featuresOf, languageFor, languagesFor, type Model, toModel, type UsableFile } from './models.ts';
 import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
@@ -52,10 +52,11 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   const pulled = options.pulled === true ? [...byName.values()].filter((model) => !models.includes(model)) : [];
   const programs = programAssets(options, context, program);
+  const hasHost = () => findHost(program(), context.dataDir) !== undefined;
   const { modelOf, ...served } = serveModels(
     withPulled(models, pulled, async (model) => {
       const needs = [...programs.needed.map(({ id }) => id), ...(model.download === undefined ? [] : [model.download])];
-      return { ...entryOf(model, true), needs, supports: await featuresOf(model) };
+      return { ...entryOf(model, true), needs, supports: await featuresOf(model, hasHost()) };
     }),
     availability,
   );
@@ -90,19 +91,22 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   return {
     ...served,
     decodes: true,
-    async transcribe({ model: id, language, ...call }, options) {
+    async transcribe({ model: id, language, languages = [], ...call }, options) {
       const model = modelOf(id);
       const [found, file] = [program(), await model.inspect()];
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
-      const whisperLanguage = languageFor(language ?? model.language, file.multilingual, id);
+      const spoken =
+        languages.length > 0
+          ? languagesFor(languages)
+          : { language: languageFor(language ?? model.language, file.multilingual, id) };
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;
       const detector = model.vad === undefined ? activity : undefined;
       const request = {
         ...files,
         detector,
-        language: whisperLanguage,
+        ...spoken,
         ...{ recording, prompt, keywords, temperature, timestamps, translate },
         fitContext,
         // whisper.cpp removes silence only with its own state, which whisper-host does not use.

@@ -23,14 +23,18 @@ export function toModel(options: ModelOptions, context: Pick<EngineContext, 'dat
   return { ...options, download, inspect: remember(options.file) };
 }
 
-/** With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). */
-export async function featuresOf({ vad, download, inspect }: Model): Promise<readonly Feature[]> {
+/**
+ * With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). Only
+ * whisper-host chooses between languages.
+ */
+export async function featuresOf({ vad, download, inspect }: Model, hasHost: boolean): Promise<readonly Feature[]> {
   const file = await inspect();
   const isMultilingual = file.ok ? file.multilingual : download?.endsWith('.en') !== true;
   return [
     ...(['prompt', 'temperature', 'segment'] as const),
     ...(vad === undefined ? (['word'] as const) : []),
     'keywords',
+    ...(isMultilingual && hasHost && vad === undefined ? (['languages'] as const) : []),
     ...(isMultilingual ? (['translate'] as const) : []),
   ];
 }
@@ -66,6 +70,13 @@ function toWhisper(language: string): string | undefined {
 export function fromWhisper(code: string | undefined): string | null {
   const language = code === 'jw' ? 'jv' : code;
   return language !== undefined && known.has(language) ? language : null;
+}
+
+/** Whisper's codes of the languages that it knows. Several of them limit the detection, and one is the language. */
+export function languagesFor(languages: readonly string[]): { language: string; languages?: readonly string[] } {
+  const codes = languages.map(toWhisper).filter((code) => code !== undefined);
+  const [language = 'auto'] = codes;
+  return codes.length > 1 ? { language: 'auto', languages: codes } : { language };
 }
 
 /**

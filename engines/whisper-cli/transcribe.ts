@@ -94,7 +94,7 @@ async function transcribeAudio(
 
 /**
  * Transcribes with a program for this recording alone. whisper-host is preferred for a prompt, because every user of
- * the machine can read the arguments of whisper-cli.
+ * the machine can read the arguments of whisper-cli, and for a choice of languages, which whisper-cli does not have.
  */
 function transcribeSeparately(
   call: WhisperCall,
@@ -102,7 +102,8 @@ function transcribeSeparately(
   context: EngineContext,
   options: WhisperOptions,
 ): Promise<RawTranscript> {
-  if (call.prompt === '' || hostProgram === undefined) return runWhisperCli(call, context, options);
+  const needsHost = call.prompt !== '' || call.languages !== undefined;
+  if (!needsHost || hostProgram === undefined) return runWhisperCli(call, context, options);
   return runHost(singleHost(hostProgram, call.modelFile, context), call, options);
 }
 

@@ -17,6 +17,8 @@ export interface WhisperCall {
   readonly audio: Decoded;
   /** Whisper's language code, or `auto`. */
   readonly language: string;
+  /** With `auto`: the languages to choose from. Only whisper-host does. */
+  readonly languages?: readonly string[] | undefined;
   readonly threads: number;
   readonly prompt?: string | undefined;
   /** Repeats the prompt for every window of 30 s, instead of the first one only. */

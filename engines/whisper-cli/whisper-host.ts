@@ -77,10 +77,10 @@ export async function runHost(
   return toRawTranscript({ result: { language: done.language }, transcription }, call.requested);
 }
 
-function questionOf({ audio, language, threads, requested, prompt = '', temperature = 0, ...call }: WhisperCall) {
-  const { carriesPrompt, translate, audioContext = 0 } = call;
+function questionOf({ audio, language, languages, threads, requested, prompt = '', ...call }: WhisperCall) {
+  const { carriesPrompt, translate, temperature = 0, audioContext = 0 } = call;
   const words = requested.timestamps.includes('word');
-  return { ...audio, language, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
+  return { ...audio, language, languages, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
 }
 
 function unexpected(): EngineError {

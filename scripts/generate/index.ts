@@ -123,7 +123,7 @@ async function files(): Promise<Record<string, string>> {
     'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
     'generated/keys.schema.json': `${JSON.stringify(keysFileSchema(grantableOperations(document)), null, 2)}\n`,
     NOTICE: notice(),
-    ...(await pages(document as unknown as Contract)),
+    ...(await pages(document as unknown as Contract, compat as unknown as Contract)),
   };
 }
 

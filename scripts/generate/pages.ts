@@ -10,6 +10,7 @@ import {
   eventsReference,
   keysFileReference,
   mcpServersReference,
+  openaiFieldsReference,
   metricsReference,
   operationsReference,
   optionsTable,
@@ -21,7 +22,7 @@ import {
 const home = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Texts by their path from the root. Only the generated blocks are replaced. */
-export async function pages(contract: Contract): Promise<Record<string, string>> {
+export async function pages(contract: Contract, openaiContract: Contract): Promise<Record<string, string>> {
   return {
     'docs/reference/settings.md': blocksIn('docs/reference/settings.md', {
       settings: settingsReference(),
@@ -38,6 +39,9 @@ export async function pages(contract: Contract): Promise<Record<string, string>>
     }),
     'docs/reference/metrics.md': blocksIn('docs/reference/metrics.md', { metrics: metricsReference() }),
     'docs/reference/api.md': blocksIn('docs/reference/api.md', { operations: operationsReference(contract) }),
+    'docs/reference/openai-api.md': blocksIn('docs/reference/openai-api.md', {
+      fields: openaiFieldsReference(openaiContract),
+    }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
     'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', {
       example: sourceOf('pocketsphinx.ts', 'ts'),

@@ -4,6 +4,7 @@ import type { ProblemCode } from '../../src/contract/operations.ts';
 import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
 import { metricsTable } from '../../src/metrics/table.ts';
 import { errorTable } from '../../src/openai/errors.ts';
+import { fieldTable, type FieldRow } from '../../src/openai/field-table.ts';
 import { keysFileSchema } from '../../src/keys/schema.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
 import { clientErrorAdvice, errorAdvice } from './error-advice.ts';
@@ -121,6 +122,31 @@ export function requestLimits(contract: Contract): string {
     return (alike[0]?.rows ?? []).map((row) => [names, ...row]);
   });
   return table(['operations', 'field of the body', 'type', 'required'], rows);
+}
+
+/** One table for each operation under /v1 that has a body. */
+export function openaiFieldsReference(contract: Contract): string {
+  return Object.entries(contract.paths)
+    .flatMap(([path, { post }]) => (post?.operationId === undefined ? [] : [fieldTableOf(path, post, contract)]))
+    .join('\n\n');
+}
+
+function fieldTableOf(path: string, { operationId, requestBody }: Operation, contract: Contract): string {
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
+  const rows: Readonly<Record<string, FieldRow>> = fieldTable[operationId as keyof typeof fieldTable];
+  const declared = Object.keys(resolved(body, contract).properties ?? {});
+  const names = [...new Set([...declared, ...Object.keys(rows)])].filter((name) => {
+    // A field whose parts have rows is shown by them.
+    return !Object.keys(rows).some((row) => row.startsWith(`${name}.`));
+  });
+  const lines = names.map((name) => [code(name), ...statusOf(rows[name])]);
+  return `## ${code(`POST /v1${path}`)}\n\n${table(['field', 'status', 'note'], lines)}`;
+}
+
+function statusOf(row: FieldRow = 'used'): readonly [string, string] {
+  const [status, note] = typeof row === 'string' ? [row, ''] : row;
+  const [outcome = '', feature] = status.split(' without ');
+  return [feature === undefined ? outcome : `used by models with ${code(feature)}, otherwise ${outcome}`, note];
 }
 
 export function operationsReference({ paths }: Contract): string {

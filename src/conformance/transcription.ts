@@ -45,6 +45,7 @@ const sampleHints = {
   prompt: '-- Parlance,\nyes, no',
   temperature: 0.2,
   keywords: ['-- Parlance', 'yes'],
+  languages: ['en', 'de'],
   translate: true,
 } as const;
 

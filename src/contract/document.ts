@@ -73,6 +73,8 @@ export interface FormBounds {
   readonly fields: number;
   /** Maximum size of one value in bytes. */
   readonly fieldSize: number;
+  /** A field that may be repeated and has larger values. */
+  readonly large?: { readonly name: string; readonly count: number; readonly fieldSize: number };
   /** Allowed names of text fields. */
   readonly names: { readonly valid: RegExp; readonly rule: string };
 }
@@ -123,6 +125,8 @@ export const openaiContract = openContract('openapi-compat.json', {
   form: {
     fields: 224,
     fieldSize: 8192,
+    // Four speakers, each with a WAV of 10 s at 32 kHz, or 16 kHz in stereo, in base64.
+    large: { name: 'known_speaker_references', count: 4, fieldSize: 1_000_000 },
     // OpenAI's SDKs use brackets for arrays and for one object (`chunking_strategy[type]`).
     names: {
       valid: /^([^[\]]+(\[\])?|chunking_strategy\[\w+\])$/,

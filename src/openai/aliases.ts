@@ -1,6 +1,7 @@
 /** Resolves the model of a request. Ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
-import { chooseModel, defaultModel } from '../engine-host/registry/model-selection.ts';
+import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
+import { chooseModel, defaultModel, supports } from '../engine-host/registry/model-selection.ts';
 import { RegistryError, validNames } from '../engine-host/registry/registry-error.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
@@ -9,12 +10,10 @@ import type { Services } from '../handlers/dependencies.ts';
 
 export const capabilities = ['chat', 'transcription', 'speech'] as const;
 
-/** OpenAI's model ids that apps send as their built-in default; none for chat. */
-export const modelAliases: Readonly<Record<Capability, readonly string[]>> = {
-  chat: [],
-  transcription: ['whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe'],
-  speech: ['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'],
-};
+/** Whether apps hard-code this id of OpenAI's: it means the default. */
+export function isAlias(capability: Capability, named: string): boolean {
+  return findOpenAiAudioModel(named)?.capability === capability;
+}
 
 /** OpenAI's voices. They mean the default voice of a model that has no voice of that name. */
 export const voiceAliases: readonly string[] = [
@@ -47,11 +46,10 @@ export async function resolveModel<C extends Capability>(
   if (named == null || named === '') return chooseModel(registry, capability, undefined);
   const entry = await findModel(services, capability, named);
   if (entry) return chooseModel(registry, capability, entry.id);
-  const target = compatAliases.get(named);
-  if (modelAliases[capability].includes(named)) return chooseModel(registry, capability, target);
+  if (isAlias(capability, named)) return chooseModel(registry, capability, targetOf(compatAliases, named));
   for (const other of capabilities) {
     const isListed = allowedModels(await registry.models(other)).some(({ id }) => id === named);
-    if (other !== capability && (isListed || modelAliases[other].includes(named))) throw wrongKind(named, capability);
+    if (other !== capability && (isListed || isAlias(other, named))) throw wrongKind(named, capability);
   }
   return chooseModel(registry, capability, named);
 }
@@ -63,7 +61,7 @@ export function leavesModel(
   named: string | null | undefined,
 ): boolean {
   if (named == null || named === '') return true;
-  return id !== named && modelAliases.speech.includes(named) && !compatAliases.has(named);
+  return id !== named && isAlias('speech', named) && targetOf(compatAliases, named) === undefined;
 }
 
 type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
@@ -76,11 +74,22 @@ export async function findModel<C extends Capability>(
 ): Promise<ServedModel<C> | undefined> {
   const models = await registry.models(capability);
   const withId = (requested: string | undefined) => models.find(({ id }) => id === requested);
-  const target = compatAliases.get(named);
-  const meansDefault = target === undefined && modelAliases[capability].includes(named);
+  const target = targetOf(compatAliases, named);
   const found = withId(named) ?? withId(target);
-  return found ?? (meansDefault ? await defaultModel(registry, capability) : undefined);
+  if (found || target !== undefined || !isAlias(capability, named)) return found;
+  const meant = await defaultModel(registry, capability);
+  if (meant === undefined || findOpenAiAudioModel(named)?.id !== diarizing || supports(meant, 'diarize')) return meant;
+  const candidates = registry.of(capability).defaultCandidates(allowedModels(models));
+  return candidates.find((model) => supports(model, 'diarize')) ?? meant;
 }
+
+/** The model that the settings name for an id, else for the id without the date of its snapshot. */
+function targetOf(compatAliases: AliasServices['compatAliases'], named: string): string | undefined {
+  return compatAliases.get(named) ?? compatAliases.get(findOpenAiAudioModel(named)?.id ?? named);
+}
+
+/** This alias means the first model that distinguishes speakers, if the default does not. */
+const diarizing = 'gpt-4o-transcribe-diarize';
 
 /** Throws a `RegistryError` for an alias of an entry that no engine serves, unless an engine may still list it. */
 export async function checkAliases({ registry, compatAliases }: AliasServices): Promise<void> {

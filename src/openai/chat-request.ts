@@ -5,6 +5,7 @@ import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { legacy, toMessages } from './chat-messages.ts';
 import { requireImages } from './content-parts.ts';
 import { unsupportedParameter } from './errors.ts';
+import { fieldsWith } from './field-table.ts';
 import { toTools } from './chat-tools.ts';
 import type { Schemas } from './operations.ts';
 
@@ -53,7 +54,7 @@ function refuseUnsupported(body: Request): void {
   const isDefaultCall = body.function_call === 'auto' || body.function_call === 'none';
   if (body.function_call != null && !isDefaultCall) throw legacy('/function_call');
   if (body.n != null && body.n !== 1) throw unsupportedParameter('/n', 'must be 1');
-  for (const name of ['logprobs', 'top_logprobs', 'audio', 'web_search_options', 'prediction'] as const) {
+  for (const name of ['logprobs', 'top_logprobs', ...fieldsWith('createChatCompletion', 'refused')] as const) {
     const value = body[name];
     if (value != null && value !== false && value !== 0) throw unsupportedParameter(`/${name}`);
   }
@@ -86,22 +87,15 @@ function isDefault(name: string, value: unknown): boolean {
 
 /** Throws for fields that determine the form or the end of the answer, if the model does not support them. */
 function refuseForm(fields: ProviderFields = {}, { id }: ServedModel<'chat'>): void {
-  const name = ['response_format', 'stop'].find((form) => form in fields);
+  const name = ['response_format', ...fieldsWith('createChatCompletion', 'refused without json')].find(
+    (form) => form in fields,
+  );
   if (name !== undefined) throw unsupportedParameter(`/${name}`, `is not supported by the model "${id}"`);
 }
 
 // ------------------------------------------------------------------------------------------------------- ignored
 
-const hints = [
-  'user',
-  'metadata',
-  'store',
-  'service_tier',
-  'verbosity',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-] as const;
+const hints = fieldsWith('createChatCompletion', 'ignored');
 
 function ignoredIn(body: Request, dropped: ProviderFields = {}): readonly string[] {
   const isStrict = body.tools?.some((tool) => tool.function?.strict === true);

@@ -1,6 +1,7 @@
 /** Streams a transcription in OpenAI's format: deltas that concatenate to the text of the last event. */
 import type { TranscriptionEvent } from '../transcription/wire.ts';
 import type { Schemas } from './operations.ts';
+import { languagesOf } from './transcript-json.ts';
 
 type DeltaEvent = Schemas['TranscriptionEvent'];
 
@@ -16,7 +17,9 @@ export async function* toDeltas(
     const delta = deltaOf(event, sent);
     if (delta !== '') yield { type: 'transcript.text.delta', delta };
     sent += delta;
-    if (event.type === 'transcription.completed') yield { type: 'transcript.text.done', text: sent };
+    if (event.type === 'transcription.completed') {
+      yield { type: 'transcript.text.done', text: sent, languages: languagesOf(event.result.language) };
+    }
   }
 }
 

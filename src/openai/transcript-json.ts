@@ -5,8 +5,13 @@ import { spacesBefore } from '../transcription/spaces.ts';
 import type { Schemas } from './operations.ts';
 import type { Task } from './transcription-fields.ts';
 
-export function toJson({ text, durationMs }: Transcript): Schemas['Transcription'] {
-  return { text, ...usageOf(durationMs) };
+export function toJson({ text, language, durationMs }: Transcript): Schemas['Transcription'] {
+  return { text, languages: languagesOf(language), ...usageOf(durationMs) };
+}
+
+/** The languages that the model heard, as `gpt-transcribe` returns them. */
+export function languagesOf(language: string | null): Schemas['TranscriptionLanguage'][] {
+  return language === null ? [] : [{ code: language }];
 }
 
 /** Includes segments and words if the transcript has them. */
@@ -18,6 +23,7 @@ export function toVerboseJson(
   return {
     task,
     ...(written !== null && { language: languageName(written) }),
+    languages: languagesOf(language),
     ...(durationMs !== undefined && { duration: Math.round(durationMs) / 1000 }),
     text,
     ...(segments && { segments: toSegments(segments, text) }),

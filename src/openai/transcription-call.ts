@@ -37,19 +37,26 @@ type CallOptions = Omit<TranscriptionRequest, 'recording'> & {
 /** Throws `parameter-not-supported` for unsupported fields that change the answer, and drops unsupported hints. */
 function toCallOptions(model: ServedModel<'transcription'>, requested: RequestedTranscription): CallOptions {
   requireFeatures(model, requested);
-  const { task, format, granularities, language, temperature } = requested;
+  const { task, format, granularities, knownSpeakers, language, temperature } = requested;
   const hasSegments = supports(model, 'segment');
   // 0 is the default, which the AI SDK always sends.
   const takesTemperature = temperature === undefined || temperature === 0 || supports(model, 'temperature');
   const { ignored, ...hints } = hintsFor(model, requested);
+  const languages = requested.languages.length < 2 || supports(model, 'languages') ? requested.languages : [];
   return {
     language,
+    languages,
     timestamps: granularities.filter((kind) => kind === 'word' || hasSegments),
     ...hints,
     ...(supports(model, 'temperature') && { temperature }),
     ...(task === 'translate' && { translate: true }),
-    ...(format === 'diarized_json' && { diarize: true }),
-    ignored: [...ignored, ...(takesTemperature ? [] : ['temperature']), ...requested.hints],
+    ...(format === 'diarized_json' && { diarize: true, knownSpeakers }),
+    ignored: [
+      ...ignored,
+      ...(takesTemperature ? [] : ['temperature']),
+      ...(languages === requested.languages ? [] : ['languages']),
+      ...requested.hints,
+    ],
   };
 }
 

@@ -1,11 +1,12 @@
 /** Reads the fields of a form with a recording. */
-import type { TimestampKind } from '../../engines/contract/index.ts';
+import type { KnownSpeaker, TimestampKind } from '../../engines/contract/index.ts';
 import { timestampKinds } from '../../engines/contract/index.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import type { FormFields } from '../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../contract/problems.ts';
 import type { CueShape } from '../transcription/cues.ts';
 import { unsupportedParameter } from './errors.ts';
+import { fieldsWith } from './field-table.ts';
 
 const plainFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 const formats = [...plainFormats, 'diarized_json'] as const;
@@ -18,11 +19,15 @@ export interface RequestedTranscription {
   readonly model: string | undefined;
   /** ISO 639-1. */
   readonly language: string | undefined;
+  /** Languages that the recording may be in, ISO 639-1; [] with `language`. */
+  readonly languages: readonly string[];
   readonly prompt: string | undefined;
   readonly keywords: readonly string[];
   /** From 0 to 1. */
   readonly temperature: number | undefined;
   readonly format: Format;
+  /** Only for `diarized_json`. */
+  readonly knownSpeakers: readonly KnownSpeaker[];
   /** Timestamps that the format requires. */
   readonly granularities: readonly TimestampKind[];
   readonly stream: boolean;
@@ -32,10 +37,10 @@ export interface RequestedTranscription {
   readonly hints: readonly string[];
 }
 
-const hintNames = ['chunking_strategy', 'languages', 'vad_filter', 'without_timestamps'];
+const hintNames = fieldsWith('createTranscription', 'ignored');
 
-/** Fields that are rejected because they would change the answer. */
-const refusedNames = ['include', 'known_speaker_names', 'known_speaker_references', 'diarize'];
+/** Fields that are rejected because they would change the answer. Apps send false for those that are off. */
+const refusedNames = [...fieldsWith('createTranscription', 'refused'), 'diarize'];
 
 /**
  * Throws `invalid-request`, `language-not-supported` and `parameter-not-supported`. Rules about two fields are checked
@@ -61,26 +66,37 @@ export function readTranscriptionFields(
   if (complete && stream && format !== 'json' && format !== 'text') {
     throw invalid('body', '/stream', `is not possible with the response_format ${format}`);
   }
+  const knownSpeakers = readKnownSpeakers(fields, { complete });
+  if (complete && knownSpeakers.length > 0 && format !== 'diarized_json') {
+    throw invalid('body', '/known_speaker_names', 'needs the response_format diarized_json');
+  }
+  const language = readLanguage(text(fields, 'language'));
   const { keywords, dropped } = readKeywords(fields);
+  const { languages, unknown } = readLanguages(fields);
+  const hints = hintNames.filter((name) => given(fields, name).length > 0);
   return {
     task: 'transcribe',
     model: text(fields, 'model'),
-    language: readLanguage(text(fields, 'language')),
+    language,
+    languages: language === undefined ? languages : [],
     prompt: text(fields, 'prompt'),
     keywords,
     temperature: readTemperature(text(fields, 'temperature')),
     format,
+    knownSpeakers,
     granularities: granularities ?? (timedFormats.has(format) ? [shape ? 'word' : 'segment'] : []),
     stream,
     shape,
-    hints: [...hintNames.filter((name) => given(fields, name).length > 0), ...(dropped ? ['keywords'] : [])],
+    hints: [
+      ...hints,
+      ...(dropped ? ['keywords'] : []),
+      ...(unknown || (language !== undefined && languages.length > 0) ? ['languages'] : []),
+    ],
   };
 }
 
-/**
- * Fields that translations do not support. The words of a translation have no timestamps, since they were not spoken.
- */
-const notForTranslations = ['language', 'stream', 'timestamp_granularities', 'max_line_width', 'max_line_count'];
+/** The words of a translation have no timestamps, since they were not spoken. */
+const notForTranslations = fieldsWith('createTranslation', 'refused');
 
 export type RequestedTranslation = RequestedTranscription & { readonly format: PlainFormat };
 
@@ -171,6 +187,31 @@ function readLanguage(name: string | undefined): string | undefined {
   if (language !== null) return language;
   const detail = `Unknown language "${name}"; send an ISO 639-1 code such as de, or no language.`;
   throw new ProblemError('language-not-supported', detail, inBody('/language', 'must be a language'));
+}
+
+/** Unlike `language`, these are a hint: an unknown code has no effect. */
+function readLanguages(fields: FormFields): { readonly languages: readonly string[]; readonly unknown: boolean } {
+  const codes = given(fields, 'languages').map(toIsoLanguage);
+  const known = codes.filter((code) => code !== null);
+  return { languages: [...new Set(known)], unknown: known.length < codes.length };
+}
+
+const maxSpeakers = 4;
+const maxSpeakerName = 64;
+
+/** Rules about both fields are checked only if the form is `complete`. */
+function readKnownSpeakers(fields: FormFields, { complete }: { complete: boolean }): readonly KnownSpeaker[] {
+  const names = given(fields, 'known_speaker_names');
+  const references = given(fields, 'known_speaker_references');
+  if (names.length > maxSpeakers || names.some((name) => Array.from(name).length > maxSpeakerName)) {
+    const rule = `must be at most ${maxSpeakers} names of at most ${maxSpeakerName} characters`;
+    throw invalid('body', '/known_speaker_names', rule);
+  }
+  if (references.some((reference) => !/^data:[^,]{0,100},./.test(reference)))
+    throw invalid('body', '/known_speaker_references', 'must be data URLs');
+  if (complete && names.length !== references.length)
+    throw invalid('body', '/known_speaker_references', 'must be one for each of known_speaker_names');
+  return names.map((name, index) => ({ name, reference: references[index] ?? '' }));
 }
 
 function readTemperature(value: string | undefined): number | undefined {

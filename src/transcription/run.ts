@@ -1,6 +1,7 @@
 /** Runs a transcription: chooses the model, checks what it supports, and applies the timeout. */
 import {
   EngineError,
+  type KnownSpeaker,
   type Recording,
   type TimestampKind,
   type Transcript,
@@ -9,7 +10,7 @@ import {
 import { startTimeout } from '../../lib/abort.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { violation } from '../engine-host/guard/failures.ts';
-import { chooseModel, requireAvailable, requireSupport } from '../engine-host/registry/model-selection.ts';
+import { chooseModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
@@ -19,12 +20,18 @@ import { currentScope, currentUsage, type RequestScope } from '../request-scope.
 export interface TranscriptionRequest {
   readonly recording: Recording;
   readonly language?: string | undefined;
+  /**
+   * Languages that the recording may be in, without `language`; none that the model does not know has an effect. Several
+   * of them need a model that supports `languages`.
+   */
+  readonly languages?: readonly string[];
   readonly prompt?: string | undefined;
   readonly temperature?: number | undefined;
   readonly timestamps?: readonly TimestampKind[];
   readonly keywords?: readonly string[];
   readonly translate?: true | undefined;
   readonly diarize?: true | undefined;
+  readonly knownSpeakers?: readonly KnownSpeaker[];
 }
 
 export interface TranscriptionServices {
@@ -73,7 +80,7 @@ export async function transcribe(
 ): Promise<Transcript> {
   const record = new TranscriptionMetrics(model.id, options.signal, metrics);
   try {
-    const transcript = await callEngine(model, request, record.watch(options), transcribeTimeout);
+    const transcript = await callWithHint(model, request, record.watch(options), transcribeTimeout);
     record.observe({ durationMs: knownMs(request), ...transcript });
     const requested = withTimes(transcript, request);
     record.complete();
@@ -94,13 +101,31 @@ function knownMs({ recording: { slice } }: TranscriptionRequest): number | undef
   return slice && lengthOf(slice);
 }
 
+/** A model without `languages` gets a single one as its language. */
+async function callWithHint(
+  model: ServedModel<'transcription'>,
+  request: TranscriptionRequest,
+  options: TranscriptionOptions,
+  setting: number | 'auto',
+): Promise<Transcript> {
+  const { languages = [], ...others } = request;
+  if (languages.length === 0 || supports(model, 'languages')) return await callEngine(model, request, options, setting);
+  try {
+    return await callEngine(model, { ...others, language: languages[0] }, options, setting);
+  } catch (error) {
+    if (!EngineError.is(error) || error.code !== 'language-not-supported') throw error;
+    return await callEngine(model, others, options, setting); // a hint never costs the transcript
+  }
+}
+
 async function callEngine(
   { engine, engineId }: ServedModel<'transcription'>,
   request: TranscriptionRequest,
   { signal, ...callbacks }: TranscriptionOptions,
   setting: number | 'auto',
 ): Promise<Transcript> {
-  const { recording, language, prompt, temperature, timestamps = [], keywords = [] } = request;
+  const { recording, language, prompt, temperature, translate, diarize } = request;
+  const { languages = [], timestamps = [], keywords = [], knownSpeakers = [] } = request;
   let audioMs = knownMs(request) ?? 0;
   const ms = () => timeoutMs(setting, Math.max(audioMs, usage?.decodedMs ?? 0));
   const usage = currentUsage();
@@ -115,12 +140,14 @@ async function callEngine(
     recording,
     model: engineId,
     ...(language !== undefined && { language }),
+    ...(languages.length > 0 && { languages }),
     ...(prompt !== undefined && { prompt }),
     ...(temperature !== undefined && { temperature }),
     ...(timestamps.length > 0 && { timestamps }),
     ...(keywords.length > 0 && { keywords }),
-    ...(request.translate && { translate: request.translate }),
-    ...(request.diarize && { diarize: request.diarize }),
+    ...(translate && { translate }),
+    ...(diarize && { diarize }),
+    ...(knownSpeakers.length > 0 && { knownSpeakers }),
   };
   return await engine.transcribe(call, { ...callbacks, onProgress, signal: timeout.signal });
 }

@@ -1,7 +1,8 @@
 /** Ids that apps hard-code, and what they mean. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Capability } from '../../engines/contract/index.ts';
-import { modelAliases, resolveModel, resolveVoice, voiceAliases } from '../../src/openai/aliases.ts';
+import { openAiAudioModels } from '../../lib/openai-audio-models.ts';
+import { resolveModel, resolveVoice, voiceAliases } from '../../src/openai/aliases.ts';
 import { RegistryError } from '../../src/engine-host/registry/registry-error.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -33,12 +34,10 @@ describe('the model of a request', () => {
     expect(await resolve('speech', 'both')).toBe('both');
   });
 
-  it.each(modelAliases.transcription)('%s is the default of transcription', async (named) => {
-    expect(await resolve('transcription', named)).toBe('local');
-  });
-
-  it.each(modelAliases.speech)('%s is the default of speech', async (named) => {
-    expect(await resolve('speech', named)).toBe('tts-1');
+  it.each(openAiAudioModels)('$id is the default of $capability, also with a date', async ({ id, capability }) => {
+    const theDefault = { transcription: 'local', speech: 'tts-1' }[capability];
+    expect(await resolve(capability, id)).toBe(theDefault);
+    expect(await resolve(capability, `${id}-2025-12-15`)).toBe(theDefault);
   });
 
   it('is an entry of that id before an alias', async () => {
@@ -47,6 +46,7 @@ describe('the model of a request', () => {
 
   it('is the one from the settings', async () => {
     expect(await resolve('speech', 'tts-1-hd', { 'tts-1-hd': 'voice' })).toBe('voice');
+    expect(await resolve('speech', 'tts-1-hd-2027-01-01', { 'tts-1-hd': 'voice' })).toBe('voice');
     expect(await resolve('chat', 'gpt-4o', { 'gpt-4o': 'deep/thinker' })).toBe('deep/thinker');
   });
 
@@ -58,6 +58,8 @@ describe('the model of a request', () => {
   it.each<[Capability, string]>([
     ['chat', 'gpt-4o'],
     ['transcription', 'nobody'],
+    ['transcription', 'gpt-transcribe-mini'],
+    ['transcription', 'gpt-transcribe-2027'],
   ])('is unknown otherwise: %s %s', async (capability, named) => {
     await expect(resolve(capability, named)).rejects.toMatchObject({ code: 'unknown-model' });
   });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]());
 
 const text = 'Guten Morgen, Welt.';
-const plain = { text, usage: { type: 'duration', seconds: 3 } };
+const plain = { text, languages: [{ code: 'de' }], usage: { type: 'duration', seconds: 3 } };
 
 interface Request {
   readonly app: string;

@@ -20,6 +20,7 @@ import {
 } from './support/audio.ts';
 
 const text = 'The sandbox has heard a recording.';
+const languages = [{ code: 'en' }];
 interface StreamEvent {
   readonly type: string;
   readonly delta?: string;
@@ -41,8 +42,12 @@ describe('with the sandbox', () => {
     sdkOf(sandbox.service).audio.transcriptions.create({ file: recording as File, model: 'whisper-1', ...more });
 
   test('json is the default', async () => {
-    expect(await create()).toEqual({ text, usage: { type: 'duration', seconds: 3 } });
-    expect(await create({ response_format: 'json' })).toEqual({ text, usage: { type: 'duration', seconds: 3 } });
+    expect(await create()).toEqual({ text, languages, usage: { type: 'duration', seconds: 3 } });
+    expect(await create({ response_format: 'json' })).toEqual({
+      text,
+      languages,
+      usage: { type: 'duration', seconds: 3 },
+    });
   });
 
   test('a file stream is sent in chunks without a length', async () => {
@@ -115,13 +120,14 @@ describe('with the sandbox', () => {
     const verbose = await inFormat('verbose_json');
     expect(verbose).toEqual({
       task: 'transcribe',
+      languages: [],
       duration: 1,
       text: '',
       segments: [],
       usage: { type: 'duration', seconds: 1 },
     });
     const events = await create({ stream: true }, silence());
-    expect(await eventsOf(events)).toEqual([{ type: 'transcript.text.done', text: '' }]);
+    expect(await eventsOf(events)).toEqual([{ type: 'transcript.text.done', text: '', languages: [] }]);
   });
 
   test.each([
@@ -141,7 +147,7 @@ describe('with the sandbox', () => {
     const seen: { type: string; delta?: string; text?: string }[] = [];
     for await (const event of events) seen.push(event);
     expect(seen.slice(0, -1).map(({ delta }) => delta)).toEqual(['The sandbox', ' has heard', ' a recording.']);
-    expect(seen.at(-1)).toEqual({ type: 'transcript.text.done', text });
+    expect(seen.at(-1)).toEqual({ type: 'transcript.text.done', text, languages });
   });
 
   test('a stream is data lines that end with [DONE]', async () => {
@@ -164,7 +170,7 @@ describe('with the sandbox', () => {
 describe('the model', () => {
   const sandbox = serveSandbox();
 
-  test.each([undefined, '', 'whisper-1', 'gpt-4o-transcribe', 'gpt-4o-mini-transcribe', 'sandbox-transcribe'])(
+  test.each([undefined, '', 'whisper-1', 'gpt-transcribe', 'gpt-4o-transcribe-diarize', 'sandbox-transcribe'])(
     '%s is the default; a header names it',
     async (model) => {
       const named = model === undefined ? [] : fields(['model', model]);
@@ -236,7 +242,7 @@ describe('with engines that do less', () => {
     const { status, headers } = await sendForm(service, [...form, ...more, file()]);
     expect(status).toBe(200);
     expect(headers.get('x-parlance-ignored')).toBe(
-      'prompt, keywords, temperature, chunking_strategy, languages, vad_filter, without_timestamps',
+      'prompt, keywords, temperature, chunking_strategy, vad_filter, without_timestamps, languages',
     );
     expect(lastCall()).toEqual({ model: 'plain', language: 'de' });
   });
@@ -290,6 +296,46 @@ describe('with engines that do less', () => {
     expect(errorOf(refused)).toMatchObject({ param: 'response_format', code: 'unsupported_parameter' });
   });
 
+  test('a model for speakers is told which ones are known', async () => {
+    const reference = `data:audio/wav;base64,${'A'.repeat(900_000)}`;
+    const known = fields(['known_speaker_names[]', 'Ada'], ['known_speaker_references[]', reference]);
+    const form = [...fields(['response_format', 'diarized_json']), ...known, file()];
+    const { status } = await sendForm(service, [...fields(['model', 'gpt-4o-transcribe-diarize']), ...form]);
+    expect(status).toBe(200);
+    const knownSpeakers = [{ name: 'Ada', bytes: reference.length }];
+    expect(lastCall()).toEqual({ model: 'speakers', diarize: true, knownSpeakers });
+    const refused = await sendForm(service, [...fields(['model', 'full']), ...form]);
+    expect(errorOf(refused)).toMatchObject({ param: 'response_format', code: 'unsupported_parameter' });
+  });
+
+  test('five references of speakers are too many, however small', async () => {
+    const five = Array.from({ length: 5 }, () => ['known_speaker_references', 'data:,x'] as const);
+    const answer = await sendForm(service, [...fields(...five), file()]);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ param: 'known_speaker_references' });
+  });
+
+  describe('languages', () => {
+    const callWith = async (model: string, ...named: readonly string[]) => {
+      const hints = named.map((code) => ['languages[]', code] as const);
+      const { status, headers } = await sendForm(service, [...fields(['model', model], ...hints), file()]);
+      expect(status).toBe(200);
+      return { ...lastCall(), ignored: headers.get('x-parlance-ignored') };
+    };
+
+    test.each([
+      ['a single one is the language', 'full', ['de'], { language: 'de', ignored: null }],
+      ['a region has no effect', 'full', ['en-US', 'en'], { language: 'en', ignored: null }],
+      ['several are ignored by a model without a choice', 'full', ['de', 'en'], { ignored: 'languages' }],
+      ['several limit a model with a choice', 'languages', ['de', 'en'], { languages: ['de', 'en'], ignored: null }],
+      ['an unknown one is ignored', 'languages', ['xx', 'de'], { languages: ['de'], ignored: 'languages' }],
+      ['none that is known', 'full', ['xx'], { ignored: 'languages' }],
+      ['one that the model does not know', 'English', ['de'], { ignored: null }],
+    ])('%s', async (_what, model, named, expected) => {
+      expect(await callWith(model, ...named)).toEqual({ model, ...expected });
+    });
+  });
+
   test('a temperature of 0 is the default of every model', async () => {
     const { headers } = await sendForm(service, [file(), ...fields(['model', 'plain'], ['temperature', '0'])]);
     expect(headers.has('x-parlance-ignored')).toBe(false);
@@ -304,6 +350,7 @@ describe('with engines that do less', () => {
     expect(body).toEqual({
       task: 'transcribe',
       language: 'german',
+      languages: [{ code: 'de' }],
       duration: 2.099,
       text: 'Guten Morgen, Welt.',
       usage: { type: 'duration', seconds: 3 },
@@ -314,7 +361,7 @@ describe('with engines that do less', () => {
     const stream = await create({ model: 'plain', stream: true });
     expect(await eventsOf(stream)).toEqual([
       { type: 'transcript.text.delta', delta: 'Guten Morgen, Welt.' },
-      { type: 'transcript.text.done', text: 'Guten Morgen, Welt.' },
+      { type: 'transcript.text.done', text: 'Guten Morgen, Welt.', languages: [{ code: 'de' }] },
     ]);
   });
 
@@ -361,6 +408,10 @@ describe('with engines that do less', () => {
 
   describe('refused before the work', () => {
     const verbose = { response_format: 'verbose_json' };
+    const speakers = {
+      ...{ response_format: 'diarized_json', known_speaker_names: ['Ada'] },
+      known_speaker_references: ['data:audio/wav;base64,AAAA'],
+    };
     test.each([
       ['an unknown format', { response_format: 'pdf' }, 'response_format', 'invalid_request'],
       ['srt without segments', { model: 'plain', response_format: 'srt' }, 'response_format', 'unsupported_parameter'],
@@ -397,7 +448,19 @@ describe('with engines that do less', () => {
       ],
       ['a stream of subtitles', { response_format: 'srt', stream: true }, 'stream', 'invalid_request'],
       ['log probabilities', { include: ['logprobs'] }, 'include', 'unsupported_parameter'],
-      ['known speakers', { known_speaker_names: ['Ada'] }, 'known_speaker_names', 'unsupported_parameter'],
+      ['known speakers', { ...speakers, response_format: 'json' }, 'known_speaker_names', 'invalid_request'],
+      [
+        'speakers without a recording',
+        { ...speakers, known_speaker_names: ['Ada', 'Bob'] },
+        'known_speaker_references',
+        'invalid_request',
+      ],
+      [
+        'the address of a speaker',
+        { ...speakers, known_speaker_references: ['https://x'] },
+        'known_speaker_references',
+        'invalid_request',
+      ],
       ['a temperature above 1', { temperature: 1.1 }, 'temperature', 'invalid_request'],
       ['a temperature below 0', { temperature: -0.1 }, 'temperature', 'invalid_request'],
       ['a language that is none', { language: 'xx' }, 'language', 'language_not_supported'],

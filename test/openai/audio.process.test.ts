@@ -139,8 +139,22 @@ describeWith(['whisper-cli'], 'tones of known words', (programs) => {
     expect(seen).toEqual([
       { type: 'transcript.text.delta', delta: 'alpha bravo über' },
       { type: 'transcript.text.delta', delta: ' kilo golf' },
-      { type: 'transcript.text.done', text },
+      { type: 'transcript.text.done', text, languages: [{ code: 'en' }] },
     ]);
+  });
+
+  test('in a language that the form excludes are in the most likely of its languages', async () => {
+    const french = () =>
+      new File([new Uint8Array(toneWav({ words: ['alpha', 'kilo'], language: 'fr', rate }))], 'fr.wav');
+    const languagesOf = async (...languages: readonly string[]) => {
+      const more = languages.length > 0 && { languages: [...languages] };
+      const given = await sdk.audio.transcriptions.create({ file: french(), model: 'gpt-transcribe', ...more });
+      return { languages: given.languages, text: given.text };
+    };
+    expect(await languagesOf()).toEqual({ languages: [{ code: 'fr' }], text: 'alpha kilo' });
+    expect(await languagesOf('de', 'fr', 'xx')).toEqual({ languages: [{ code: 'fr' }], text: 'alpha kilo' });
+    expect((await languagesOf('de', 'en', 'zu')).languages?.[0]?.code).toMatch(/^(de|en)$/);
+    expect((await languagesOf('zu')).languages).toEqual([{ code: 'fr' }]);
   });
 
   test('are none in silence', async () => {

@@ -14,13 +14,18 @@ const transcript = {
 };
 
 test('json has the text and the seconds, rounded up', () => {
-  expect(toJson(transcript)).toEqual({ text: 'Guten Morgen.', usage: { type: 'duration', seconds: 3 } });
+  expect(toJson(transcript)).toEqual({
+    text: 'Guten Morgen.',
+    languages: [{ code: 'de' }],
+    usage: { type: 'duration', seconds: 3 },
+  });
 });
 
 test("verbose_json has OpenAI's keys, with seconds and the English name of the language", () => {
   expect(toVerboseJson(transcript)).toEqual({
     task: 'transcribe',
     language: 'german',
+    languages: [{ code: 'de' }],
     duration: 2.25,
     text: 'Guten Morgen.',
     segments: [
@@ -46,14 +51,22 @@ test("verbose_json has OpenAI's keys, with seconds and the English name of the l
 });
 
 test('unknown and unrequested fields are omitted', () => {
-  expect(toVerboseJson({ text: '', language: null })).toEqual({ task: 'transcribe', text: '' });
-  expect(toJson({ text: '', language: null })).toEqual({ text: '' });
+  expect(toVerboseJson({ text: '', language: null })).toEqual({ task: 'transcribe', text: '', languages: [] });
+  expect(toJson({ text: '', language: null })).toEqual({ text: '', languages: [] });
 });
 
 test('a translation is English', () => {
-  const { task, language } = toVerboseJson({ ...transcript, text: 'Good morning.' }, 'translate');
-  expect({ task, language }).toEqual({ task: 'translate', language: 'english' });
-  expect(toVerboseJson({ text: '', language: null }, 'translate')).toEqual({ task: 'translate', text: '' });
+  const { task, language, languages } = toVerboseJson({ ...transcript, text: 'Good morning.' }, 'translate');
+  expect({ task, language, languages }).toEqual({
+    task: 'translate',
+    language: 'english',
+    languages: [{ code: 'de' }],
+  });
+  expect(toVerboseJson({ text: '', language: null }, 'translate')).toEqual({
+    task: 'translate',
+    text: '',
+    languages: [],
+  });
 });
 
 test('diarized_json has the speakers', () => {

@@ -106,8 +106,19 @@ bool read_samples(const json & question, std::vector<float> & samples) {
     return !samples.empty();
 }
 
+// The most likely of these languages in the first 30 s; "auto" without any.
+std::string detect_language(whisper_context * context, whisper_state * state, const std::vector<float> & samples, const json & question) {
+    const auto languages = question.value("languages", std::vector<std::string>());
+    const int threads = question.value("threads", 1);
+    if (languages.empty() || whisper_pcm_to_mel_with_state(context, state, samples.data(), static_cast<int>(samples.size()), threads) != 0) return "auto";
+    std::vector<float> probabilities(whisper_lang_max_id() + 1);
+    if (whisper_lang_auto_detect_with_state(context, state, 0, threads, probabilities.data()) < 0) return "auto";
+    const auto likelihood = [&](const std::string & language) { return probabilities.at(whisper_lang_id(language.c_str())); };
+    return *std::max_element(languages.begin(), languages.end(), [&](const std::string & a, const std::string & b) { return likelihood(a) < likelihood(b); });
+}
+
 json transcribe(whisper_context * context, const json & question, Job & job) {
-    const std::string language = whisper_is_multilingual(context) ? question.value("language", "auto") : "en";
+    std::string language = whisper_is_multilingual(context) ? question.value("language", "auto") : "en";
     const std::string prompt = question.value("prompt", "");
     if (language != "auto" && whisper_lang_id(language.c_str()) < 0) return {{"error", "unknown language"}};
     std::vector<float> samples;
@@ -115,6 +126,7 @@ json transcribe(whisper_context * context, const json & question, Job & job) {
     // Beam search draws from random numbers that only a new state seeds. It also keeps nothing of an earlier recording.
     const std::unique_ptr<whisper_state, decltype(&whisper_free_state)> state(whisper_init_state(context), whisper_free_state);
     if (!state) return {{"error", "out of memory"}};
+    if (language == "auto") language = detect_language(context, state.get(), samples, question);
 
     whisper_full_params params = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
     params.strategy = WHISPER_SAMPLING_BEAM_SEARCH;

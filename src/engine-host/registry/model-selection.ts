@@ -104,6 +104,7 @@ const featureNames: Readonly<Record<Feature, string>> = {
   segment: 'timestamps of segments',
   word: 'timestamps of words',
   keywords: 'keywords',
+  languages: 'a choice of languages',
   translate: 'translation into English',
   diarize: 'telling speakers apart',
   speed: 'a speed',

@@ -19,8 +19,8 @@ import { ignore } from '../../../lib/errors.ts';
 /** Maximum size of a recording: 25 MB, inclusive, as in the contract. */
 export const maxRecordingBytes = 26_214_400;
 
-/** Allowance for the multipart framing around the recording. */
-const frameBytes = 65_536;
+/** Allowance for the multipart framing around the recording and for the other fields. */
+const frameBytes = ({ large }: FormBounds) => 65_536 + (large ? large.count * large.fieldSize : 0);
 
 const fieldNameSize = 100;
 
@@ -49,7 +49,7 @@ export interface FormRules {
  */
 export async function readForm(source: BodySource, destination: Upload, rules: FormRules): Promise<Form> {
   const { req } = source;
-  if ((declaredLength(req) ?? 0) > destination.maxBytes + frameBytes) throw tooLarge(destination, rules);
+  if ((declaredLength(req) ?? 0) > destination.maxBytes + frameBytes(rules.bounds)) throw tooLarge(destination, rules);
   if (!hasBody(req)) throw missing(howToSend);
   const { file, text } = await receive(source, (signal) => parse(req, { destination, signal, ...rules }));
   if (!file) throw missing(howToSend);
@@ -101,13 +101,14 @@ async function parse(req: IncomingMessage, { destination, signal, ...rules }: Pa
   for (const limit of ['fieldsLimit', 'partsLimit']) parser.on(limit, () => fail(invalid('body', '', tooMany)));
   parser.on('filesLimit', () => fail(invalid('body', '/file', 'must be a single file')));
   const whole = finished(parser).catch(explain);
-  feed(req, { parser, destination, hint: rules.hint, signal: ending.signal, fail });
+  const maxBytes = destination.maxBytes + frameBytes(bounds);
+  feed(req, { parser, destination, maxBytes, hint: rules.hint, signal: ending.signal, fail });
   return await ending.race(whole.then(async () => ({ file: await storing, text })));
 }
 
 function createParser(
   { headers }: IncomingMessage,
-  { fields, fieldSize }: FormBounds,
+  { fields, fieldSize, large }: FormBounds,
   { maxBytes }: Pick<Upload, 'maxBytes'>,
 ): Busboy {
   // busboy reports sizes and parts when they are reached, not when they are exceeded.
@@ -116,7 +117,7 @@ function createParser(
     files: 1,
     fields,
     parts: fields + 2,
-    fieldSize: fieldSize + 1,
+    fieldSize: Math.max(fieldSize, large?.fieldSize ?? 0) + 1,
   };
   try {
     return busboy({ headers, limits });
@@ -128,17 +129,19 @@ function createParser(
 interface Feeding extends Pick<FormRules, 'hint'> {
   readonly parser: Busboy;
   readonly destination: Upload;
+  /** Maximum size of the body. */
+  readonly maxBytes: number;
   readonly signal: AbortSignal;
   readonly fail: (reason: unknown) => void;
 }
 
 /** Not a pipe, because each chunk is counted and taken from the disk budget before the parser may write any of it. */
-function feed(req: IncomingMessage, { parser, destination, hint, signal, fail }: Feeding): void {
+function feed(req: IncomingMessage, { parser, destination, maxBytes, hint, signal, fail }: Feeding): void {
   let bytes = 0;
   const add = (chunk: Buffer) => {
     try {
       bytes += chunk.length;
-      if (bytes > destination.maxBytes + frameBytes) throw tooLarge(destination, { hint });
+      if (bytes > maxBytes) throw tooLarge(destination, { hint });
       destination.account.take(chunk.length);
       req.pause();
       if (parser.write(chunk)) scheduleRead(read);
@@ -199,6 +202,7 @@ async function store(
 class TextFields {
   readonly #rules: Pick<FormRules, 'bounds' | 'lists'>;
   readonly #values = new Map<string, string | readonly string[]>();
+  #large = 0;
   bytes = 0;
 
   constructor(rules: Pick<FormRules, 'bounds' | 'lists'>) {
@@ -207,11 +211,16 @@ class TextFields {
 
   /** Throws for a field that is never valid. */
   add(name: string | undefined, value: string | undefined, isTruncated: boolean): void {
-    const { names, fieldSize } = this.#rules.bounds;
+    const { names, large, ...bounds } = this.#rules.bounds;
     checkName(name);
     if (!names.valid.test(name)) throw invalid('body', pointerTo(name), names.rule);
     if (name === 'file') throw invalid('body', '/file', 'must be a file, not a text field; a file part has a filename');
-    if (isTruncated) throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
+    const isLarge = plainName(name) === large?.name;
+    const fieldSize = isLarge ? large.fieldSize : bounds.fieldSize;
+    if (isTruncated || Buffer.byteLength(value ?? '') > fieldSize)
+      throw invalid('body', pointerTo(name), `must not have more than ${String(fieldSize)} bytes`);
+    if (isLarge && (this.#large += 1) > large.count)
+      throw invalid('body', pointerTo(name), `must not have more than ${String(large.count)} values`);
     if (value === undefined) throw invalid('body', pointerTo(name), 'must be text in UTF-8');
     if (value !== '') this.#keep(name, value);
   }
@@ -222,12 +231,17 @@ class TextFields {
 
   /** Fields that are repeated, have brackets or are declared as arrays in the contract become arrays. */
   #keep(name: string, value: string): void {
-    const [plain = ''] = name.split('[');
+    const plain = plainName(name);
     const before = this.#values.get(plain);
     const isSingle = before === undefined && plain === name && !this.#rules.lists.includes(name);
     this.#values.set(plain, isSingle ? value : [before ?? [], value].flat());
     this.bytes += value.length;
   }
+}
+
+/** The name without brackets. */
+function plainName(name: string): string {
+  return name.split('[')[0] ?? '';
 }
 
 function checkName(name: string | undefined): asserts name is string {

@@ -6,6 +6,7 @@ import type { ServedModel } from '../../engine-host/registry/served-models.ts';
 import type { PlannedChat } from '../chat-request.ts';
 import { requireImages } from '../content-parts.ts';
 import { unsupportedParameter, UnsupportedValue } from '../errors.ts';
+import { fieldsWith } from '../field-table.ts';
 import type { Schemas } from '../operations.ts';
 import { toMessages } from './input.ts';
 import { toTools, type ResponseTools } from './tools.ts';
@@ -97,15 +98,7 @@ function droppedIn({ reasoning, parallel_tool_calls: parallel }: Request): reado
   ];
 }
 
-const hints = [
-  'user',
-  'safety_identifier',
-  'service_tier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'client_metadata',
-  'stream_options',
-] as const;
+const hints = fieldsWith('createResponse', 'ignored').filter((name) => name !== 'text.verbosity');
 
 function hintsIn(body: Request): readonly string[] {
   return [

@@ -1,7 +1,7 @@
 /** Transcription responses in the formats that providers have been observed to send. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { answers, readForm, says } from '../../support/provider.ts';
-import { openHosted, recordingMs, type Hosted } from './support.ts';
+import { openHosted, recording, recordingMs, startHosted, type Hosted } from './support.ts';
 
 const usage = { type: 'duration', seconds: 2 };
 const tokens = {
@@ -164,6 +164,49 @@ describe('parses the response of', () => {
     const pieces = [...body].map((byte) => `1\r\n${String.fromCharCode(byte)}\r\n`);
     hosted.provider.behave(says('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', ...pieces, '0\r\n\r\n'));
     expect((await hosted.transcribe()).body).toMatchObject({ text: 'größe', duration_ms: 1000 });
+  });
+});
+
+describe('the languages of gpt-transcribe', () => {
+  const fine = answers(200, { text: 'ok', languages: [{ code: 'cy' }] });
+  const sent = async (hosted: Hosted, call: number) => {
+    const form = (await hosted.provider.calls[call]!.body).toString('latin1');
+    return [...form.matchAll(/name="(languages?(?:\[\])?)"\r\n\r\n(\w+)/g)].map(
+      ([, name, value]) => `${name}=${value}`,
+    );
+  };
+
+  test('are sent in languages[], also the language of a call', async () => {
+    const hosted = await startHosted(fine, {
+      models: '[gpt-transcribe, { id: own, supports: [languages], languages: [de] }]',
+    });
+    await hosted.transcribe({ model: 'gpt-transcribe', language: 'de' });
+    const form = new FormData();
+    form.set('file', new File([new Uint8Array(recording)], 'recording'));
+    for (const code of ['de', 'en']) form.append('languages[]', code);
+    for (const model of ['gpt-transcribe', 'own']) {
+      form.set('model', model);
+      await fetch(`${hosted.service.url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+    }
+    const calls = await Promise.all(hosted.provider.calls.map((_call, index) => sent(hosted, index)));
+    expect(calls).toEqual([['languages[]=de'], ['languages[]=de', 'languages[]=en'], ['languages[]=de']]);
+  });
+
+  test.each([
+    ['as the field', { message: 'Invalid value.', param: 'languages[0]' }],
+    ['in the message', { message: "The languages 'cy' are not supported by this model.", param: null }],
+    ['as a language', { message: "Invalid language 'cy'." }],
+  ])('are left out once the provider has blamed them: %s', async (_how, error) => {
+    const hosted = await startHosted(answers(400, { error }), { models: '[gpt-transcribe]' });
+    hosted.provider.behave(answers(400, { error }), fine, answers(400, { error }), fine);
+    for (const first of [0, 2]) {
+      const { status, body } = await hosted.transcribe({ model: 'gpt-transcribe', language: 'cy' });
+      expect({ status, body }).toMatchObject({ status: 200, body: { text: 'ok', language: 'cy' } });
+      expect(await sent(hosted, first)).toEqual(['languages[]=cy']);
+      expect(await sent(hosted, first + 1)).toEqual([]);
+    }
+    const warnings = hosted.service.log.filter(({ msg }) => msg.includes('rejects a language'));
+    expect(warnings).toHaveLength(1);
   });
 });
 

@@ -59,10 +59,8 @@ export const errorOf = ({ body }: Answer) => (body as ErrorBody).error;
 const transcriptionEngine = `
 import { setTimeout as wait } from 'node:timers/promises';
 
-const failure = Object.assign(new Error('The ears broke.'), {
-  code: 'provider-error',
-  [Symbol.for('parlance.engine-error')]: true,
-});
+const failureOf = (code) =>
+  Object.assign(new Error('The ears broke.'), { code, [Symbol.for('parlance.engine-error')]: true });
 const all = ['prompt', 'temperature', 'segment', 'word'];
 
 export default {
@@ -79,12 +77,16 @@ export default {
       { id: 'keywords', local: true, supports: ['prompt', 'keywords'] },
       { id: 'translator', local: true, supports: ['prompt', 'segment', 'translate'] },
       { id: 'speakers', local: true, supports: ['diarize'] },
+      { id: 'languages', local: true, supports: ['languages'] },
+      { id: 'English', local: true },
     ],
     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     async transcribe({ recording, ...call }, { signal, onSegment }) {
-      context.log.info({ call, bytes: recording.bytes }, 'transcribe');
+      const knownSpeakers = call.knownSpeakers?.map(({ name, reference }) => ({ name, bytes: reference.length }));
+      context.log.info({ call: { ...call, ...(knownSpeakers && { knownSpeakers }) }, bytes: recording.bytes }, 'transcribe');
       signal.addEventListener('abort', () => context.log.info({}, 'ended'));
       const { model, prompt = '', timestamps = [], translate, diarize } = call;
+      if (model === 'English' && call.language) throw failureOf('language-not-supported');
       if (translate) {
         const segments = [{ startMs: 0, endMs: 2000, text: 'Good morning, world.' }];
         return { text: 'Good morning, world.', language: 'de', durationMs: 2099, ...(timestamps.length > 0 && { segments }) };
@@ -95,7 +97,7 @@ export default {
       ];
       const words = ['Guten', 'Morgen,', 'Welt.'].map((text, i) => ({ startMs: i * 500, endMs: i * 500 + 400, text }));
       onSegment?.(segments[0]);
-      if (prompt === 'fail') throw failure;
+      if (prompt === 'fail') throw failureOf('provider-error');
       if (prompt === 'hang') await wait(600_000, undefined, { signal });
       onSegment?.(segments[1]);
       return {
@@ -125,6 +127,8 @@ export interface LoggedCall {
   readonly keywords?: readonly string[];
   readonly translate?: true;
   readonly diarize?: true;
+  readonly languages?: readonly string[];
+  readonly knownSpeakers?: readonly object[];
 }
 
 /** What the engine was asked for. */

@@ -1,0 +1,121 @@
+/**
+ * What becomes of the fields of requests under /v1. Fields of the contract that are not listed are used by every model;
+ * unknown fields have no effect. The handlers take their lists from here, and docs/reference/openai-api.md is generated
+ * from it.
+ */
+import type { Feature } from '../../engines/contract/index.ts';
+
+/** Ignored fields are named in X-Parlance-Ignored; refused ones are `parameter-not-supported`. */
+export type FieldStatus = 'used' | 'ignored' | 'refused' | `${'ignored' | 'refused'} without ${Feature}`;
+
+/** The status, and a note, such as the values for which the status holds. */
+export type FieldRow = FieldStatus | readonly [FieldStatus, string];
+
+const recording = {
+  prompt: 'ignored without prompt',
+  keywords: ['ignored without keywords', 'Models with `prompt` get them in the prompt.'],
+  hotwords: ['ignored without keywords', 'Models with `prompt` get them in the prompt.'],
+  languages: [
+    'ignored without languages',
+    'A single language has the effect of `language`. Every model ignores unknown ones.',
+  ],
+  temperature: ['ignored without temperature', 'Values other than 0.'],
+  chunking_strategy: 'ignored',
+  vad_filter: 'ignored',
+  without_timestamps: 'ignored',
+  include: 'refused',
+  diarize: ['refused', 'Values other than false.'],
+} as const;
+
+export const fieldTable = {
+  createTranscription: {
+    ...recording,
+    response_format: ['refused without segment', '`srt` and `vtt`. `diarized_json` needs `diarize`.'],
+    timestamp_granularities: ['refused without word', '`word`.'],
+    max_line_width: 'refused without word',
+    max_line_count: 'refused without word',
+    known_speaker_names: 'refused without diarize',
+    known_speaker_references: 'refused without diarize',
+  },
+  createTranslation: {
+    ...recording,
+    model: 'refused without translate',
+    response_format: ['refused without segment', '`srt` and `vtt`.'],
+    language: 'refused',
+    stream: 'refused',
+    timestamp_granularities: 'refused',
+    max_line_width: 'refused',
+    max_line_count: 'refused',
+    known_speaker_names: 'refused',
+    known_speaker_references: 'refused',
+  },
+  createSpeech: {
+    speed: ['refused without speed', 'Values other than 1.'],
+    instructions: 'ignored without instructions',
+  },
+  createChatCompletion: {
+    tools: 'refused without tools',
+    stop: 'refused without json',
+    response_format: ['refused without json', 'Values other than `text`.'],
+    seed: 'ignored without json',
+    frequency_penalty: 'ignored without json',
+    presence_penalty: 'ignored without json',
+    logit_bias: 'ignored without json',
+    reasoning_effort: 'ignored without json',
+    parallel_tool_calls: 'ignored without json',
+    n: ['refused', 'Values other than 1.'],
+    logprobs: ['refused', 'Values other than false.'],
+    top_logprobs: ['refused', 'Values other than 0.'],
+    modalities: ['refused', 'Values other than `text`.'],
+    audio: 'refused',
+    web_search_options: 'refused',
+    prediction: 'refused',
+    functions: ['refused', 'Send `tools`.'],
+    function_call: ['refused', 'Send `tool_choice`.'],
+    user: 'ignored',
+    metadata: 'ignored',
+    store: 'ignored',
+    service_tier: 'ignored',
+    verbosity: 'ignored',
+    safety_identifier: 'ignored',
+    prompt_cache_key: 'ignored',
+    prompt_cache_retention: 'ignored',
+  },
+  createResponse: {
+    tools: ['refused without tools', 'Tools other than functions are ignored.'],
+    'text.format': ['refused without json', 'Values other than `text`.'],
+    'reasoning.effort': 'ignored without json',
+    parallel_tool_calls: 'ignored without json',
+    'text.verbosity': 'ignored',
+    store: ['ignored', 'The value true.'],
+    truncation: ['ignored', 'The value `auto`.'],
+    user: 'ignored',
+    safety_identifier: 'ignored',
+    service_tier: 'ignored',
+    prompt_cache_key: 'ignored',
+    prompt_cache_retention: 'ignored',
+    client_metadata: 'ignored',
+    stream_options: 'ignored',
+    include: ['refused', 'Values other than `reasoning.encrypted_content`.'],
+    previous_response_id: ['refused', 'Send the whole conversation as `input`.'],
+    conversation: ['refused', 'Send the whole conversation as `input`.'],
+    prompt: 'refused',
+    background: ['refused', 'The value true.'],
+    top_logprobs: ['refused', 'Values other than 0.'],
+    max_tool_calls: 'refused',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, FieldRow>>>>;
+
+type Table = typeof fieldTable;
+type NamesWith<Op extends keyof Table, Row> = {
+  [Name in keyof Table[Op]]: Table[Op][Name] extends Row ? Name : never;
+}[keyof Table[Op]];
+
+/** Names of the fields of an operation that have this status for every model and value. */
+export function fieldsWith<Op extends keyof Table, S extends FieldStatus>(
+  operation: Op,
+  status: S,
+): readonly (NamesWith<Op, S> & string)[] {
+  const rows = Object.entries<FieldRow>(fieldTable[operation]);
+  return rows.flatMap(([name, row]) => (row === status ? [name as NamesWith<Op, S> & string] : []));
+}
