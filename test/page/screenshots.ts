@@ -1,12 +1,18 @@
 /** Takes the pictures of docs/images/: `node --conditions=parlance-source test/page/screenshots.ts`. Not a test. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { startLocalService } from '../support/local-service.ts';
-import { requireProgram } from '../support/programs.ts';
-import { startTestService } from '../support/service.ts';
+import { requireProgram, run } from '../support/programs.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { spokenText, startScriptedProvider } from './scripted-provider.ts';
+import { terminal } from './terminal.ts';
 
-const images = join(import.meta.dirname, '../../docs/images');
+const home = join(import.meta.dirname, '../..');
+const images = join(home, 'docs/images');
+const work = await mkdtemp(join(tmpdir(), 'parlance-pictures-'));
+const provider = await startScriptedProvider();
 
 /** Looks like a machine with real models. */
 const config = `
@@ -16,7 +22,18 @@ engines:
   groq: { use: hosted-stt, baseUrl: https://api.groq.com/openai/v1, apiKey: '\${GROQ_API_KEY}', models: [whisper-large-v3-turbo] }
 `;
 
-const question = 'think: They want a short plan, as a list.\nHow do I keep basil alive on a windowsill?';
+/** A scripted provider, the real MCP server for files, and eSpeak NG. */
+const scripted = `
+engines:
+  heard: { use: hosted-stt, baseUrl: '${provider.baseUrl}', local: true, models: [{ id: scripted-transcription, supports: [segment] }] }
+  answers: { use: llm-agent, baseUrl: '${provider.baseUrl}', local: true, models: [scripted-chat] }
+  espeak: { use: espeak }
+mcpServers:
+  notes: { command: node, args: ['${home}/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js', '${work}'] }
+`;
+
+const transcribe = `curl -F file=@call.mp3 -F response_format=srt \\
+    http://127.0.0.1:8484/v1/audio/transcriptions`;
 
 async function send(page: Page, text: string): Promise<void> {
   const answers = await page.locator('article.answer').count();
@@ -28,8 +45,8 @@ async function send(page: Page, text: string): Promise<void> {
 interface Picture {
   readonly context?: BrowserContextOptions;
   readonly path?: string;
-  /** On a machine on which nothing is set up. */
-  readonly isFresh?: boolean;
+  /** fresh: a machine on which nothing is set up. Default: usual. */
+  readonly machine?: keyof typeof machines;
   readonly prepare?: (page: Page) => Promise<unknown>;
 }
 
@@ -38,15 +55,55 @@ const phone = { isMobile: true, hasTouch: true, viewport: { width: 390, height: 
 const type = (page: Page) =>
   page.getByRole('textbox', { name: 'Message' }).fill('Good morning. This needs no model but a voice.');
 
+/** Of a recording by eSpeak NG. They are also in the folder that the MCP server serves. */
+async function writeSubtitles(url: string): Promise<string> {
+  const speech = await fetch(`${url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ input: spokenText }),
+  });
+  await writeFile(join(work, 'call.mp3'), await speech.bytes());
+  const { host } = new URL(url);
+  const subtitles = await run('sh', ['-c', `cd '${work}' && ${transcribe.replace('127.0.0.1:8484', host)}`]);
+  await writeFile(join(work, 'call.srt'), subtitles);
+  return subtitles;
+}
+
+const small = { viewport: { width: 480, height: 600 }, deviceScaleFactor: 2 };
+
+const conversation: Picture = {
+  machine: 'scripted',
+  context: small,
+  prepare: async (page) => {
+    await writeSubtitles(machines.scripted.url);
+    await send(page, 'What is still open after the call?');
+  },
+};
+
+const subtitles: Picture = {
+  machine: 'scripted',
+  context: small,
+  prepare: async (page) => {
+    await page.goto('about:blank'); // the policy of our page refuses a text from outside
+    await page.setContent(terminal(`$ ${transcribe}\n${await writeSubtitles(machines.scripted.url)}`));
+  },
+};
+
+const inTheDark = (picture: Picture): Picture => ({ ...picture, context: { ...picture.context, colorScheme: 'dark' } });
+
 const pictures: Readonly<Record<string, Picture>> = {
-  'page-first-run': { isFresh: true, context: { viewport: { width: 1280, height: 1000 } }, prepare: type },
+  subtitles,
+  'subtitles-dark': inTheDark(subtitles),
+  conversation,
+  'conversation-dark': inTheDark(conversation),
+  'page-first-run': { machine: 'fresh', context: { viewport: { width: 1280, height: 1000 } }, prepare: type },
   'page-first-run-dark': {
-    isFresh: true,
+    machine: 'fresh',
     context: { viewport: { width: 1280, height: 1000 }, colorScheme: 'dark' },
     prepare: type,
   },
-  'page-first-run-phone': { isFresh: true, context: phone, prepare: type },
-  'page-first-run-phone-dark': { isFresh: true, context: { ...phone, colorScheme: 'dark' }, prepare: type },
+  'page-first-run-phone': { machine: 'fresh', context: phone, prepare: type },
+  'page-first-run-phone-dark': { machine: 'fresh', context: { ...phone, colorScheme: 'dark' }, prepare: type },
   'page-voices': {
     prepare: async (page) => {
       await page.locator('#voice').click();
@@ -56,16 +113,6 @@ const pictures: Readonly<Record<string, Picture>> = {
   },
   'page-light': {},
   'page-dark': { context: { colorScheme: 'dark' } },
-  'page-turn': {
-    prepare: async (page) => {
-      await send(page, question);
-      await send(page, 'read aloud: Water it from below, and turn it every few days.');
-    },
-  },
-  'page-phone': {
-    context: { ...phone, viewport: { width: 390, height: 760 } },
-    prepare: (page) => send(page, question),
-  },
   'page-error': {
     prepare: async (page) => {
       await send(page, 'fail: provider-error');
@@ -99,25 +146,31 @@ const pictures: Readonly<Record<string, Picture>> = {
 };
 
 async function take(browser: Browser, name: string): Promise<void> {
-  const { context: options = {}, path = '/', isFresh = false, prepare } = pictures[name]!;
-  const { url } = isFresh ? fresh : service;
+  const { context: options = {}, path = '/', machine = 'usual', prepare } = pictures[name]!;
   const context = await browser.newContext({
     viewport: { width: 900, height: 720 },
     reducedMotion: 'reduce',
     ...options,
   });
   const page = await context.newPage();
-  await page.goto(url + path);
-  if (isFresh) await page.getByRole('region', { name: 'Chat' }).getByRole('button').first().waitFor();
+  await page.goto(machines[machine].url + path);
+  if (machine === 'fresh') await page.getByRole('region', { name: 'Chat' }).getByRole('button').first().waitFor();
   else if (path === '/') await page.getByRole('button', { name: 'Speak', exact: true, disabled: false }).waitFor();
   await prepare?.(page);
-  await page.screenshot({ path: join(images, `${name}.png`) });
+  const picture = join(work, `${name}.png`);
+  await page.screenshot({ path: picture });
+  // 256 colors: a third of the bytes.
+  const palette = 'split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none';
+  await run('ffmpeg', ['-v', 'error', '-y', '-i', picture, '-vf', palette, join(images, `${name}.png`)]);
   await context.close();
 }
 
 await mkdir(images, { recursive: true });
-const service = await startLocalService({ config });
-const fresh = await startTestService();
+const machines = {
+  usual: await startLocalService({ config }),
+  fresh: await startTestService(),
+  scripted: await startTestService({ config: scripted }),
+} satisfies Record<string, TestService>;
 const browser = await chromium.launch({
   executablePath: requireProgram('chromium'),
   args: ['--no-sandbox', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
@@ -127,7 +180,8 @@ try {
   for (const name of wanted.length > 0 ? wanted : Object.keys(pictures)) await take(browser, name);
 } finally {
   await browser.close();
-  await service[Symbol.asyncDispose]();
-  await fresh[Symbol.asyncDispose]();
+  for (const machine of Object.values(machines)) await machine[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+  await rm(work, { recursive: true });
 }
 process.exit(0); // `startTestService` leaves a timer to the test run
