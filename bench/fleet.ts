@@ -84,6 +84,7 @@ async function latency(front: Front, rounds: number): Promise<Row[]> {
       against: `${milliseconds(against)} alone`,
       ratio: measured / against,
       goal: padding < 1_000_000 ? { atMost: 10, value: measured - against, unit: 'ms more' } : { atMost: 1.5 },
+      note: 'A transcription in a fleet takes about 70 commands of Redis and 9 ms of processor time of the front and the worker (the rows below), and here all of them share two cores.',
     });
   }
   return rows;

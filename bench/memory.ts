@@ -25,7 +25,7 @@ export async function benchMemory({ slots }: Pick<BenchOptions, 'slots'>): Promi
   const { peak } = service.memory();
   return [
     {
-      what: `memory (RSS) under ${uploads} uploads of 25 MiB at once, highest`,
+      what: `memory (RSS) under ${uploads} uploads of 25 MB at once, highest`,
       measured: megabytes(peak),
       against: `${megabytes(idle)} idle`,
       ratio: peak / idle,
