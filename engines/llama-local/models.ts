@@ -1,6 +1,6 @@
 /** The models of the settings, and the facts of their files. */
 import { OptionsError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
-import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { entryOf } from '../lib/serve-models.ts';
 import { catalogue } from './catalogue.ts';
@@ -58,6 +58,6 @@ export function needOf(
 export async function inspectModel(model: Model, need: { contextSize: number; slots: number }): Promise<Finding[]> {
   const what = `model ${model.id}`;
   const found = await model.inspect();
-  if (found.ok) return [{ what, ok: true, detail: `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found, need))} loaded, ${model.file}` }]; // prettier-ignore
+  if (found.ok) return [{ what, ok: true, detail: `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found, need))} loaded, ${model.file}` }]; // prettier-ignore
   return model.download ? [] : [{ what, ok: false, detail: found.detail }];
 }

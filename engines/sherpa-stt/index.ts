@@ -9,7 +9,7 @@ import {
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
-import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
@@ -116,6 +116,6 @@ async function inspectModel({ id, language, inspect }: Model): Promise<Finding> 
   const found = await inspect();
   const what = `model ${id}`;
   if (!found.ok) return { what, ok: false, detail: found.detail };
-  const sizes = `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found))} loaded`;
+  const sizes = `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found))} loaded`;
   return { what, ok: true, detail: `${sizes}, ${language ?? 'no language'}, ${found.file}` };
 }

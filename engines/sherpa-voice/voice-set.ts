@@ -11,7 +11,7 @@ import {
 import { cached } from '../lib/cached.ts';
 import { catalogue } from './catalogue.ts';
 import { removeConversions } from './convert.ts';
-import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { defaultVoices, type Options } from './options.ts';
 import { needOf, type UsableVoice, type VoiceFile } from './voice-file.ts';
 import { chooseSpeaker, expectedVoices, speakersOf, toSource, type Speaker, type VoiceSource } from './voices.ts';
@@ -105,7 +105,7 @@ function toFindings({ id, found, download }: InspectedVoice): Finding[] {
   const what = `voice ${id}`;
   if (!found.ok) return download ? [] : [{ what, ok: false, detail: found.detail }];
   const { speakerCount, locale } = found.config;
-  const sizes = `${inMebibytes(found.bytes)}, needs up to ${inMebibytes(needOf(found))} loaded`;
+  const sizes = `${megabytes(found.bytes)}, needs up to ${megabytes(needOf(found))} loaded`;
   const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;
   return [{ what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` }];
 }

@@ -12,7 +12,7 @@ import {
 } from '../contract/index.ts';
 import { cached, type Cached } from '../lib/cached.ts';
 import { groupsOf } from '../lib/catalogue.ts';
-import { inMebibytes } from '../lib/in-mebibytes.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
@@ -198,6 +198,6 @@ async function inspectModel({ id, file, download, inspect }: Model): Promise<Fin
   const what = `model ${id}`;
   if (!found.ok) return download === undefined ? [{ what, ok: false, detail: found.detail }] : [];
   const languages = found.multilingual ? 'multilingual' : 'English only';
-  const sizes = `${inMebibytes(found.bytes)}, needs about ${inMebibytes(needOf(found))} loaded`;
+  const sizes = `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found))} loaded`;
   return [{ what, ok: true, detail: `${sizes}, ${languages}, ${file}` }];
 }

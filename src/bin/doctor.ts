@@ -14,7 +14,8 @@ import { describeFailure } from './startup-summary.ts';
 import { measureJobs } from '../jobs/directory.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
-import { mebibytes, type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
+import { megabytes } from '../../lib/megabytes.ts';
+import { type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
 import { runProgram } from '../system/child-process/child.ts';
 import type { FleetInspection } from '../fleet/inspect.ts';
 import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
@@ -87,7 +88,7 @@ async function report(): Promise<void> {
 async function groupsOf({ assets }: Registry): Promise<Line[]> {
   const groups = await assets.list();
   return groups.filter(isRelevant).map(({ id, title, bytes, license, state, reason }) => {
-    const size = bytes === null || bytes === 0 ? [] : [mebibytes(bytes)];
+    const size = bytes === null || bytes === 0 ? [] : [megabytes(bytes)];
     const detail = [
       title,
       ...size,
@@ -158,14 +159,14 @@ async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
   const found = await measureJobs(join(dataDir, 'jobs'));
   if (found.jobs === 0 && found.setAside === 0) return [];
   const aside = found.setAside === 0 ? '' : `, ${found.setAside} set aside (unreadable, or of an earlier release)`;
-  const line = { what: 'jobs', detail: `${found.jobs} transcription jobs, ${mebibytes(found.bytes)}${aside}` };
+  const line = { what: 'jobs', detail: `${found.jobs} transcription jobs, ${megabytes(found.bytes)}${aside}` };
   if (found.setAside === 0) return [{ ...line, ok: true }];
   return [{ ...line, ok: false, isOptional: true, fix: `look into ${join(dataDir, 'jobs/set-aside')} and delete it` }];
 }
 
 function memory({ bytes, isStrict }: MemoryBudget): Finding {
   const why = isStrict ? 'MEMORY_BUDGET' : 'half of what is available now';
-  return { what: 'memory', ok: true, detail: `${mebibytes(bytes)} for models that stay loaded (${why})` };
+  return { what: 'memory', ok: true, detail: `${megabytes(bytes)} for models that stay loaded (${why})` };
 }
 
 async function ffmpeg(settings: LoadedSettings): Promise<Line> {

@@ -2,7 +2,7 @@
 import type { Asset, Capability, Logger } from '../../engines/contract/index.ts';
 import type { Assets, InstallRequest } from '../engine-host/assets/assets.ts';
 import { sourceOf } from '../engine-host/assets/install.ts';
-import { mebibytes } from '../engine-host/resident/memory-plan.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { createProgress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -52,7 +52,7 @@ export async function installAssets(
 function describeAsset({ asset, capability }: { readonly asset: Asset; readonly capability: Capability }): string {
   const { title, bytes, license } = asset;
   const facts = [
-    ...(bytes === null || bytes === 0 ? [] : [mebibytes(bytes)]),
+    ...(bytes === null || bytes === 0 ? [] : [megabytes(bytes)]),
     `from ${sourceOf(asset)}`,
     `license ${license}`,
   ];

@@ -8,7 +8,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { Assets, GroupStatus } from '../engine-host/assets/assets.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
-import { mebibytes } from '../engine-host/resident/memory-plan.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { loadSettings } from '../settings/load.ts';
 import { readCommandLine } from './command-line.ts';
 import { abortOnSignals } from './interruption.ts';
@@ -52,7 +52,7 @@ async function run(names: readonly string[]): Promise<void> {
 function list(groups: readonly GroupStatus[]): void {
   const rows = groups.map(({ id, title, bytes, license, state, model = id, settings }) => {
     const use = settings === undefined ? `model ${model}` : 'needs a line in the settings file';
-    return [id, title, bytes === null ? '' : mebibytes(bytes), license, state, use];
+    return [id, title, bytes === null ? '' : megabytes(bytes), license, state, use];
   });
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()); // prettier-ignore

@@ -151,7 +151,7 @@ export interface Preparations {
  */
 export interface Client {
   /**
-   * Transcribes a recording of up to 25 MiB. Uses the event stream, whose response starts within 5 s: the `fetch` of
+   * Transcribes a recording of up to 25 MB. Uses the event stream, whose response starts within 5 s: the `fetch` of
    * Node.js times out after 300 s without a response. With a key that may not stream, uses `POST /transcribe`.
    *
    * @example

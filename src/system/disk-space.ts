@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EngineError } from '../../engines/contract/index.ts';
+import { megabytes } from '../../lib/megabytes.ts';
 import { spaceOf } from './disk-budget.ts';
 
 /** Free space that is left to the rest of the service. */
@@ -11,7 +12,7 @@ const reservedBytes = 64 * 2 ** 20;
 export function requireSpace(directory: string, bytes: number, space = spaceOf): void {
   const { freeBytes } = space(nearestExisting(directory));
   if (bytes === 0 || freeBytes >= bytes + reservedBytes) return;
-  const [needed, free] = [bytes + reservedBytes, freeBytes].map((size) => `${Math.ceil(size / 2 ** 20)} MiB`);
+  const [needed, free] = [bytes + reservedBytes, freeBytes].map(megabytes);
   throw new EngineError('storage-full', `It needs ${needed} of disk; ${free} are free.`);
 }
 

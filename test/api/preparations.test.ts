@@ -154,7 +154,7 @@ describe('POST /preparations/{id}', () => {
     const calls = callsOf(await start());
     const { status, problem } = await calls.start('huge');
     expect({ status, code: problem.code }).toEqual({ status: 503, code: 'storage-full' });
-    expect(problem.detail).toMatch(/^It needs \d+ MiB of disk; \d+ MiB are free\.$/);
+    expect(problem.detail).toMatch(/^It needs \d+ MB of disk; \d+ MB are free\.$/);
     expect(await calls.prepared()).toBe('');
   });
 

@@ -81,9 +81,9 @@ test('an unknown name is an error that lists the known ones, and installs nothin
 test('the doctor lists what can be had, and does not call it missing', async () => {
   const { run } = await machine();
   const { stdout } = await run('doctor');
-  const voice = 'absent  voice        A voice, 61 MiB, license CC0, missing\n          fix: npm run setup -- voice';
+  const voice = 'absent  voice        A voice, 63 MB, license CC0, missing\n          fix: npm run setup -- voice';
   expect(stdout).toContain(voice);
-  expect(stdout).toContain('ok      there        What is there, 1 MiB, license MIT, ready\n');
+  expect(stdout).toContain('ok      there        What is there, 1 MB, license MIT, ready\n');
 });
 
 test.for([

@@ -76,7 +76,7 @@ describe.skipIf(script === undefined)('in a terminal', () => {
     const seen = () => service.said.stderr;
     await expect.poll(seen).toContain(' GET / ');
     const [bar] = /downloading Whisper base \[\.+\] {3}0 %/.exec(seen()) ?? [];
-    expect(seen()).toMatch(/^Installing:\r\n {2}transcription {2}Whisper base: 142 MiB, from 127\.0\.0\.1:\d+, license MIT\r\n {2}Ctrl-C stops it .*TRANSCRIBE_SETUP=off turns it off\.\r$/m); // prettier-ignore
+    expect(seen()).toMatch(/^Installing:\r\n {2}transcription {2}Whisper base: 149 MB, from 127\.0\.0\.1:\d+, license MIT\r\n {2}Ctrl-C stops it .*TRANSCRIBE_SETUP=off turns it off\.\r$/m); // prettier-ignore
     // Erased, the line, and drawn again in one piece.
     const between = new RegExp(`\\r\\x1b\\[2K\\S*\\d\\d:\\d\\d:\\d\\d\\S* GET / [^\\r]*\\r\\n${bar!.replace(/[[\].]/g, '\\$&')}`); // prettier-ignore
     expect(seen()).toMatch(between);

@@ -6,6 +6,7 @@ import type { EngineContext } from '../../../engines/contract/index.ts';
 import { pause } from '../../../lib/abort.ts';
 import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
+import { megabytes } from '../../../lib/megabytes.ts';
 import { TransferError, requestTransfer, ResumeRejected, type Transfer } from './transfer.ts';
 import { errnoOf } from '../../../lib/errors.ts';
 import { openRegularFile } from '../../../lib/regular-file.ts';
@@ -189,6 +190,5 @@ function tooLarge(job: Download): Error {
 }
 
 function diskFull(job: Download, cause: unknown): Error {
-  const size = `${Math.ceil(job.maxBytes / MiB)} MiB`;
-  return new Error(`disk full: ${basename(job.to)} needs ${size} in ${dirname(job.to)}`, { cause });
+  return new Error(`disk full: ${basename(job.to)} needs ${megabytes(job.maxBytes)} in ${dirname(job.to)}`, { cause });
 }

@@ -1,6 +1,7 @@
 /** Divides the memory budget among all resident programs. */
 import { EngineError } from '../../../engines/contract/index.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
+import { megabytes } from '../../../lib/megabytes.ts';
 
 export interface MemoryBudget {
   readonly bytes: number;
@@ -66,7 +67,7 @@ export function createMemoryPlan(budget: MemoryBudget) {
 
   function refuseOversize({ name, bytes }: MemoryUser): void {
     if (!budget.isStrict || bytes <= budget.bytes) return;
-    const sizes = `needs ${mebibytes(bytes)} of memory; MEMORY_BUDGET is ${mebibytes(budget.bytes)}`;
+    const sizes = `needs ${megabytes(bytes)} of memory; MEMORY_BUDGET is ${megabytes(budget.bytes)}`;
     throw new EngineError('model-unavailable', `The model ${name} ${sizes}.`);
   }
 
@@ -124,5 +125,3 @@ function longestIdle(users: readonly MemoryUser[]): MemoryUser | undefined {
   const idle = users.filter(({ idleSince }) => idleSince !== undefined);
   return idle.sort((one, other) => (one.idleSince ?? 0) - (other.idleSince ?? 0))[0];
 }
-
-export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;

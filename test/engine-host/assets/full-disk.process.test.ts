@@ -27,7 +27,7 @@ describeAsRoot('on a full disk', () => {
     const node = [process.execPath, '--input-type=module', '-e', script, directory, `${url}/model.bin`];
     const { stdout } = await promisify(execFile)('unshare', ['--mount', 'sh', '-c', mount, directory, ...node]);
     expect(JSON.parse(stdout)).toEqual({
-      failure: `disk full: model.bin needs 4 MiB in ${directory}`,
+      failure: `disk full: model.bin needs 4 MB in ${directory}`,
       left: ['.locks'],
     });
   });

@@ -141,7 +141,7 @@ describe('the memory plan', () => {
   it('refuses that with both numbers where the operator wrote the budget', async () => {
     const { user, settled } = plan({ bytes: 100 * 2 ** 20, isStrict: true });
     void user('giant', 500 * 2 ** 20).enter();
-    expect(await settled()).toEqual(['giant: The model giant needs 500 MiB of memory; MEMORY_BUDGET is 100 MiB.']);
+    expect(await settled()).toEqual(['giant: The model giant needs 524 MB of memory; MEMORY_BUDGET is 105 MB.']);
   });
 
   it('unloads idle ones when others have grown', async () => {

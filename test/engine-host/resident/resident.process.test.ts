@@ -476,7 +476,7 @@ describe('two models and memory for one', () => {
     expect(resident.isFree).toBe(false);
     await expect(ask(resident, 'echo')).rejects.toMatchObject({
       code: 'model-unavailable',
-      message: 'The model model needs 3 MiB of memory; MEMORY_BUDGET is 1 MiB.',
+      message: 'The model model needs 3 MB of memory; MEMORY_BUDGET is 1 MB.',
     });
     expect(resident.state).toBe('unloaded');
     await expect(ask(resident, 'echo')).rejects.toMatchObject({ code: 'model-unavailable' });

@@ -56,7 +56,7 @@ describe('without the library', () => {
     const { engine } = await startRecognizers({ models: { letters: { language: 'en' }, gone: '/nowhere' } });
     expect(await engine.inspect?.()).toEqual([
       { what: 'sherpa-onnx', ok: true, detail: expect.stringMatching(/^1\.13\.8, .*sherpa-onnx-node$/) as string },
-      { what: 'model letters', ok: true, detail: expect.stringMatching(/MiB.*loaded, en, .*model\.onnx$/) as string },
+      { what: 'model letters', ok: true, detail: expect.stringMatching(/MB.*loaded, en, .*model\.onnx$/) as string },
       { what: 'model gone', ok: false, detail: '/nowhere/model.onnx does not exist' },
     ]);
   });

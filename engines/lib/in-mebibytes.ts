@@ -1,1 +1,0 @@
-export const inMebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
