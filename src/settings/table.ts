@@ -261,14 +261,14 @@ const table = {
     expects: 'must be printable ASCII',
     inFile: false,
     secret: true,
-    description: 'Without a file: the key of the instance `openai`',
+    description: 'Key of the default instance `openai`, which exists unless the file lists `engines`',
   },
   openaiBaseUrl: {
     env: 'OPENAI_BASE_URL',
     schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
     expects: 'must be an http or https address without user or query, such as https://api.openai.com/v1',
     inFile: false,
-    description: 'Without a file: the address of the instance `openai`; unset: OpenAI itself, if there is a key',
+    description: 'Address of the default instance `openai`; unset: OpenAI itself, if there is a key',
   },
   compatTools: {
     env: 'COMPAT_TOOLS',
