@@ -94,7 +94,7 @@ async function writePage(rows: readonly Row[], facts: readonly string[]): Promis
   await writeFile(page, await format(`${text.join('\n\n')}\n`, { parser: 'markdown' }));
 }
 
-/** The lines below the table: why each row misses its goal that does. */
+/** The lines below the table, which explain each row that misses its goal. */
 export function explanations(rows: readonly Row[]): string[] {
   const missed = rows.filter((row) => misses(row));
   if (missed.length === 0) return [];

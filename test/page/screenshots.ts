@@ -55,7 +55,7 @@ const phone = { isMobile: true, hasTouch: true, viewport: { width: 390, height: 
 const type = (page: Page) =>
   page.getByRole('textbox', { name: 'Message' }).fill('Good morning. This needs no model but a voice.');
 
-/** Of a recording by eSpeak NG. They are also in the folder that the MCP server serves. */
+/** eSpeak NG makes the recording. The subtitles are also in the folder that the MCP server serves. */
 async function writeSubtitles(url: string): Promise<string> {
   const speech = await fetch(`${url}/v1/audio/speech`, {
     method: 'POST',

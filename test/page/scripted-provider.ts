@@ -1,4 +1,4 @@
-/** An OpenAI-compatible provider for pictures: its answers are written here. Its tool calls and subtitles are real. */
+/** An OpenAI-compatible provider for the pictures. Its transcript and its answer are written here. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ const segments = [
   { start: 13.1, end: 15.2, text: 'I will look it up and write to you today.' },
 ];
 
-/** What is said in the recording. */
+/** The spoken text of the recording. */
 export const spokenText = segments.map((segment) => segment.text).join(' ');
 
 const transcript = { task: 'transcribe', language: 'english', duration: 15.2, text: spokenText, segments };
@@ -29,7 +29,7 @@ interface ChatRequest {
   readonly messages: readonly { readonly role: string }[];
 }
 
-/** First it reads the file, then it answers. */
+/** A call of the tool, or the answer once the tool has run. */
 function deltasOf({ tools, messages }: ChatRequest): readonly object[] {
   if (messages.at(-1)?.role === 'tool') return (answer.match(/\S+\s*/g) ?? []).map((content) => ({ content }));
   const { name } = tools.map((tool) => tool.function).find((tool) => tool.name.endsWith('read_text_file'))!;
