@@ -5167,6 +5167,8 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
+                    /** @description The speech is synthetic, whether it was made here or by a provider. */
+                    "X-Parlance-Synthetic": "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5825,6 +5827,8 @@ export interface operations {
                     "Content-Length"?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
+                    /** @description The speech is synthetic, whether it was made here or by a provider. */
+                    "X-Parlance-Synthetic": "true";
                     [name: string]: unknown;
                 };
                 content: {
@@ -5849,6 +5853,8 @@ export interface operations {
                     "Content-Length"?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
+                    /** @description The speech is synthetic, whether it was made here or by a provider. */
+                    "X-Parlance-Synthetic": "true";
                     /** @description The returned range, as `bytes first-last` and `/length`. */
                     "Content-Range": string;
                     [name: string]: unknown;

@@ -1689,6 +1689,8 @@ export interface operations {
                     "X-Parlance-Model": string;
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
+                    /** @description The speech is synthetic, whether it was made here or by a provider. */
+                    "X-Parlance-Synthetic": "true";
                     [name: string]: unknown;
                 };
                 content: {

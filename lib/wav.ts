@@ -14,11 +14,14 @@ export const sampleRate = 16_000;
 
 const headerBytes = 44;
 
-/** The 44-byte header of a mono s16 WAV file with `dataBytes` bytes of samples; `rate` is in Hz. */
-export function wavHeader(dataBytes: number, rate = sampleRate): Buffer {
+/**
+ * The 44-byte header of a mono s16 WAV file with `dataBytes` bytes of samples and `trailerBytes` bytes of chunks after
+ * them; `rate` is in Hz.
+ */
+export function wavHeader(dataBytes: number, rate = sampleRate, trailerBytes = 0): Buffer {
   const header = Buffer.alloc(headerBytes);
   header.write('RIFF', 0, 'latin1');
-  header.writeUInt32LE(headerBytes - 8 + dataBytes, 4);
+  header.writeUInt32LE(headerBytes - 8 + dataBytes + trailerBytes, 4);
   header.write('WAVEfmt ', 8, 'latin1');
   header.writeUInt32LE(16, 16); // length of the format chunk
   header.writeUInt16LE(1, 20); // integer PCM

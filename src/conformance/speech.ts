@@ -160,12 +160,16 @@ async function audioOf(speech: Speech, format: SpeechFormat): Promise<Buffer> {
 
 /** Returns the length of a WAV file in milliseconds, from the size of its samples and the byte rate in its header. */
 function lengthOfWav(file: Buffer): number {
-  return ((file.length - 44) * 1000) / file.readUInt32LE(28);
+  return (expectWholeWav(file) * 1000) / file.readUInt32LE(28);
 }
 
-/** Detects a WAV file used as samples, whose header plays as a click, and a piped WAV file with a wrong length. */
-function expectWholeWav(file: Buffer): void {
+/**
+ * Detects a WAV file used as samples, whose header plays as a click, and a piped WAV file with a wrong length. Returns
+ * the size of the samples.
+ */
+function expectWholeWav(file: Buffer): number {
   let position = 12;
+  let sampleBytes = 0;
   while (position + 8 <= file.length) {
     const id = file.toString('latin1', position, position + 4);
     const bytes = file.readUInt32LE(position + 4);
@@ -179,9 +183,11 @@ function expectWholeWav(file: Buffer): void {
       !isClick,
       'the samples begin with a WAV header, which plays as a click: read the output of programs with context.readWav',
     );
+    if (id === 'data') sampleBytes = bytes;
     position = start + bytes + (bytes % 2);
   }
   expectThat(position >= file.length, `the wav has ${file.length - position} bytes more than its header declares`);
+  return sampleBytes;
 }
 
 async function ifSupported(call: Promise<Speech>, format: SpeechFormat): Promise<Speech | undefined> {

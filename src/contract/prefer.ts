@@ -5,6 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
+import { syntheticHeader } from './audio.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
 import { invalid, problems, type ProblemError } from './problems.ts';
 import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
@@ -109,10 +110,10 @@ function exampleSound(status: number): Pick<AnyAnswer, 'mediaType' | 'headers' |
     (_, i) => 8000 * Math.sin((2 * Math.PI * 440 * i) / sampleRate),
   );
   const sound = Buffer.concat([wavHeader(samples.byteLength), new Uint8Array(samples.buffer)]);
-  if (status !== 206) return { mediaType: 'audio/wav', body: inTurn(sound) };
+  if (status !== 206) return { mediaType: 'audio/wav', headers: syntheticHeader, body: inTurn(sound) };
   return {
     mediaType: 'audio/wav',
-    headers: { 'Content-Range': `bytes 0-${rangeBytes - 1}/${sound.length}` },
+    headers: { ...syntheticHeader, 'Content-Range': `bytes 0-${rangeBytes - 1}/${sound.length}` },
     body: inTurn(sound.subarray(0, rangeBytes)),
   };
 }

@@ -3,15 +3,16 @@ import type { ByteRange } from '../clips/spool.ts';
 import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
-import type { Audio } from '../contract/audio.ts';
+import { syntheticHeader, type Audio } from '../contract/audio.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { Listener } from '../speech/timeouts.ts';
 import type { Services } from './dependencies.ts';
 import { locate, parseRange, type RequestedRange } from '../clips/byte-range.ts';
 
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, { speakers, speechSpool }) => {
-  const audio = await speak(body, { signal }, speakers);
-  return answer({ status: 200, mediaType: audio.mediaType, body: await speechSpool.spool(audio.audio, { signal }) });
+  const { mediaType, audio } = await speak(body, { signal }, speakers);
+  const spooled = await speechSpool.spool(audio, { signal });
+  return answer({ status: 200, mediaType, headers: syntheticHeader, body: spooled });
 };
 
 async function speak(
@@ -70,10 +71,13 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
   }
   const { mediaType, whole } = clip;
   const read = (part: ByteRange) => readClip(clip, part, clips, signal);
-  if (!whole) return answer({ status: 200, mediaType, body: read({ first: 0 }) });
+  if (!whole) return answer({ status: 200, mediaType, headers: syntheticHeader, body: read({ first: 0 }) });
 
   const { bytes, etag } = whole;
-  const describe = (length: number) => ({ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': String(length) });
+  const describe = (length: number) => ({
+    ...syntheticHeader,
+    ...{ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': String(length) },
+  });
   if (!range || (validator !== undefined && validator !== etag)) {
     return answer({ status: 200, mediaType, headers: describe(bytes), body: read({ first: 0 }) });
   }

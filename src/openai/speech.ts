@@ -1,5 +1,6 @@
 /** POST /v1/audio/speech. */
 import { answer } from '../contract/operations.ts';
+import { syntheticHeader } from '../contract/audio.ts';
 import { EngineError } from '../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { requireSupport, supports } from '../engine-host/registry/model-selection.ts';
@@ -30,7 +31,10 @@ export const createSpeech: Handler<'createSpeech', Services> = async ({ body, si
     throw placed(error);
   });
   const ignored = instructions !== undefined && !takesInstructions ? ['instructions'] : [];
-  const head = { status: 200, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } } as const;
+  const head = {
+    status: 200,
+    headers: { ...modelHeader(model), ...ignoredHeader(ignored), ...syntheticHeader },
+  } as const;
   const spooled = await services.speechSpool.spool(audio.audio, { signal });
   return body.stream_format === 'sse'
     ? answer({ ...head, mediaType: 'text/event-stream', body: toSpeechEvents(spooled) })

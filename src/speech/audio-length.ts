@@ -95,7 +95,7 @@ function readRate(packet: Buffer): number {
 
 const wavHeadBytes = 44;
 
-/** Divides the bytes after the header by the bytes per second that it declares. */
+/** Divides the bytes of the samples by the bytes per second of the header. Other chunks may follow the samples. */
 function createWavMeter(): AudioMeter {
   let head = Buffer.alloc(0);
   let bytes = 0;
@@ -107,7 +107,10 @@ function createWavMeter(): AudioMeter {
     ms() {
       const isWav = head.length === wavHeadBytes && head.toString('latin1', 8, 16) === 'WAVEfmt ';
       const bytesPerSecond = isWav ? head.readUInt32LE(28) : 0;
-      return bytesPerSecond === 0 ? 0 : ((bytes - wavHeadBytes) * 1000) / bytesPerSecond;
+      if (bytesPerSecond === 0) return 0;
+      const hasSize = head.toString('latin1', 36, 40) === 'data';
+      const announced = (hasSize && head.readUInt32LE(40)) || Infinity; // 0: the length was unknown
+      return (Math.min(bytes - wavHeadBytes, announced) * 1000) / bytesPerSecond;
     },
   };
 }

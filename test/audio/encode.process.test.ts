@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { speechFormats, type SpeechFormat } from '../../engines/contract/index.ts';
 import { openEncoderSession } from '../../src/audio/encode/thread-pool.ts';
+import { wavHeader } from '../../lib/wav.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
+import { wavSamples } from '../support/wav-samples.ts';
 import {
   collect,
   directory,
@@ -18,6 +20,7 @@ import {
   tone,
   useEncoder,
 } from './encode-support.ts';
+import { decode } from './wasm-support.ts';
 
 useEncoder();
 
@@ -87,6 +90,22 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
       const { seconds, hertz } = await hear(await collect(audio), format);
       expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.3); // a frame of AAC at 8 kHz has 128 ms
       expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(35);
+    }
+  });
+
+  it.each([
+    ['mp3', 'synthetic=true'],
+    ['wav', 'comment=synthetic\\=true'],
+    ['ogg', 'synthetic=true'],
+    ['opus', 'synthetic=true'],
+    ['flac', 'synthetic=true'],
+  ] as const)('%s with the mark of synthetic speech, at every rate', async (format, mark) => {
+    for (const rate of [8_000, 22_050, 24_000, 48_000]) {
+      const path = join(directory, 'marked');
+      await writeFile(path, await collect(encode(tone(1, rate), format, stay(), rate).audio));
+      const args = ['-loglevel', 'error', '-i', path, '-map', '0', '-c', 'copy', '-f', 'ffmetadata', '-'];
+      const metadata = await run(requireProgram('ffmpeg'), args);
+      expect(metadata.split('\n'), `${rate} Hz`).toContain(mark);
     }
   });
 
@@ -180,11 +199,10 @@ describe('encode', () => {
   it('writes the length to the header of a wav, and leaves no file', async () => {
     const audio = encode(tone(2), 'wav').audio;
     const wav = await collect(audio);
-    expect(wav).toHaveLength(44 + 2 * 2 * sampleRate);
     expect([wav.readUInt32LE(4), wav.readUInt32LE(24), wav.readUInt32LE(40)]).toEqual([
       wav.length - 8,
       sampleRate,
-      wav.length - 44,
+      2 * 2 * sampleRate,
     ]);
     expect(await readdir(directory)).toEqual([]);
     expect(disk.used).toBe(0);
@@ -193,8 +211,23 @@ describe('encode', () => {
   it('writes all samples to a wav, in chunks of any size', async () => {
     const samples = Int16Array.from({ length: 300_000 }, (_, i) => i % 32_768);
     const wav = await collect(encode(chunksOf(samples, [1, 4_095, 131_072, 0, 150_000, 14_832]), 'wav').audio);
-    expect(wav.subarray(44).equals(new Uint8Array(samples.buffer))).toBe(true);
+    expect(wavSamples(wav).equals(new Uint8Array(samples.buffer))).toBe(true);
   });
+
+  it('adds no mark to a wav without samples: programs would play it', async () => {
+    const wav = await collect(encode(chunksOf(new Int16Array(), []), 'wav').audio);
+    expect(wav).toEqual(wavHeader(0, sampleRate));
+  });
+
+  it.each(formats.filter((format) => format !== 'pcm' && format !== 'aac'))(
+    'makes %s that the decoders of a machine without ffmpeg read to its end',
+    async (format) => {
+      const path = join(directory, 'speech');
+      await writeFile(path, await collect(encode(tone(2), format).audio));
+      const { durationMs } = await decode(path, format === 'opus' ? 'ogg' : format);
+      expect(Math.abs(durationMs - 2000)).toBeLessThan(150);
+    },
+  );
 
   it('rejects with storage-full when a wav is larger than its limit, and releases its bytes', async () => {
     await expect(collect(encode(tone(300), 'wav').audio)).rejects.toMatchObject({ code: 'storage-full' });

@@ -6,6 +6,7 @@ import { good, serve } from '../engines/whisper-cli/support.ts';
 import { startTestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { home } from './support/pages.ts';
+import { wavSamples } from '../support/wav-samples.ts';
 
 const { signal } = new AbortController();
 
@@ -30,7 +31,7 @@ test('it says how to install the model, which then speaks', async () => {
   expect(await assets.install({ id: 'whistle' }, { signal })).toEqual([]);
   expect(requests.map(({ url }) => url)).toEqual(['/whistle.json']);
   const speech = Buffer.from(await (await say()).arrayBuffer());
-  expect(speech.length).toBe(44 + 5 * 3_200);
+  expect(wavSamples(speech)).toHaveLength(5 * 3_200);
 });
 
 test('another file is refused', async () => {

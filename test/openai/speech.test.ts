@@ -6,11 +6,12 @@ import { serveSandbox } from '../sandbox/support.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { errorOf, sdkOf } from './support/audio.ts';
+import { wavSamples } from '../support/wav-samples.ts';
 
 const path = '/v1/audio/speech';
 
 /** Bytes of 16-bit mono at 16 kHz, as the sandbox makes them, in milliseconds. */
-const msOf = (wav: ArrayBuffer) => (wav.byteLength - 44) / 32;
+const msOf = (wav: ArrayBuffer) => wavSamples(Buffer.from(wav)).length / 32;
 
 const begins = {
   mp3: /^(ID3|\xff[\xe0-\xff])/,
@@ -48,11 +49,12 @@ describe('with the sandbox', () => {
     expect(sound.toString('latin1', 0, 12)).toMatch(begins[response_format]);
   });
 
-  test('a wav has its actual length, and nothing after the samples', async () => {
+  test('a wav has its actual length, and only the mark of synthetic speech after the samples', async () => {
     const sound = Buffer.from(await wav());
     expect(sound.readUInt32LE(4)).toBe(sound.length - 8);
     expect(sound.toString('latin1', 36, 40)).toBe('data');
-    expect(sound.readUInt32LE(40)).toBe(sound.length - 44);
+    const mark = sound.toString('latin1', 44 + wavSamples(sound).length);
+    expect(mark).toBe('LIST\x1c\0\0\0INFOICMT\x10\0\0\0synthetic=true\0\0');
   });
 
   test.each([
@@ -176,6 +178,7 @@ describe('with the sandbox', () => {
       const response = await sdkOf(sandbox.service).audio.speech.create({ ...liveKit, ...more });
       expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
       expect(response.headers.get('x-parlance-model')).toBe('sandbox-speech');
+      expect(response.headers.get('x-parlance-synthetic')).toBe('true');
       const text = await response.text();
       expect(text.endsWith('}\n\n')).toBe(true);
       const lines = text.split('\n').filter((line) => line.startsWith('data:'));

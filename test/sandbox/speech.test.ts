@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../../src/contract/operations.ts';
 import { serveSandbox } from './support.ts';
+import { wavSamples } from '../support/wav-samples.ts';
 
 const sandbox = serveSandbox();
 
@@ -12,7 +13,7 @@ async function speak(request: object): Promise<{ type: string | null; sound: Buf
   return { type: response.headers.get('content-type'), sound: Buffer.from(await response.arrayBuffer()) };
 }
 
-const samplesOf = (wav: Buffer) => new Int16Array(Uint8Array.from(wav.subarray(44)).buffer);
+const samplesOf = (wav: Buffer) => new Int16Array(Uint8Array.from(wavSamples(wav)).buffer);
 
 /** How often the sound crosses zero, upwards. */
 function cycles(samples: Int16Array): number {

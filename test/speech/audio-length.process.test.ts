@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createAudioMeter } from '../../src/speech/audio-length.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { collect, encode, formats, stay, tone, useEncoder } from '../audio/encode-support.ts';
 
 const seconds = 3;
 
@@ -41,6 +42,17 @@ describeWith(['ffmpeg'], 'the length of speech', ({ ffmpeg }) => {
     expect(whole).toBeGreaterThan(1000 * seconds - 10);
     expect(whole).toBeLessThan(1000 * seconds + 220); // encoders pad by frames, which have up to 52 ms
     for (const chunk of [1, 3, 44, 1000]) expect(measure(mediaType, bytes, chunk)).toBe(whole);
+  });
+});
+
+describe('the length of speech of our encoders', () => {
+  useEncoder();
+
+  it.each(formats)('as %s, without the mark of synthetic speech', async (format) => {
+    const { mediaType, audio } = encode(tone(seconds, 24_000), format, stay(), 24_000);
+    const ms = measure(mediaType, await collect(audio), 1000);
+    expect(ms).toBeGreaterThan(1000 * seconds - 1);
+    expect(ms).toBeLessThan(1000 * seconds + (format === 'wav' ? 1 : 220));
   });
 });
 

@@ -33,7 +33,11 @@ describe('a growing clip', () => {
       const { service, url } = await growing('100 gate:go 50');
       const reading = await startReading(url, { headers });
       expect(reading.response.statusCode).toBe(200);
-      expect(reading.response.headers).toMatchObject({ 'content-type': 'audio/mpeg', 'transfer-encoding': 'chunked' });
+      expect(reading.response.headers).toMatchObject({
+        'content-type': 'audio/mpeg',
+        'transfer-encoding': 'chunked',
+        'x-parlance-synthetic': 'true',
+      });
       expect(reading.response.headers.etag).toBeUndefined();
       await expect.poll(() => reading.received, patience).toBe(sound(0, 100));
       await open(service, 'go');

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { createApi } from '../support/http.ts';
 import type { TestService } from '../support/service.ts';
-import { addressOf, open, sound, startReading, startSpeechService, synthesized } from './support.ts';
+import { addressOf, makeClip, open, sound, startReading, startSpeechService, synthesized } from './support.ts';
 
 const patience = { timeout: 10_000, interval: 5 };
 
@@ -36,6 +36,24 @@ describe('the audio', () => {
     const service = await startSpeechService({ speech: `mediaType: "${mediaType}"` });
     const { status, headers } = await speak(service, { text: '10' });
     expect({ status, type: headers.get('content-type') }).toEqual({ status: 200, type: announced });
+  });
+
+  test('says that it is synthetic in a header, and is otherwise what the engine made', async () => {
+    const service = await startSpeechService();
+    const api = createApi(service.url);
+    const address = `/api/v1${await makeClip(service, '150')}`;
+    await expect.poll(async () => (await api.get(address)).headers.has('etag'), patience).toBe(true);
+    const answers = [
+      await speak(service, { text: '150' }),
+      await api.post('/v1/audio/speech', { input: '150' }),
+      await api.get(address),
+      await api.get(address, { Range: 'bytes=0-' }),
+    ];
+    for (const { headers, text } of answers) {
+      expect(headers.get('x-parlance-synthetic')).toBe('true');
+      expect(text).toBe(sound(0, 150));
+    }
+    expect((await api.send('HEAD', address)).headers.get('x-parlance-synthetic')).toBe('true');
   });
 
   test('of an undeclared media type is engine-failed', async () => {

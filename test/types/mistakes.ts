@@ -97,13 +97,22 @@ export const streams: Handler<'streamChat', Services> = async () => {
 };
 
 export const sendsAudio: Handler<'createSpeech', Services> = async ({ body }) =>
-  answer({ status: 200, mediaType: body.format === 'wav' ? 'audio/wav' : 'audio/mpeg', body: audio() });
+  answer({
+    status: 200,
+    mediaType: body.format === 'wav' ? 'audio/wav' : 'audio/mpeg',
+    headers: { 'X-Parlance-Synthetic': 'true' },
+    body: audio(),
+  });
 
 export const sendsAPartOfAClip: Handler<'getSpeechClip', Services> = async ({ path, headers }) => {
   if (headers.Range === 'bytes=9-') {
     return answer({ status: 416, mediaType: problemJson, headers: { 'Content-Range': 'bytes */1' }, body: problem });
   }
-  const headersOfPart = { ETag: `"${path.id}"`, 'Content-Range': 'bytes 0-0/1' };
+  const headersOfPart = {
+    'X-Parlance-Synthetic': 'true',
+    ETag: `"${path.id}"`,
+    'Content-Range': 'bytes 0-0/1',
+  } as const;
   return answer({ status: 206, mediaType: 'audio/mpeg', headers: headersOfPart, body: audio() });
 };
 

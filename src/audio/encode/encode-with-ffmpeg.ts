@@ -2,6 +2,7 @@
 import { EngineError, type Pcm, type SpeechFormat } from '../../../engines/contract/index.ts';
 import { lastLine } from '../../../lib/text.ts';
 import { streamProgram } from '../../system/child-process/stream-program.ts';
+import { ffmpegMark } from './synthetic-mark.ts';
 
 /** The signal has the request's deadline; this limit only catches leaked programs. */
 const hardLimitMs = 24 * 3_600_000;
@@ -59,8 +60,8 @@ function exitError(format: FfmpegFormat, code: number | null, stderr: string): E
 }
 
 const encoders: Readonly<Record<FfmpegFormat, { readonly name: string; readonly options: readonly string[] }>> = {
-  opus: { name: 'libopus', options: ['-b:a', '32k', '-application', 'voip', '-f', 'ogg'] },
-  flac: { name: 'flac', options: ['-f', 'flac'] },
+  opus: { name: 'libopus', options: ['-b:a', '32k', '-application', 'voip', ...ffmpegMark, '-f', 'ogg'] },
+  flac: { name: 'flac', options: [...ffmpegMark, '-f', 'flac'] },
   aac: { name: 'aac', options: ['-b:a', '64k', '-f', 'adts'] },
 };
 

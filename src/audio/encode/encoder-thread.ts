@@ -7,6 +7,7 @@ import { parentPort, type MessagePort } from 'node:worker_threads';
 import { createEncoder } from 'wasm-media-encoders';
 import { pcmFormat } from '../../../engines/contract/index.ts';
 import { Resampler } from '../resample.ts';
+import { markMp3, markOgg } from './synthetic-mark.ts';
 
 export interface EncoderJob {
   readonly format: 'mp3' | 'ogg' | 'pcm';
@@ -57,11 +58,25 @@ async function start({ format, sampleRate }: EncoderJob): Promise<Encoder> {
   if (format === 'mp3') {
     const mp3 = await createEncoder('audio/mpeg', await binaries.mp3());
     mp3.configure({ ...common, bitrate: mp3Bitrate });
-    return mp3;
+    return marked(mp3, markMp3);
   }
   const ogg = await createEncoder('audio/ogg', await binaries.ogg());
   ogg.configure(common);
-  return ogg;
+  return marked(ogg, markOgg);
+}
+
+/** Marks the first bytes of the encoder. */
+function marked(encoder: Encoder, mark: (beginning: Uint8Array) => Uint8Array): Encoder {
+  let isMarked = false;
+  const markOnce = (bytes: Uint8Array) => {
+    if (isMarked || bytes.length === 0) return bytes;
+    isMarked = true;
+    return mark(bytes);
+  };
+  return {
+    encode: (samples) => markOnce(encoder.encode(samples)),
+    finalize: () => markOnce(encoder.finalize()),
+  };
 }
 
 function createResampler(sampleRate: number): Encoder {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Pcm, TemporaryDirectory } from '../../../engines/contract/index.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
 import { wavHeader } from '../../../lib/wav.ts';
+import { wavMark } from './synthetic-mark.ts';
 
 export interface WavOptions {
   readonly temporaryDirectory: () => Promise<TemporaryDirectory>;
@@ -22,13 +23,16 @@ export async function* encodeWav(
   using account = openAccount();
   await using file = await openUnlinked(temporaryDirectory);
   let dataBytes = 0;
-  await file.writeFile(wavHeader(0, sampleRate));
+  await file.writeFile(wavHeader(0));
   for await (const chunk of batched(samples)) {
     account.take(chunk.length);
     await file.writeFile(chunk);
     dataBytes += chunk.length;
   }
-  await file.write(wavHeader(dataBytes, sampleRate), 0, undefined, 0);
+  // Programs read a length of zero as unknown, and would play the mark.
+  const trailer = dataBytes > 0 ? wavMark : Buffer.alloc(0);
+  await file.writeFile(trailer);
+  await file.write(wavHeader(dataBytes, sampleRate, trailer.length), 0, undefined, 0);
   yield* readFromStart(file, signal);
 }
 

@@ -117,7 +117,8 @@ function isOpaque(origin: string): boolean {
 
 const exposedHeaders = [
   ...['Link', 'X-Request-Id', 'Retry-After', 'Accept-Ranges', 'Content-Range', 'ETag'],
-  ...['RateLimit', 'RateLimit-Policy', 'X-Should-Retry', 'X-Parlance-Model', 'X-Parlance-Ignored'],
+  ...['RateLimit', 'RateLimit-Policy', 'X-Should-Retry'],
+  ...['X-Parlance-Model', 'X-Parlance-Ignored', 'X-Parlance-Synthetic'],
 ].join(', ');
 
 const usedHeaders = 'Authorization, Content-Type, Range, If-Range, Prefer, traceparent, tracestate';

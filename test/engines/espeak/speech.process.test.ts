@@ -144,7 +144,7 @@ describeWith(['espeak-ng'], 'a long text', () => {
     const wavOf = (times: number) => collect(say({ text: 'straight. '.repeat(times), format: 'wav', speed: 2.57 }));
     const wav = await wavOf(3200);
     expect(secondsOfWav(wav)).toBeGreaterThan(0.9 * 320 * secondsOfWav(await wavOf(10)));
-    expect(wav.readUInt32LE(40), 'the length in its header is true').toBe(wav.length - 44);
+    expect(wav.readUInt32LE(4), 'the length in its header is true').toBe(wav.length - 8);
   });
 });
 

@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract/index.ts';
 import { findProgram, requireProgram, run } from '../../support/programs.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { wavSamples } from '../../support/wav-samples.ts';
 
 /** Which synthesizer is found: with a PATH without programs it is the package. */
 export type Synthesizer = 'program' | 'package';
@@ -64,7 +65,7 @@ export function secondsOf(audio: Uint8Array): Promise<number> {
 /** For WAV files of the service at eSpeak's sample rate. */
 export function secondsOfWav(wav: Buffer): number {
   if (wav.toString('latin1', 0, 4) !== 'RIFF' || wav.readUInt32LE(24) !== 22_050) throw new Error('not such a WAV');
-  return (wav.length - 44) / 44_100;
+  return wavSamples(wav).length / 44_100;
 }
 
 /** The words that pocketsphinx recognizes, from a small vocabulary. */
