@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
 import type { Logger } from '../../../engines/contract/index.ts';
+import { pause, raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
 import type { Environment } from '../../settings/load.ts';
 import type { McpServerSettings } from '../../settings/table.ts';
@@ -19,6 +20,8 @@ export interface ConnectionOptions {
   /** Sanitizes server text for the log. */
   readonly clean: (text: string) => string;
   readonly signal: AbortSignal;
+  /** Milliseconds until a stream of notifications that has ended is opened again. */
+  readonly backOffMs: number;
   /** Called when the server has closed the connection. */
   readonly onClosed: () => void;
   /** Called when the tool list has changed. */
@@ -52,9 +55,9 @@ const anything = {
   '~standard': { version: 1, vendor: 'parlance', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** Rejects when the MCP handshake does not complete within thirty seconds. */
+/** Rejects when the server is not connected within thirty seconds. */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
-  const { server, env, signal, onClosed, onChanged, log, clean } = options;
+  const { server, env, signal, backOffMs, onClosed, onChanged, log, clean } = options;
   const sdk = await import('@modelcontextprotocol/client'); // lazy, because it takes 150 ms
   signal.throwIfAborted();
   const transport =
@@ -66,21 +69,28 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
         });
   const ending = (error: unknown) =>
     (transport instanceof StdioTransport ? transport.ending : undefined) ?? describe(error);
-  const client = new sdk.Client({ name: 'parlance', version: '1' });
+  // Since 2026-07-28 the protocol has no handshake. Only HTTP servers are asked whether they speak it: some programs exit
+  // on an unknown first request.
+  const mode = server.url === undefined ? 'legacy' : 'auto';
+  const client = new sdk.Client({ name: 'parlance', version: '1' }, { versionNegotiation: { mode } });
   client.onerror = (error) => log.debug({ reason: clean(describe(error)) }, 'MCP server error');
   client.setNotificationHandler('notifications/tools/list_changed', onChanged);
+  const ended = new AbortController();
   let isOpen = false;
   client.onclose = () => {
     if (isOpen) onClosed();
   };
   const close = async () => {
     isOpen = false;
+    ended.abort(new Error('the connection has been closed'));
     await transport
       .close()
       .catch((error: unknown) => log.debug({ reason: clean(describe(error)) }, 'MCP connection not closed cleanly'));
   };
   try {
-    await client.connect(transport, { signal, timeout: connectMs });
+    // The SDK counts the question and the handshake separately, and ignores the signal during the question.
+    using deadline = startTimeout(connectMs, () => new Error(`no response within ${connectMs / 1000} seconds`), signal);
+    await raceAbort(client.connect(transport, { signal, timeout: connectMs }), deadline.signal);
   } catch (error) {
     const lost = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.ConnectionClosed;
     const reason = lost ? ending(error) : describe(error);
@@ -88,6 +98,11 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     throw new Error(reason, { cause: error });
   }
   isOpen = true;
+  if (client.getProtocolEra() === 'modern' && client.getServerCapabilities()?.tools?.listChanged === true) {
+    void followChanges().catch((error: unknown) => {
+      if (!ended.signal.aborted) log.debug({ reason: clean(describe(error)) }, 'MCP server reports no changes');
+    });
+  }
   return {
     ending,
     close,
@@ -114,6 +129,16 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       return client.request(request, { signal, timeout: timeoutMs, onprogress: onProgress });
     },
   };
+
+  /** Since 2026-07-28 a client must ask for notifications, again whenever their stream ends. */
+  async function followChanges(): Promise<void> {
+    for (;;) {
+      const { closed } = await client.listen({ toolsListChanged: true }, { timeout: listMs, signal: ended.signal });
+      await closed;
+      await pause(backOffMs, ended.signal);
+      onChanged(); // there may have been changes meanwhile
+    }
+  }
 }
 
 function createStdioTransport(

@@ -30,7 +30,8 @@ export function openHttpTransport(
     for (const [name, value] of Object.entries(traceHeaders(url))) headers.set(name, value);
     const answer = await client.fetch(address, { ...init, headers: [...headers], redirect: init.redirect ?? 'manual' });
     const isStream = answer.headers.get('content-type')?.includes('text/event-stream') === true;
-    const { status, statusText } = answer;
+    const { statusText } = answer;
+    const status = isProbe(headers) ? statusOfProbe(answer.status) : answer.status;
     return new Response(answer.body?.pipeThrough(bound(isStream)) ?? null, {
       ...{ status, statusText, headers: [...answer.headers] },
     });
@@ -49,6 +50,19 @@ export function openHttpTransport(
     await close();
     await client[Symbol.asyncDispose]();
   }
+}
+
+/** Whether the request asks for the protocol versions of the server, which exists since 2026-07-28. */
+function isProbe(headers: Headers): boolean {
+  return headers.get('mcp-method') === 'server/discover';
+}
+
+/**
+ * An earlier server may answer with any status. The SDK tries its handshake after a 404, but after a 202 it waits, and
+ * after a 500 it gives up.
+ */
+function statusOfProbe(status: number): number {
+  return status === 202 || status >= 500 ? 404 : status;
 }
 
 /** Limits each event, or a body that is not an event stream, to the maximum message size. */
@@ -86,12 +100,14 @@ function endEveryRequest(transport: StreamableHTTPClientTransport): void {
   };
   transport.send = async (message, options) => {
     const controller = new AbortController();
-    const requestSignal = controller.signal;
+    const canceled = options?.requestSignal;
+    const requestSignal = canceled ? AbortSignal.any([canceled, controller.signal]) : controller.signal;
     if (!Array.isArray(message) && 'method' in message && 'id' in message) {
       const { id } = message;
       open.set(id, controller);
       const onRequestStreamEnd = () => {
         if (open.delete(id)) transport.onmessage?.({ jsonrpc: '2.0', id, error: connectionClosed });
+        options?.onRequestStreamEnd?.();
       };
       return send(message, { ...options, requestSignal, onRequestStreamEnd }).catch((error: unknown) => {
         open.delete(id);

@@ -135,7 +135,7 @@ export function createMcpServer(options: McpServerOptions): McpServer {
     const news = { hasChanged: false };
     try {
       opened = await openConnection({
-        ...{ server: settings, env, baseDir, log, clean, signal: ended.signal },
+        ...{ server: settings, env, baseDir, log, clean, signal: ended.signal, backOffMs },
         onClosed() {
           lost.abort();
           if (connected !== undefined) lose(connected, new Error('the connection has ended'));
