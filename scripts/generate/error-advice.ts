@@ -21,7 +21,7 @@ export const errorAdvice: Readonly<Record<ProblemCode, string>> = {
   'content-rejected': 'The content violates the rules of the provider. Rephrase it.',
   'provider-rejected-request': 'The detail has the reason; the log has the response of the provider.',
   unauthorized: 'Enter a valid key. The operator creates one with `parlance key new`.',
-  'host-not-allowed': 'Open the service as localhost, or set `PUBLIC_URL` to its address.',
+  'host-not-allowed': 'Open the service as localhost, or set API keys.',
   'origin-not-allowed': 'Use the page of the service itself, or add the origin to `CORS_ORIGINS`.',
   'operation-not-allowed': 'Use another key, or add the operation to `operations` of the key in the keys file.',
   'model-not-allowed': 'Choose another model, or use a key whose `models` include it.',

@@ -12,7 +12,7 @@ type PreparingOperation = 'startPreparation' | 'stopPreparation';
 
 type PreparingSettings = Pick<
   LoadedSettings,
-  'prepare' | 'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'publicUrl' | 'trustProxy'
+  'prepare' | 'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'trustProxy'
 >;
 
 export function createPreparingRule(settings: PreparingSettings): RefusePreparing {
@@ -31,9 +31,8 @@ const remedy = 'use the command, or an API key of API_KEYS_FILE that lists start
 const withoutPermission = 'The API key may not use startPreparation; only a key that lists it in API_KEYS_FILE may.';
 
 /** Returns the setting that opens the service to other machines; undefined if there is none. */
-function beyondThisMachine({ host, allowOpen, publicUrl, trustProxy }: PreparingSettings): string | undefined {
+function beyondThisMachine({ host, allowOpen, trustProxy }: PreparingSettings): string | undefined {
   if (!isLoopback(host)) return 'HOST beyond loopback';
   if (allowOpen) return 'ALLOW_OPEN';
-  if (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)) return 'PUBLIC_URL beyond loopback';
   return trustProxy > 0 ? 'TRUST_PROXY' : undefined;
 }

@@ -135,17 +135,23 @@ function normalize(values: Record<string, unknown>): void {
 }
 
 /**
- * Throws if every client of other machines would have access: without keys, HOST must be loopback unless ALLOW_OPEN is
- * set. A worker of a fleet does not listen on HOST.
+ * Throws if every client of other machines would have access: without keys, HOST and PUBLIC_URL, behind which is a
+ * proxy, must be loopback unless ALLOW_OPEN is set. A worker of a fleet does not accept requests.
  */
-function rejectOpenAccess(settings: AccessSettings & Pick<Settings, 'host' | 'allowOpen' | 'fleetRole'>): void {
-  const { host, allowOpen, fleetRole } = settings;
-  if (requiresKeys(settings) || allowOpen || isLoopback(host) || fleetRole === 'worker') return;
-  const why = 'without API_KEYS the service listens on loopback only, such as 127.0.0.1';
-  throw new SettingsError(
-    `HOST: "${host}" is not allowed: ${why}; set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=true to allow access without a key`,
-  );
+function rejectOpenAccess(settings: OpenAccessSettings): void {
+  const { host, publicUrl, allowOpen, fleetRole } = settings;
+  if (requiresKeys(settings) || allowOpen || fleetRole === 'worker') return;
+  const fix = 'set API_KEYS or API_KEYS_FILE, or ALLOW_OPEN=true to allow access without a key';
+  if (!isLoopback(host)) {
+    const why = 'without API_KEYS the service listens on loopback only, such as 127.0.0.1';
+    throw new SettingsError(`HOST: "${host}" is not allowed: ${why}; ${fix}`);
+  }
+  if (publicUrl === undefined || isLoopback(new URL(publicUrl).hostname)) return;
+  const why = 'without API_KEYS, a proxy at this address would make the service public';
+  throw new SettingsError(`PUBLIC_URL: "${publicUrl}" is not allowed: ${why}; ${fix}`);
 }
+
+type OpenAccessSettings = AccessSettings & Pick<Settings, 'host' | 'publicUrl' | 'allowOpen' | 'fleetRole'>;
 
 type AccessSettings = Pick<Settings, 'apiKeys' | 'apiKeysFile'>;
 

@@ -59,7 +59,8 @@ const table = {
     // Header values must be ASCII, so the host is in punycode and the path is percent-encoded.
     normalize: (text) => new URL(text).href.replace(/\/+$/, ''),
     example: 'https://voice.example.com',
-    description: 'Public URL of the service; prefix of the links in responses',
+    description:
+      'Public URL of the service; prefix of the links in responses; an address that is not loopback requires API keys or ALLOW_OPEN',
   },
   sandbox: {
     env: 'PARLANCE_SANDBOX',
@@ -87,7 +88,7 @@ const table = {
     env: 'ALLOW_OPEN',
     ...flag,
     default: false,
-    description: 'Allow non-loopback addresses without API keys',
+    description: 'Allow non-loopback addresses in HOST and PUBLIC_URL without API keys',
   },
   corsOrigins: {
     env: 'CORS_ORIGINS',

@@ -133,7 +133,7 @@ describe('with API_KEYS', () => {
 });
 
 describe('open mode', () => {
-  const service = serve({ PUBLIC_URL: 'https://voice.example.com:8443/base', CORS_ORIGINS: 'https://app.example.com' });
+  const service = serve({ PUBLIC_URL: 'https://voice.localhost:8443/base', CORS_ORIGINS: 'https://app.example.com' });
   const statusFor = async (headers: Readonly<Record<string, string>>) =>
     (await service.api.get('/api/v1/models', headers)).status;
 
@@ -147,9 +147,7 @@ describe('open mode', () => {
     '127.1.2.3',
     '[::1]',
     '[::1]:8484',
-    'voice.example.com',
-    'voice.example.com:8443',
-    'Voice.Example.Com',
+    'voice.localhost:8443',
   ])('answers to the host %s', async (host) => {
     expect(await statusFor({ host })).toBe(200);
   });
@@ -161,8 +159,6 @@ describe('open mode', () => {
     '127.0.0.1.evil.example',
     '127.0.0.1.nip.io',
     'notlocalhost',
-    'evil.voice.example.com',
-    'voice.example.com.evil.example',
     '192.168.1.10',
     '0.0.0.0',
     '128.0.0.1',
@@ -199,7 +195,7 @@ describe('open mode', () => {
   it.each([
     ['of the service itself', 'localhost:8484', 'http://localhost:8484'],
     ['of the service itself behind TLS', 'localhost:8484', 'https://localhost:8484'],
-    ['of PUBLIC_URL', 'localhost:8484', 'https://voice.example.com:8443'],
+    ['of PUBLIC_URL', 'localhost:8484', 'https://voice.localhost:8443'],
     ['that CORS_ORIGINS lists', 'localhost:8484', 'https://app.example.com'],
   ])('answers to pages %s', async (_whose, host, origin) => {
     expect(await statusFor({ host, origin })).toBe(200);
@@ -215,7 +211,7 @@ describe('open mode', () => {
     'https://app.example.com:444',
     'https://app.example.com.evil.example',
     'https://evil.app.example.com',
-    'https://voice.example.com',
+    'https://voice.localhost',
     'chrome-extension://abc',
     '',
   ])('does not answer to pages of %j', async (origin) => {
@@ -346,10 +342,27 @@ describe('an address beyond loopback', () => {
     expect((await createApi(service.url).get('/api/v1/models', bearer('right'))).status).toBe(200);
   });
 
-  it('is allowed with ALLOW_OPEN=true, for IP addresses but not for foreign names', async () => {
-    await using service = await startTestService({ ...echo, env: { HOST: '0.0.0.0', ALLOW_OPEN: 'true' } });
-    const api = createApi(service.url);
-    expect((await api.get('/api/v1/models', { host: '192.168.1.10:8484' })).status).toBe(200);
-    expect((await api.get('/api/v1/models', { host: 'evil.example' })).status).toBe(403);
+  describe('with ALLOW_OPEN=true', () => {
+    const PUBLIC_URL = 'https://voice.example.com:8443/base';
+    const service = serve({ HOST: '0.0.0.0', ALLOW_OPEN: 'true', PUBLIC_URL });
+
+    it.each([
+      ['192.168.1.10:8484', 200],
+      ['voice.example.com', 200],
+      ['voice.example.com:8443', 200],
+      ['Voice.Example.Com', 200],
+      ['evil.example', 403],
+      ['evil.voice.example.com', 403],
+      ['voice.example.com.evil.example', 403],
+    ])('is allowed for IP addresses and the host of PUBLIC_URL: %s', async (host, status) => {
+      expect((await service.api.get('/api/v1/models', { host })).status).toBe(status);
+    });
+
+    it.each([
+      ['https://voice.example.com:8443', 200],
+      ['https://voice.example.com', 403],
+    ])('is allowed for pages of PUBLIC_URL: %s', async (origin, status) => {
+      expect((await service.api.get('/api/v1/models', { origin })).status).toBe(status);
+    });
   });
 });

@@ -31,7 +31,7 @@ let api: Api;
 beforeAll(async () => {
   service = await startTestService({
     ...scripted,
-    env: { PUBLIC_URL: 'https://voice.example/' },
+    env: { PUBLIC_URL: 'https://voice.example/', ALLOW_OPEN: 'true' },
     streamHoldMs: holdMs,
   });
   api = createApi(service.url);
@@ -346,7 +346,10 @@ describe('the URL of a clip', () => {
   });
 
   it('is ASCII for a non-ASCII PUBLIC_URL', async () => {
-    await using service = await startTestService({ ...scripted, env: { PUBLIC_URL: 'https://例え.jp/声/' } });
+    await using service = await startTestService({
+      ...scripted,
+      env: { PUBLIC_URL: 'https://例え.jp/声/', ALLOW_OPEN: 'true' },
+    });
     const root = 'https://xn--r8jz45g.jp/%E5%A3%B0/api/v1/tts/clips/';
     const { status, headers } = await createApi(service.url).post(paths.plain, chatOf(everything));
     expect(status).toBe(200);

@@ -78,7 +78,7 @@ describe('a start', () => {
   });
 
   it('names the page as browsers see it behind a proxy', async () => {
-    const env = { PUBLIC_URL: 'https://voice.example.com' };
+    const env = { PUBLIC_URL: 'https://voice.example.com', ALLOW_OPEN: 'true' };
     const child = await startChildService({ ...echo, env });
     const where = `listens on ${child.url} (page: https://voice.example.com/, API reference: https://voice.example.com/docs)`;
     await eventually(() => child.said.stderr).toContain(where);

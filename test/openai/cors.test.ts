@@ -50,7 +50,7 @@ describe('a host name', () => {
     const { status, error } = await createApi(service.url).get('/v1/models', { host: 'host.docker.internal:8484' });
     expect(status).toBe(403);
     expect(error).toMatchObject({ type: 'permission_error', code: 'host_not_allowed' });
-    for (const setting of ['API_KEYS', 'HOST', 'PUBLIC_URL=http://host.docker.internal:8484']) {
+    for (const setting of ['API_KEYS', 'HOST', 'ALLOW_OPEN=true PUBLIC_URL=http://host.docker.internal:8484']) {
       expect(error.message).toContain(setting);
     }
   });

@@ -217,7 +217,7 @@ describeWith(programs, 'the page', () => {
     const bare = await startPageService({
       config: 'engines: { preparing: { use: ./preparing.mjs } }',
       files: { 'preparing.mjs': preparingEngine },
-      env: { PUBLIC_URL: `http://${lanName}` },
+      env: { PUBLIC_URL: `http://${lanName}`, ALLOW_OPEN: 'true' },
     });
     const origin = `http://${lanName}:${new URL(bare.url).port}`; // without a microphone, too
     const page = await openPage(browser(), bare, { origin, context: { reducedMotion: 'reduce' } });

@@ -15,7 +15,7 @@ describeWith(programs, 'a user without a microphone', () => {
   const browser = sharedBrowser({ asks: true });
 
   describe('on http in the local network', () => {
-    const lan = sharedService({ env: { PUBLIC_URL: `http://${lanName}` } });
+    const lan = sharedService({ env: { PUBLIC_URL: `http://${lanName}`, ALLOW_OPEN: 'true' } });
     const open = () => openPage(browser(), lan(), { origin: `http://${lanName}:${new URL(lan().url).port}` });
 
     test('is told before a click that the address is the reason', async () => {

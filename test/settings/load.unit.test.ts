@@ -44,8 +44,8 @@ const examples: { readonly [N in Name]: Example<N> } = {
   host: { env: 'localhost', fromEnv: 'localhost', yaml: '127.0.0.2', fromFile: '127.0.0.2' },
   port: { env: '0', fromEnv: 0, yaml: '65535', fromFile: 65535 },
   publicUrl: {
-    env: 'https://voice.example.com',
-    fromEnv: 'https://voice.example.com',
+    env: 'https://voice.localhost',
+    fromEnv: 'https://voice.localhost',
     yaml: 'http://localhost:1/voice',
     fromFile: 'http://localhost:1/voice',
   },
@@ -223,8 +223,8 @@ describe('an address', () => {
     ['https://Voice.Example.com:443//', 'https://voice.example.com'],
     ['http://[::1]:8484/Stimme/für%20alle/', 'http://[::1]:8484/Stimme/f%C3%BCr%20alle'],
   ])('in PUBLIC_URL is normalized: %s', async (text, normalized) => {
-    expect((await load({ PUBLIC_URL: text })).publicUrl).toBe(normalized);
-    expect((await load({}, `publicUrl: ${text}`)).publicUrl).toBe(normalized);
+    expect((await load({ PUBLIC_URL: text, API_KEYS: 'k' })).publicUrl).toBe(normalized);
+    expect((await load({ API_KEYS: 'k' }, `publicUrl: ${text}`)).publicUrl).toBe(normalized);
   });
 
   it('in CORS_ORIGINS is normalized to the form that browsers send', async () => {
@@ -550,8 +550,12 @@ describe('a wrong value', () => {
     ['HOST in open mode', { HOST: '0.0.0.0' }, ''],
     ['host in open mode', {}, 'host: 0.0.0.0'],
     ['a name in open mode', { HOST: 'voice.example.com' }, ''],
+    ['PUBLIC_URL in open mode', { PUBLIC_URL: 'https://voice.example.com' }, ''],
+    ['publicUrl in open mode', {}, 'publicUrl: http://192.168.1.10:8484/voice'],
   ])('that opens the service to strangers is refused: %s', async (_what, env, yaml) => {
-    expect(await refusal(env, yaml)).toMatch(/^HOST.*: "[\w.]+" is not allowed: .*loopback.*API_KEYS.*ALLOW_OPEN/s);
+    expect(await refusal(env, yaml)).toMatch(
+      /^(HOST.*: "[\w.]+" is not allowed: .*loopback|PUBLIC_URL: "http.*" is not allowed: .*proxy).*API_KEYS.*ALLOW_OPEN/s,
+    );
   });
 
   it.each([
@@ -559,7 +563,8 @@ describe('a wrong value', () => {
     ['leave', { ALLOW_OPEN: 'true' }],
     ['the role of a worker, which does not listen there', { FLEET_ROLE: 'worker' }],
   ])('that opens the service is taken with %s', async (_what, env) => {
-    expect((await load({ HOST: '0.0.0.0', ...env })).host).toBe('0.0.0.0');
+    const settings = await load({ HOST: '0.0.0.0', PUBLIC_URL: 'https://voice.example.com', ...env });
+    expect(settings).toMatchObject({ host: '0.0.0.0', publicUrl: 'https://voice.example.com' });
   });
 });
 

@@ -77,7 +77,7 @@ describe('the tool', () => {
   });
 
   test('is announced in the stream under PUBLIC_URL as soon as it is playable', async () => {
-    const service = await startSpeechService({ env: { PUBLIC_URL: 'https://voice.example.com/' } });
+    const service = await startSpeechService({ env: { PUBLIC_URL: 'https://voice.example.com/', ALLOW_OPEN: 'true' } });
     const body = JSON.stringify(chatBody({ ...once({ text: '100 gate:go 50' }), then: 'hang' }));
     const headers = { 'content-type': 'application/json' };
     const stream = await startReading(addressOf(service, '/chat/stream'), { method: 'POST', headers, body });

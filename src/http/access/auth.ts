@@ -46,7 +46,7 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
     const name = host.replace(/:\d+$/, '').toLowerCase();
     const known = name === ours?.hostname || isLoopback(name) || (allowOpen && isIP(withoutBrackets(name)) !== 0);
     if (known) return;
-    const remedy = `set API_KEYS, and HOST for requests from containers or other machines, or start it with PUBLIC_URL=http://${host}`;
+    const remedy = `set API_KEYS, and HOST for requests from containers or other machines, or start it with ALLOW_OPEN=true PUBLIC_URL=http://${host}`;
     const detail = `Without API keys only loopback host names and the host of PUBLIC_URL are allowed; got "${host}": ${remedy}.`;
     throw new ProblemError('host-not-allowed', detail);
   }
