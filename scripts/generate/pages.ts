@@ -14,6 +14,7 @@ import {
   metricsReference,
   operationsReference,
   optionsTable,
+  replacedVariables,
   requestLimits,
   settingsReference,
   type Contract,
@@ -26,6 +27,7 @@ export async function pages(contract: Contract, openaiContract: Contract): Promi
   return {
     'docs/reference/settings.md': blocksIn('docs/reference/settings.md', {
       settings: settingsReference(),
+      replacedVariables: replacedVariables(),
       mcpServers: mcpServersReference(),
       keysFile: keysFileReference(),
     }),

@@ -22,6 +22,18 @@ export function settingsReference(): string {
   return table(['variable', 'in the file', 'type', 'default', 'description'], rows);
 }
 
+/** The variables without effect if the file lists the engines. */
+export function replacedVariables(): string {
+  const rows = Object.values(settingsTable).flatMap(({ env, withEngines }) => {
+    if (withEngines === undefined) return [];
+    const { readBy, unless, instead } = withEngines;
+    const engines = typeof readBy === 'string' ? `an engine for ${readBy}` : readBy.map(code).join(', ');
+    const read = unless === undefined ? engines : `${engines}, without ${code(unless)}`;
+    return [[code(env), read === '' ? 'never' : read, instead]];
+  });
+  return table(['variable', 'has an effect if the list contains', 'in the file instead'], rows);
+}
+
 /** An empty list is not worth showing as a default. */
 function defaultOf(value: unknown): string {
   if (value === undefined || Array.isArray(value)) return '';

@@ -20,7 +20,8 @@ import { runProgram } from '../system/child-process/child.ts';
 import type { FleetInspection } from '../fleet/inspect.ts';
 import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { readFleet } from '../settings/fleet.ts';
-import { describeDoubts, loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
+import { describeDoubts } from '../settings/doubts.ts';
+import { loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
 import { readCommandLine } from './command-line.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { checkKeys } from './check-keys.ts';
@@ -58,7 +59,9 @@ async function report(): Promise<void> {
   const fleet = await checkFleet(settings);
   await using engines = await openEngines(settings, process.env, log, { wrapAsRemote: fleet.wrapAsRemote });
   await using mcp = createMcpTools({ settings, env: process.env, log });
-  for (const line of describeDoubts(process.env, settings)) console.log(`Warning: ${line}`);
+  const hasEngine = (capability: Capability) => engines.registry.of(capability).instances.length > 0;
+  const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
+  for (const line of doubts) console.log(`Warning: ${line}`);
   print('this machine', [
     node(),
     await ffmpeg(settings),

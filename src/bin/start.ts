@@ -1,7 +1,7 @@
 /** Starts the service: settings, engines, server, signals. Missing assets are installed in the background. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger as PinoLogger } from 'pino';
-import type { Logger } from '../../engines/contract/index.ts';
+import type { Capability, Logger } from '../../engines/contract/index.ts';
 import { readCommandLine } from './command-line.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
@@ -13,7 +13,8 @@ import { createLogLines, harmlessJson } from './log-lines.ts';
 import { createLog } from '../log.ts';
 import { startService, type Service } from '../service.ts';
 import { startWorker, type RunningWorker } from '../start-worker.ts';
-import { describeDoubts, loadSettings, type LoadedSettings } from '../settings/load.ts';
+import { describeDoubts } from '../settings/doubts.ts';
+import { loadSettings, type LoadedSettings } from '../settings/load.ts';
 import { flushSpans } from '../trace.ts';
 import { explainStartFailure } from './startup-error.ts';
 
@@ -65,7 +66,9 @@ if (started) {
     return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
   });
   terminal.write(`${await description}\n`);
-  for (const line of describeDoubts(process.env, settings)) terminal.print(`Warning: ${line}`);
+  const hasEngine = (capability: Capability) => service.registry.of(capability).instances.length > 0;
+  const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
+  for (const line of doubts) terminal.print(`Warning: ${line}`);
   if (settings.sandbox) terminal.print(sandboxNotice);
 }
 

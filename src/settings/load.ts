@@ -2,7 +2,6 @@
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { didYouMean } from '../../lib/did-you-mean.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
@@ -33,6 +32,14 @@ export type EngineInstances = Readonly<Record<string, InstanceSettings | readonl
 /** The settings from the environment and the file. */
 type GivenSettings = Settings & Partial<Pick<LoadedSettings, 'engines' | 'mcpServers' | 'compatAliases'>>;
 
+interface FileFacts {
+  readonly path: string;
+  /** The variables that the file contains as `${NAME}`. */
+  readonly variables: ReadonlySet<string>;
+  /** One line for each `apiKey` that is empty because its variable is not set. */
+  readonly unsetKeys: readonly string[];
+}
+
 /** The validated settings, with defaults. */
 export interface LoadedSettings extends Settings {
   /** DATA_DIR as an absolute path. */
@@ -46,8 +53,8 @@ export interface LoadedSettings extends Settings {
   readonly compatAliases: Readonly<Record<string, string>>;
   /** Relative paths in the settings are resolved from this directory. */
   readonly baseDir: string;
-  /** One line for each `apiKey` that is empty because its variable is not set. */
-  readonly unsetKeys: readonly string[];
+  /** The file that the settings are from; undefined without a file. */
+  readonly file?: FileFacts | undefined;
   /** True if DATA_DIR is set: temporary files are then stored there, too. */
   readonly dataDirIsNamed: boolean;
 }
@@ -60,6 +67,7 @@ const defaultFile = 'parlance.config.yaml';
  */
 export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSettings {
   const file = readFile(env, cwd);
+  const path = file.facts?.path;
   const values: Record<string, unknown> = {};
   for (const name of ['engines', 'mcpServers', 'compatAliases']) {
     if (file.values[name] !== undefined) values[name] = file.values[name];
@@ -71,9 +79,9 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     if (value !== undefined) values[name] = value;
   }
   const wrong = [
-    ...(file.path === undefined ? [] : violations(compileExplainable(fileSchema), file.values, file.path)),
+    ...(path === undefined ? [] : violations(compileExplainable(fileSchema), file.values, path)),
     ...Object.entries(schemasOfOne).flatMap(([name, schema]) =>
-      Object.hasOwn(values, name) ? violations(compileExplainable(schema), { [name]: values[name] }, file.path) : [],
+      Object.hasOwn(values, name) ? violations(compileExplainable(schema), { [name]: values[name] }, path) : [],
     ),
     ...proxyMistakes(env),
   ];
@@ -82,7 +90,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
   normalize(values);
   const settings: GivenSettings = { ...defaultSettings, ...(values as Partial<GivenSettings>) };
   rejectOpenAccess(settings);
-  rejectLoops(settings, file.path);
+  rejectLoops(settings, path);
   const dataDir = resolve(file.dir, settings.dataDir ?? join(homedir(), '.local/share/parlance'));
   return {
     ...settings,
@@ -94,34 +102,8 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     mcpServers: settings.mcpServers ?? {},
     compatAliases: settings.compatAliases ?? {},
     baseDir: file.dir,
-    unsetKeys: file.unsetKeys,
+    ...(file.facts && { file: file.facts }),
   };
-}
-
-const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
-/** Other programs use this prefix, so only a name similar to a setting is reported. */
-const sharedPrefix = 'OPENAI_';
-
-/** Returns one line for each setting that is valid but probably a mistake. */
-export function describeDoubts(env: Environment, settings: LoadedSettings): string[] {
-  return [
-    ...describeUnknownVariables(env),
-    ...describeIgnoredVariables(settings),
-    ...settings.unsetKeys,
-    ...describeShortTokens(settings),
-  ];
-}
-
-/** Returns one line for each variable that looks like a setting but is unknown. */
-export function describeUnknownVariables(env: Environment): string[] {
-  const known = ['PARLANCE_CONFIG', ...Object.values(settingsTable).map((row) => row.env)];
-  return Object.keys(env).flatMap((name) => {
-    const isOwn = ownVariable.test(name);
-    if (known.includes(name) || !(isOwn || name.startsWith(sharedPrefix))) return [];
-    const meant = didYouMean(name, known);
-    if (meant === undefined) return isOwn ? [`unknown variable ${name}`] : [];
-    return [`unknown variable ${name}; did you mean ${meant}?`];
-  });
 }
 
 /** Converts values to their canonical form. The values must have passed the schema. */
@@ -153,25 +135,11 @@ function rejectOpenAccess(settings: OpenAccessSettings): void {
 
 type OpenAccessSettings = AccessSettings & Pick<Settings, 'host' | 'publicUrl' | 'allowOpen' | 'fleetRole'>;
 
-type AccessSettings = Pick<Settings, 'apiKeys' | 'apiKeysFile'>;
+export type AccessSettings = Pick<Settings, 'apiKeys' | 'apiKeysFile'>;
 
 /** Whether requests need an API key; false in open mode. */
 export function requiresKeys({ apiKeys, apiKeysFile }: AccessSettings): boolean {
   return apiKeys.length > 0 || apiKeysFile !== undefined;
-}
-
-/** Minimum length of a token; shorter tokens may be guessed. */
-const minTokenLength = 20;
-
-/** Returns one line for each token in API_KEYS that is too short. */
-function describeShortTokens({ apiKeys }: AccessSettings): string[] {
-  return apiKeys.flatMap((token, index) => {
-    if (token.length >= minTokenLength) return [];
-    const location = apiKeys.length > 1 ? `API_KEYS: token ${String(index + 1)}` : 'API_KEYS: the token';
-    return [
-      `${location} has fewer than ${String(minTokenLength)} characters and may be guessed; fix: openssl rand -hex 32`,
-    ];
-  });
 }
 
 /** Throws if the URL of a provider is that of this service, which would call itself endlessly. */
@@ -187,15 +155,6 @@ function rejectLoops(settings: OwnAddress & Partial<Pick<LoadedSettings, 'engine
     }),
   );
   if (wrong.length > 0) throw new SettingsError(wrong.join('\n'));
-}
-
-/** Returns one line for each variable that is set but not used. */
-export function describeIgnoredVariables(settings: LoadedSettings): string[] {
-  const { enginesAreListed, sandbox, openaiBaseUrl, openaiApiKey } = settings;
-  const own = openaiBaseUrl === undefined ? undefined : ownAddress(openaiBaseUrl, settings);
-  if (own === undefined || enginesAreListed || sandbox) return [];
-  const names = `OPENAI_BASE_URL${openaiApiKey === undefined ? '' : ' and OPENAI_API_KEY'}`;
-  return [`${names}: ignored, because the URL is that of this service itself (${own})`];
 }
 
 /**
@@ -285,10 +244,9 @@ function chatModels(instance: string, model: string | undefined): object {
 }
 
 interface SettingsFile {
-  readonly path: string | undefined;
   readonly dir: string;
   readonly values: Readonly<Record<string, unknown>>;
-  readonly unsetKeys: readonly string[];
+  readonly facts?: FileFacts;
 }
 
 function readFile(env: Environment, cwd: string): SettingsFile {
@@ -298,23 +256,25 @@ function readFile(env: Environment, cwd: string): SettingsFile {
   try {
     source = readOperatorFileSync(path).text;
   } catch (error) {
-    if (!named && errnoOf(error) === 'ENOENT') return { path: undefined, dir: cwd, values: {}, unsetKeys: [] };
+    if (!named && errnoOf(error) === 'ENOENT') return { dir: cwd, values: {} };
     throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${messageOf(error)}`);
   }
   const values = parseYaml(source, path);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new SettingsError(`${path} is not a mapping of settings; it starts with "${source.slice(0, 40)}"`);
   }
-  return { path, dir: dirname(path), ...withEnvironment(values, env, path) };
+  return { dir: dirname(path), ...withEnvironment(values, env, path) };
 }
 
 /** Replaces `${NAME}` with environment variables. An unset variable is an error; in an `apiKey` it becomes empty. */
-function withEnvironment(tree: object, env: Environment, path: string): Pick<SettingsFile, 'values' | 'unsetKeys'> {
+function withEnvironment(tree: object, env: Environment, path: string): Pick<SettingsFile, 'values' | 'facts'> {
   const unset: string[] = [];
   const unsetKeys: string[] = [];
+  const variables = new Set<string>();
   const visit = (value: unknown, location: string): unknown => {
     if (typeof value === 'string') {
       return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
+        variables.add(name);
         const found = env[name];
         const lines = /(^|\.)apiKey$/.test(location) ? unsetKeys : unset;
         if (!found) lines.push(`${path}: ${location}: the variable ${name} is not set`);
@@ -331,7 +291,7 @@ function withEnvironment(tree: object, env: Environment, path: string): Pick<Set
     );
   const values = visitAll(tree);
   if (unset.length > 0) throw new SettingsError(unset.join('\n'));
-  return { values, unsetKeys };
+  return { values, facts: { path, variables, unsetKeys } };
 }
 
 const yes = /^(true|on|yes|1)$/i;

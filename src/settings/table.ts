@@ -1,4 +1,5 @@
 /** All settings: environment variable, name in the file, schema and default. */
+import type { Capability } from '../../engines/contract/index.ts';
 
 interface SettingRow {
   readonly env: string;
@@ -20,10 +21,21 @@ interface SettingRow {
   readonly expects?: string;
   /** False if the setting is only an environment variable. In the file, it is an engine option. */
   readonly inFile?: false;
+  /** The effect of the variable if the file lists the engines; undefined: the same as without a file. */
+  readonly withEngines?: VariableWithEngines;
   /** True if the value must never be shown, not even in error messages. */
   readonly secret?: boolean;
   /** Returns the canonical form of a valid value or list item. */
   readonly normalize?: (text: string) => string;
+}
+
+export interface VariableWithEngines {
+  /** The variable has an effect if the file lists one of these engines, or any engine of this capability. */
+  readonly readBy: readonly string[] | Capability;
+  /** The option of an instance that replaces the variable. */
+  readonly unless?: string;
+  /** What to write in the file instead. */
+  readonly instead: string;
 }
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -137,6 +149,7 @@ const table = {
     env: 'TRANSCRIBE_MODEL',
     schema: text,
     example: 'local',
+    withEngines: { readBy: 'transcription', instead: 'an instance that transcribes, such as `use: whisper-cli`' },
     description: 'Default transcription model; unset: the first local entry',
   },
   transcribeSetup: {
@@ -151,6 +164,7 @@ const table = {
     expects: 'must be auto or off',
     default: 'auto',
     inFile: false,
+    withEngines: { readBy: [], instead: '`voiceActivity: off` (whisper-cli)' },
     description:
       'off: the local model transcribes everything, including singing; auto: only speech, once `npm run setup -- voice` has installed the detector',
   },
@@ -195,18 +209,24 @@ const table = {
     env: 'WHISPER_CLI',
     schema: text,
     inFile: false,
+    withEngines: { readBy: ['whisper-cli'], unless: 'program', instead: '`program: PATH` (whisper-cli)' },
     description: 'Path of whisper-cli; unset: that of its npm package, else on PATH, else in DATA_DIR/bin',
   },
   whisperModel: {
     env: 'WHISPER_MODEL',
     schema: text,
     inFile: false,
+    withEngines: { readBy: [], instead: '`models: [{ id: local, file: PATH }]` (whisper-cli)' },
     description: 'Path of the ggml file of the model `local`; unset: DATA_DIR/models/ggml-base.bin',
   },
   voiceSetup: {
     env: 'VOICE_SETUP',
     ...flag,
     default: false,
+    withEngines: {
+      readBy: ['sherpa-voice', 'whisper-cli'],
+      instead: 'an instance with `use: sherpa-voice`',
+    },
     description:
       'on: the start installs the local voice, and speech detection for local transcription, in the background, like `npm run setup -- voice`',
   },
@@ -214,6 +234,7 @@ const table = {
     env: 'VOICE_MODEL',
     schema: text,
     inFile: false,
+    withEngines: { readBy: [], instead: '`voices: [{ id: NAME, file: PATH }]` (sherpa-voice)' },
     description:
       'Path of the .onnx file of a Piper voice, with its .onnx.json next to it, for the model `local-voice`; unset: en_US-ljspeech-medium, once `npm run setup -- voice` has installed it',
   },
@@ -221,12 +242,14 @@ const table = {
     env: 'CHAT_SETUP',
     ...flag,
     default: false,
+    withEngines: { readBy: ['llama-local'], instead: 'an instance with `use: llama-local`' },
     description: 'on: the start installs local chat (730 MB) in the background, like `npm run setup -- chat`',
   },
   chatLocalModel: {
     env: 'CHAT_LOCAL_MODEL',
     schema: text,
     inFile: false,
+    withEngines: { readBy: [], instead: '`models: [{ id: local-chat, file: PATH }]` (llama-local)' },
     description:
       'Path of a GGUF file for the chat model `local-chat`; unset: Qwen3 0.6B, once `npm run setup -- chat` has installed it',
   },
@@ -234,6 +257,11 @@ const table = {
     env: 'VOICE_RUNTIME',
     schema: text,
     inFile: false,
+    withEngines: {
+      readBy: ['sherpa-voice', 'sherpa-stt', 'whisper-cli'],
+      unless: 'runtime',
+      instead: '`runtime: PATH` (sherpa-voice, sherpa-stt)',
+    },
     description:
       'For sherpa-voice, sherpa-stt and whisper-cli: directory with node_modules/sherpa-onnx-node and silero_vad.onnx; unset: a package next to Parlance, else that of `npm run setup -- voice`',
   },
@@ -247,29 +275,39 @@ const table = {
     env: 'CHAT_MODEL',
     schema: text,
     example: 'ollama/llama3.2',
+    withEngines: { readBy: 'chat', instead: 'an instance for chat, such as `use: llm-agent`' },
     description: 'Default chat model; unset: the first entry',
   },
   ttsModel: {
     env: 'TTS_MODEL',
     schema: text,
     example: 'espeak',
+    withEngines: { readBy: 'speech', instead: 'an instance for speech, such as `use: espeak`' },
     description: 'Default speech model; unset: the first local entry that is installed',
   },
-  ttsVoice: { env: 'TTS_VOICE', schema: text, example: 'en', description: "Default voice; unset: the engine's own" },
+  ttsVoice: {
+    env: 'TTS_VOICE',
+    schema: text,
+    example: 'en',
+    withEngines: { readBy: 'speech', instead: 'an instance for speech, such as `use: espeak`' },
+    description: "Default voice; unset: the engine's own",
+  },
   openaiApiKey: {
     env: 'OPENAI_API_KEY',
     schema: { type: 'string', pattern: '^[\\x20-\\x7e]+$' },
     expects: 'must be printable ASCII',
     inFile: false,
     secret: true,
-    description: 'Key of the default instance `openai`, which exists unless the file lists `engines`',
+    withEngines: { readBy: [], instead: '`apiKey: "${OPENAI_API_KEY}"` (llm-agent, hosted-stt, tts)' },
+    description: 'The key of the default instance `openai`',
   },
   openaiBaseUrl: {
     env: 'OPENAI_BASE_URL',
     schema: { type: 'string', format: 'iri', pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' },
     expects: 'must be an http or https address without user or query, such as https://api.openai.com/v1',
     inFile: false,
-    description: 'Address of the default instance `openai`; unset: OpenAI itself, if there is a key',
+    withEngines: { readBy: [], instead: '`baseUrl: "${OPENAI_BASE_URL}"` (llm-agent, hosted-stt, tts)' },
+    description: 'The address of the default instance `openai`; unset: OpenAI itself, if there is a key',
   },
   compatTools: {
     env: 'COMPAT_TOOLS',

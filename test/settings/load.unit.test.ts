@@ -1,14 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  describeDoubts,
-  describeIgnoredVariables,
-  describeUnknownVariables,
-  loadSettings,
-  SettingsError,
-  type Environment,
-} from '../../src/settings/load.ts';
+import { describeDoubts, describeIgnoredVariables, describeUnknownVariables } from '../../src/settings/doubts.ts';
+import { loadSettings, SettingsError, type Environment, type LoadedSettings } from '../../src/settings/load.ts';
 import { compileExplainable } from '../../src/settings/schema-errors.ts';
 import { defaultSettings, schemasOfOne, settingsTable, type Settings } from '../../src/settings/table.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
@@ -26,6 +20,9 @@ async function load(env: Environment, yaml?: string) {
   if (yaml !== undefined) await writeFiles(folder, { 'parlance.config.yaml': yaml });
   return loadSettings(env, folder);
 }
+
+/** The warnings of a start without variables. */
+const doubtsOf = (settings: LoadedSettings) => describeDoubts({ env: {}, settings, hasEngine: () => true, now: 0 });
 
 /** What the start says when it is refused. */
 async function refusal(env: Environment, yaml?: string): Promise<string> {
@@ -161,7 +158,6 @@ describe('a setting', () => {
       dataDir: join(homedir(), '.local/share/parlance'),
       dataDirIsNamed: false,
       baseDir: folder,
-      unsetKeys: [],
       mcpServers: {},
       enginesAreListed: false,
       engines: {
@@ -385,7 +381,7 @@ describe('${NAME} in the file', () => {
     const yaml = 'engines: { a: { use: x, apiKey: "${NOPE}" }, b: { use: x, models: [{ apiKey: "${NOPE}" }] } }';
     const settings = await load({}, yaml);
     expect(settings.engines).toEqual({ a: { use: 'x', apiKey: '' }, b: { use: 'x', models: [{ apiKey: '' }] } });
-    expect(describeDoubts({}, settings)).toEqual([
+    expect(doubtsOf(settings)).toEqual([
       `${file}: engines.a.apiKey: the variable NOPE is not set`,
       `${file}: engines.b.models[0].apiKey: the variable NOPE is not set`,
     ]);
@@ -682,7 +678,7 @@ describe('a provider that is the service itself', () => {
     ['hush-hush', 'API_KEYS: the token'],
     [`${'x'.repeat(20)},hush-hush`, 'API_KEYS: token 2'],
   ])('warns of tokens that can be guessed: %s', async (API_KEYS, place) => {
-    expect(describeDoubts({}, await load({ API_KEYS }))).toEqual([
+    expect(doubtsOf(await load({ API_KEYS }))).toEqual([
       `${place} has fewer than 20 characters and may be guessed; fix: openssl rand -hex 32`,
     ]);
   });

@@ -1,0 +1,89 @@
+/** Describes settings that are valid but probably mistakes, for the start and the doctor. */
+import type { Capability } from '../../engines/contract/index.ts';
+import { didYouMean } from '../../lib/did-you-mean.ts';
+import type { Environment } from '../../lib/proxies.ts';
+import { describeEndingModels } from './ending-models.ts';
+import type { AccessSettings, LoadedSettings } from './load.ts';
+import { ownAddress } from './own-address.ts';
+import { settingsTable, type Settings, type VariableWithEngines } from './table.ts';
+
+interface Situation {
+  readonly env: Environment;
+  readonly settings: LoadedSettings;
+  /** Whether the settings list an engine of the capability. */
+  readonly hasEngine: (capability: Capability) => boolean;
+  /** In milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Returns one line for each setting that is valid but probably a mistake. */
+export function describeDoubts({ env, settings, hasEngine, now }: Situation): string[] {
+  return [
+    ...describeUnknownVariables(env),
+    ...describeIgnoredVariables(settings),
+    ...describeReplacedVariables({ env, settings, hasEngine }),
+    ...(settings.file?.unsetKeys ?? []),
+    ...describeShortTokens(settings),
+    ...describeEndingModels(settings, now),
+  ];
+}
+
+const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
+/** Other programs use this prefix, so only a name similar to a setting is reported. */
+const sharedPrefix = 'OPENAI_';
+
+/** Returns one line for each variable that looks like a setting but is unknown. */
+export function describeUnknownVariables(env: Environment): string[] {
+  const known = ['PARLANCE_CONFIG', ...Object.values(settingsTable).map((row) => row.env)];
+  return Object.keys(env).flatMap((name) => {
+    const isOwn = ownVariable.test(name);
+    if (known.includes(name) || !(isOwn || name.startsWith(sharedPrefix))) return [];
+    const meant = didYouMean(name, known);
+    if (meant === undefined) return isOwn ? [`unknown variable ${name}`] : [];
+    return [`unknown variable ${name}; did you mean ${meant}?`];
+  });
+}
+
+/** Returns a line if OPENAI_BASE_URL is the address of this service. */
+export function describeIgnoredVariables(settings: LoadedSettings): string[] {
+  const { enginesAreListed, sandbox, openaiBaseUrl, openaiApiKey } = settings;
+  const own = openaiBaseUrl === undefined ? undefined : ownAddress(openaiBaseUrl, settings);
+  if (own === undefined || enginesAreListed || sandbox) return [];
+  const names = `OPENAI_BASE_URL${openaiApiKey === undefined ? '' : ' and OPENAI_API_KEY'}`;
+  return [`${names}: ignored, because the URL is that of this service itself (${own})`];
+}
+
+/** Returns one line that names the variables without effect because the file lists the engines. */
+export function describeReplacedVariables(situation: Omit<Situation, 'now'>): string[] {
+  const { env, settings } = situation;
+  const { file, enginesAreListed } = settings;
+  if (!enginesAreListed || file === undefined) return [];
+  const replaced = Object.entries(settingsTable).filter(([name, { env: variable, withEngines, default: usual }]) => {
+    const isSet = (env[variable] ?? '') !== '' && settings[name as keyof Settings] !== usual;
+    return isSet && withEngines && !file.variables.has(variable) && !isRead(withEngines, situation);
+  });
+  if (replaced.length === 0) return [];
+  const names = replaced.map(([, row]) => row.env).join(', ');
+  const instead = replaced.map(([, { env: variable, withEngines }]) => `${variable}: ${withEngines?.instead ?? ''}`);
+  return [`${names}: no effect on the engines that ${file.path} lists; write there instead: ${instead.join('; ')}`];
+}
+
+function isRead({ readBy, unless }: VariableWithEngines, { settings, hasEngine }: Omit<Situation, 'now'>): boolean {
+  if (typeof readBy === 'string') return hasEngine(readBy);
+  const instances = Object.values(settings.engines).flat();
+  return instances.some((instance) => readBy.includes(instance.use) && instance[unless ?? ''] === undefined);
+}
+
+/** Minimum length of a token; shorter tokens may be guessed. */
+const minTokenLength = 20;
+
+/** Returns one line for each token in API_KEYS that is too short. */
+function describeShortTokens({ apiKeys }: AccessSettings): string[] {
+  return apiKeys.flatMap((token, index) => {
+    if (token.length >= minTokenLength) return [];
+    const location = apiKeys.length > 1 ? `API_KEYS: token ${String(index + 1)}` : 'API_KEYS: the token';
+    return [
+      `${location} has fewer than ${String(minTokenLength)} characters and may be guessed; fix: openssl rand -hex 32`,
+    ];
+  });
+}
