@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
 /**
@@ -19,4 +19,10 @@ export function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Returns why this process cannot run the file at `path`; undefined if it can. */
+export function whyNotExecutable(path: string): string | undefined {
+  if (isExecutable(path)) return undefined;
+  return existsSync(path) ? `${path} is not an executable program` : `there is nothing at ${path}`;
 }

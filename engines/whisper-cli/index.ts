@@ -22,7 +22,15 @@ import { featuresOf, languageFor, languagesFor, type Model, toModel, type Usable
 import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
-import { builtProgramPath, findHost, findWhisper, versionOf, type FoundProgram, type Program } from './program.ts';
+import {
+  builtProgramPath,
+  findHost,
+  findWhisper,
+  inspectNamedProgram,
+  namedProgram,
+  versionOf,
+  type Program,
+} from './program.ts';
 import { lackOfTools } from './toolchain.ts';
 import { transcribe } from './transcribe.ts';
 
@@ -55,6 +63,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const hasHost = () => findHost(program(), context.dataDir) !== undefined;
   const { modelOf, ...served } = serveModels(
     withPulled(models, pulled, async (model) => {
+      // Without the program that the settings name, no asset helps, and the availability names the setting.
+      if (inspectNamedProgram(options.program, context))
+        return { ...entryOf(model, true), supports: await featuresOf(model) };
       const needs = [...programs.needed.map(({ id }) => id), ...(model.download === undefined ? [] : [model.download])];
       return { ...entryOf(model, true), needs, supports: await featuresOf(model, hasHost()) };
     }),
@@ -63,6 +74,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
 
   /** The service calls this only if all assets are installed. */
   async function availability(model: Model): Promise<Availability> {
+    const wrong = inspectNamedProgram(options.program, context);
+    if (wrong) return unavailable('program-missing', `${wrong.detail}; ${wrong.fix}.`);
     const file = await model.inspect();
     if (!file.ok) return unavailable('model-file-missing', `${file.detail}.`);
     if (model.vad !== undefined && !existsSync(model.vad))
@@ -129,7 +142,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     },
     assets: groups(),
     inspect: async () => [
-      ...(await inspectProgram(findWhisper(options.program, context), context)),
+      ...(await inspectProgram(options.program, context)),
       ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),
       ...(await Promise.all(models.map(inspectModel))).flat(),
       ...((await activity?.inspect()) ?? []),
@@ -142,7 +155,6 @@ const pulledModel = (name: string, context: EngineContext): Model =>
 
 /** If the settings name whisper-cli, only whisper-host can be built. */
 function programAssets(options: Options, context: EngineContext, program: Cached<string | undefined>) {
-  const isNamed = options.program !== undefined || (context.env.WHISPER_CLI ?? '') !== '';
   const both = ['whisper-cli', 'whisper-host'] as const;
   const programs: readonly Program[] = options.keepLoaded === false ? both.slice(0, 1) : both;
   const lacks = { obstacle: () => obstacleOf(context), changed: () => program.forget() };
@@ -155,7 +167,9 @@ function programAssets(options: Options, context: EngineContext, program: Cached
   const hasHost = () => findHost(program(), context.dataDir) !== undefined;
   if (isInstalled() && hasHost()) void removeUnfinishedBuild(context.dataDir).catch((err: unknown) => context.log.warn({ err }, 'an unfinished build could not be removed')); // prettier-ignore
   return {
-    needed: isNamed ? [] : [asset('whisper-cli', { title: 'whisper.cpp', isReady: isInstalled }, programs)],
+    needed: namedProgram(options.program, context)
+      ? []
+      : [asset('whisper-cli', { title: 'whisper.cpp', isReady: isInstalled }, programs)],
     // whisper-host is not built automatically: transcription works without it.
     extras: programs.slice(1).map((id) => asset(id, { title: 'whisper-host', isReady: hasHost }, [id])),
   };
@@ -179,9 +193,11 @@ function packageProblem(): string | undefined {
 }
 
 /** Assets that can be installed are not findings: the service lists them itself. */
-async function inspectProgram(program: FoundProgram | undefined, context: EngineContext): Promise<Finding[]> {
+async function inspectProgram(option: string | undefined, context: EngineContext): Promise<Finding[]> {
   const what = 'whisper-cli';
-  const problem = packageProblem();
+  const wrong = inspectNamedProgram(option, context);
+  if (wrong) return [wrong];
+  const [program, problem] = [findWhisper(option, context), packageProblem()];
   if (program === undefined) return problem === undefined ? [] : [{ what, ok: false, detail: problem }];
   const facts = [await versionOf(program.path, context), program.path, program.source, problem];
   return [{ what, ok: true, detail: facts.filter((fact) => fact !== undefined).join(', ') }];

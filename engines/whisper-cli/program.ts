@@ -1,7 +1,7 @@
 /** Finds the whisper-cli program and its version. */
 import { dirname, join } from 'node:path';
-import type { EngineContext } from '../contract/index.ts';
-import { findExecutable, isExecutable } from '../../lib/find-executable.ts';
+import type { EngineContext, Finding } from '../contract/index.ts';
+import { findExecutable, isExecutable, whyNotExecutable } from '../../lib/find-executable.ts';
 import { packagedWhisper } from './packaged.ts';
 
 /** The programs that can be built: whisper.cpp's own, and whisper-host, which keeps a model loaded (host/). */
@@ -22,18 +22,34 @@ export interface FoundProgram {
  * Searches the settings, WHISPER_CLI, the package for this platform, PATH, and the program built by `npm run setup`.
  */
 export function findWhisper(named: string | undefined, context: EngineContext): FoundProgram | undefined {
-  const { env, dataDir, resolve } = context;
-  const path = named ?? env.WHISPER_CLI;
-  if (path !== undefined && path !== '') {
-    const source = named === undefined ? 'from WHISPER_CLI' : 'from the settings';
-    return isExecutable(resolve(path)) ? { path: resolve(path), source } : undefined;
-  }
+  const { env, dataDir } = context;
+  const program = namedProgram(named, context);
+  if (program)
+    return isExecutable(program.path) ? { path: program.path, source: `from ${program.setting}` } : undefined;
   const packaged = packagedWhisper();
   if (packaged && 'program' in packaged) return { path: packaged.program, source: 'from its package' };
   const found = findExecutable('whisper-cli', env.PATH ?? '');
   if (found !== undefined) return { path: found, source: 'from PATH' };
   const built = builtProgramPath(dataDir);
   return isExecutable(built) ? { path: built, source: 'built on this machine' } : undefined;
+}
+
+/** The program that the settings name; there is no fallback for it. */
+export function namedProgram(option: string | undefined, { env, resolve }: EngineContext) {
+  const path = option ?? env.WHISPER_CLI;
+  if (path === undefined || path === '') return undefined;
+  return { path: resolve(path), setting: option === undefined ? 'WHISPER_CLI' : 'program' };
+}
+
+/** Returns a finding if the program that the settings name cannot be used. */
+export function inspectNamedProgram(option: string | undefined, context: EngineContext): Finding | undefined {
+  const named = namedProgram(option, context);
+  if (named === undefined) return undefined;
+  const { path, setting } = named;
+  const problem = whyNotExecutable(path);
+  if (problem === undefined) return undefined;
+  const fix = 'set it to the path of whisper-cli, or remove it';
+  return { what: 'whisper-cli', ok: false, detail: `${setting}: ${problem}`, fix };
 }
 
 /** Finds whisper-host: next to whisper-cli, or built by `npm run setup`. */

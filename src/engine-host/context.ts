@@ -9,7 +9,7 @@ import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
-import { findExecutable } from '../../lib/find-executable.ts';
+import { findExecutable, whyNotExecutable } from '../../lib/find-executable.ts';
 import { runProgram } from '../system/child-process/child.ts';
 import { streamProgram } from '../system/child-process/stream-program.ts';
 import type { Metrics, QueueState } from '../metrics/metrics.ts';
@@ -149,6 +149,7 @@ function withHeaders(fetch: EngineContext['fetch'], viaId: string): EngineContex
 export function findFfmpeg({ ffmpeg, baseDir }: LoadedSettings, env: Environment): string | undefined {
   if (ffmpeg === undefined) return findExecutable('ffmpeg', env.PATH);
   const path = resolve(baseDir, ffmpeg);
-  if (findExecutable(path) === undefined) throw new SettingsError(`FFMPEG: ${path} is not an executable program`);
+  const problem = whyNotExecutable(path);
+  if (problem !== undefined) throw new SettingsError(`FFMPEG: ${problem}; set it to the path of ffmpeg, or remove it`);
   return path;
 }
