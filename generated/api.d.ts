@@ -570,6 +570,11 @@ export type components = {
             data: components["schemas"]["ModelEntry"][];
             /** @description The model used if a request has no `model`; null if there is none. */
             default: components["schemas"]["ModelId"] | null;
+            /**
+             * @description Why engines list no models, for example because the provider rejected its API key, and how to fix it. Absent if every
+             *     engine has listed its models.
+             */
+            reason?: string;
         };
         /** @description A component that can be installed on this machine: a program, a runtime, a model, or a group of them. */
         Preparation: {
@@ -736,6 +741,8 @@ export type components = {
             data: components["schemas"]["SpeechModelEntry"][];
             /** @description The model used if a request has no `model`; null if there is none. */
             default: components["schemas"]["ModelId"] | null;
+            /** @description Why engines list no models, as in `GET /models`. */
+            reason?: string;
         };
         /**
          * @example {

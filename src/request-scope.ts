@@ -60,6 +60,8 @@ export interface RequestScope {
   readonly trace?: Trace;
   /** The address until the request is authenticated. Authentication creates a new scope. */
   readonly caller: string;
+  /** True for callers on this machine of a service that is open to them alone, and for the commands. */
+  readonly isOperator?: boolean;
   /** Absent in open mode and for operations without authentication. */
   readonly key?: Key;
   /** Charges the budget of the key; undefined if the key has no budget for this operation. */
@@ -88,6 +90,11 @@ export function currentScope(): RequestScope | undefined {
 /** The caller of the current request; "" outside of requests, such as at startup. */
 export function currentCaller(): string {
   return scopes.getStore()?.caller ?? '';
+}
+
+/** Whether the current request is one of the operator; false outside of requests. */
+export function isForOperator(): boolean {
+  return scopes.getStore()?.isOperator === true;
 }
 
 /** The API key of the current request; undefined in open mode and outside of a request: everything is permitted. */

@@ -28,7 +28,7 @@ import { listenForMetrics } from './http/connection/metrics-listener.ts';
 import { alive, createReadyProbe, type ReadyProbe } from './http/probes.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { openKeyRing } from './keys/key-ring.ts';
-import { createPreparingRule } from './keys/preparing.ts';
+import { createPreparingRule, servesThisMachineOnly } from './keys/preparing.ts';
 import { createLimits } from './limits/limits.ts';
 import { createMinuteCounter } from './limits/minutes.ts';
 import { createConcurrencySlots } from './limits/concurrency.ts';
@@ -296,6 +296,7 @@ async function buildApp(
     page: settings.page ? loadPage() : new Map(),
     publicUrl: settings.publicUrl,
     trustProxy: settings.trustProxy,
+    servesThisMachineOnly: servesThisMachineOnly(settings),
     viaId: engines.viaId,
     log,
     temporaryDirectory: () => workspace.accountedDirectory('request'),

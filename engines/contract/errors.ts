@@ -34,24 +34,32 @@ const brand = Symbol.for('parlance.engine-error');
 
 /**
  * A failure of an engine. Clients receive the message, up to 4,096 characters; put private details into `cause`, which
- * is only logged.
+ * is only logged. `forOperator` is for the operator: in the terminal, and in the answers of a service that is open to
+ * its own machine only.
  */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly code: EngineErrorCode;
   /** Seconds that the client should wait before a retry; undefined if unknown. */
   readonly retryAfter: number | undefined;
+  /** Sentences that follow the message: addresses, settings, and what a provider said, without secrets. */
+  readonly forOperator: string | undefined;
   readonly [brand] = true;
 
   /** `publicMessage`: one sentence for the client. `cause`: for the log only. `retryAfter`: seconds. */
   constructor(
     code: EngineErrorCode,
     publicMessage: string,
-    { cause, retryAfter }: { cause?: unknown; retryAfter?: number } = {},
+    {
+      cause,
+      retryAfter,
+      forOperator,
+    }: { cause?: unknown; retryAfter?: number | undefined; forOperator?: string | undefined } = {},
   ) {
     super(publicMessage, { cause });
     this.code = code;
     this.retryAfter = retryAfter;
+    this.forOperator = forOperator;
   }
 
   /** Checks the brand, not the class: an engine from another package has its own copy of this file. */

@@ -101,6 +101,8 @@ export interface Availability {
   readonly code: AvailabilityCode;
   /** One sentence for users: what is missing and how to fix it. */
   readonly reason: string;
+  /** Sentences that follow `reason` for the operator, as those of an `EngineError`. */
+  readonly forOperator?: string | undefined;
   /** With the code `preparing`: how much is done, from 0 to 1. Absent if unknown. */
   readonly progress?: number;
 }

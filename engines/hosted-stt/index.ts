@@ -2,6 +2,7 @@
 import { EngineError, defineEngine, type EngineContext, type TranscriptionEngine } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { entryOf, fixedModels, serveModels } from '../lib/serve-models.ts';
+import { isLocal } from '../lib/provider/options.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { toModel } from './models.ts';
@@ -20,12 +21,12 @@ export default defineEngine<'transcription', Options>({
 });
 
 function createHosted(options: Options, context: EngineContext): TranscriptionEngine {
-  const { timeout = defaultTimeout, local = false, path = defaultPath } = options;
+  const { timeout = defaultTimeout, path = defaultPath } = options;
   const models = options.models.map(toModel);
   const provider = createProvider(options, context);
   const queue = context.queue({ slots: context.cores, waiting: 1024 });
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => ({ ...entryOf(model, local), supports: model.supports() })),
+    fixedModels(models, (model) => ({ ...entryOf(model, isLocal(options)), supports: model.supports() })),
     ({ id }) => provider.availability(id),
   );
   const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);

@@ -1,6 +1,5 @@
 /** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
 import { defineEngine, type ChatCall, type ChatEngine, type EngineContext, type Finding } from '../contract/index.ts';
-import { isLoopback } from '../../lib/loopback.ts';
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
@@ -33,7 +32,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const provider = createProvider(options, context);
   const canList = discover && options.apiKey !== '';
   const discovery = canList
-    ? startDiscovery({ provider, filter, isLoopback: isLoopback(new URL(options.baseUrl).hostname), context })
+    ? startDiscovery({ provider, filter, isOnlySource: options.models === undefined, context })
     : undefined;
   const catalogue = createCatalogue(options, discovery);
   const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
@@ -53,7 +52,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
     inspect: async () => {
       const { instance } = context;
       if (discovery === undefined) return [await inspectProvider(options, instance, provider, refuseParlance)];
-      return [await inspectList(describeProvider(options, instance), discovery, options)];
+      return [await inspectList(describeProvider(options, instance), discovery)];
     },
     async [Symbol.asyncDispose]() {
       discovery?.[Symbol.dispose]();
@@ -63,11 +62,11 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
 }
 
 /** With discovery, doctor checks that the provider lists its models. */
-async function inspectList(finding: Finding, discovery: Discovery, options: Options): Promise<Finding> {
+async function inspectList(finding: Finding, discovery: Discovery): Promise<Finding> {
   try {
     const ids = await discovery.fetch();
     return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
   } catch (error) {
-    return await describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error, options);
+    return describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error);
   }
 }

@@ -2,6 +2,7 @@
 import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
+import { isLocal } from '../lib/provider/options.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
 import { takesTools, type RequestVariant } from './request-variant.ts';
 
@@ -29,7 +30,10 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
   const discovered = new Map<string, Model>();
   /** A listed model that has not been called yet. */
   const defaults = toModel({ id: '' }, options, true);
-  const { local = false } = options;
+  const local = isLocal(options);
+  /** Ollama on this machine passes the calls of cloud models on, unless the settings vouch for it. */
+  const isOfCloud = (remoteId: string) =>
+    options.local === undefined && (cloudName.test(remoteId) || discovery?.remoteIds().has(remoteId) === true);
 
   function listed(): readonly string[] {
     return (discovery?.ids() ?? []).filter((id) => !written.has(id) && !writtenRemoteIds.has(id));
@@ -40,12 +44,15 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
       // Answers from memory, except that it briefly waits for the provider's first list.
       await discovery?.refresh();
       const named = all.map((model) => ({
-        ...entryOf(model, local),
+        ...entryOf(model, local && !isOfCloud(model.remoteId)),
         supports: [...supportsOf(model.variant), ...model.listed],
       }));
-      const found = listed().map((id) => {
+      const ids = listed();
+      const failure = discovery?.failure();
+      if (named.length === 0 && ids.length === 0 && failure !== undefined) throw failure;
+      const found = ids.map((id) => {
         const { variant } = discovered.get(id) ?? defaults;
-        return { id, local, discovered: true, supports: supportsOf(variant) };
+        return { id, local: local && !isOfCloud(id), discovered: true, supports: supportsOf(variant) };
       });
       return [...named, ...found];
     },
@@ -58,6 +65,9 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
     },
   };
 }
+
+/** Names of Ollama's cloud models, such as gpt-oss:120b-cloud and qwen3-coder:cloud. */
+const cloudName = /[:-]cloud$/i;
 
 function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolean): Model {
   const { id, name, remoteId = id, supports: features = [] } = own;

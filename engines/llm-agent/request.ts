@@ -9,7 +9,8 @@ import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
 import { notSupported } from './caller-tools.ts';
-import { badResponse } from '../lib/provider/failures.ts';
+import { badResponse, readRefusal } from '../lib/provider/failures.ts';
+import { saidBy } from '../lib/provider/redact.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 
@@ -86,8 +87,8 @@ async function* streamRound(
     if (value === undefined) {
       throw badResponse('The provider sent something that is not a JSON object.', provider.outline(data));
     }
-    if (name === 'error') throw errorInside(value, provider.outline);
-    throwIfError(value, provider.outline);
+    if (name === 'error') throw errorInside(value, provider);
+    throwIfError(value, provider);
     return whole ? reader.takeWhole(value) : reader.take(value);
   }
 
@@ -142,13 +143,17 @@ async function send(
  * For errors inside a response with status 200. Throws for `{error}`, with or without other fields, and for the error
  * event types of /responses.
  */
-function throwIfError(event: JsonObject, outline: (text: string) => string): void {
+function throwIfError(event: JsonObject, provider: Redacting): void {
   const { error, type } = event;
   const isError = isObject(error) || (typeof error === 'string' && error !== '');
-  if (isError || type === 'error' || type === 'response.failed') throw errorInside(event, outline);
+  if (isError || type === 'error' || type === 'response.failed') throw errorInside(event, provider);
 }
 
-function errorInside(event: JsonObject, outline: (text: string) => string): EngineError {
+type Redacting = Pick<Provider, 'outline' | 'redact'>;
+
+function errorInside(event: JsonObject, { outline, redact }: Redacting): EngineError {
   const cause = new Error(`error inside the response: ${outline(JSON.stringify(event))}`);
-  return new EngineError('provider-error', 'The provider failed during its response.', { cause });
+  const { response = event } = event;
+  const forOperator = saidBy(readRefusal(200, JSON.stringify(response), undefined), redact);
+  return new EngineError('provider-error', 'The provider failed during its response.', { cause, forOperator });
 }

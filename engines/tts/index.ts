@@ -1,6 +1,7 @@
 /** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text leaves this machine. */
 import { defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { serveModels } from '../lib/serve-models.ts';
+import { isLocal } from '../lib/provider/options.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { apis } from './apis.ts';
@@ -21,7 +22,7 @@ export default defineEngine<'speech', Options>({
 });
 
 function createTts(options: Options, context: EngineContext): SpeechEngine {
-  const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, local = false } = options;
+  const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout } = options;
   const api = apis[options.api ?? 'openai'];
   const { path = api.path } = options;
   const provider = createProvider(options, context);
@@ -35,7 +36,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
       find: (id) => models.find((model) => model.id === id),
       async entries() {
         await remote?.refresh();
-        return models.map(({ entry }) => ({ ...entry(), local }));
+        return models.map(({ entry }) => ({ ...entry(), local: isLocal(options) }));
       },
     },
     ({ id }) => provider.availability(id),

@@ -10,7 +10,7 @@ import type { Capability, Finding } from '../../engines/contract/index.ts';
 import type { GroupStatus } from '../engine-host/assets/assets.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import { describeFailure } from './startup-summary.ts';
+import { describeFailure, entriesForOperator, isWorking } from './startup-summary.ts';
 import { measureJobs } from '../jobs/directory.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
@@ -18,7 +18,6 @@ import { megabytes } from '../../lib/megabytes.ts';
 import { type MemoryBudget } from '../engine-host/resident/memory-plan.ts';
 import { runProgram } from '../system/child-process/child.ts';
 import type { FleetInspection } from '../fleet/inspect.ts';
-import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
 import { readFleet } from '../settings/fleet.ts';
 import { describeDoubts } from '../settings/doubts.ts';
 import { loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
@@ -210,9 +209,7 @@ async function judge(registry: Registry, settings: LoadedSettings): Promise<bool
 }
 
 async function workingModels(registry: Registry, capability: Capability): Promise<string[]> {
-  const { models } = await listModels(registry, capability);
-  const entries = await Promise.all(models.map((model) => toEntry(model)));
-  return entries.filter(({ available, code }) => available && code !== 'upstream-unreachable').map(({ id }) => id);
+  return (await entriesForOperator(registry, capability)).filter(isWorking).map(({ id }) => id);
 }
 
 /** Without a list of engines, chat and speech are optional unless a setting names their model. */

@@ -1,11 +1,13 @@
 /** Summarizes what works and what does not, for the operator: one line for each capability. */
-import type { Capability } from '../../engines/contract/index.ts';
+import { EngineError, type Capability } from '../../engines/contract/index.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import { commandLine } from '../../lib/setup-command.ts';
 import { capabilities } from '../engine-host/registry/load-definition.ts';
 import type { EngineFailure } from '../engine-host/registry/served-models.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/registry/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
+import { textFor } from '../contract/problems.ts';
+import { runInScope } from '../request-scope.ts';
 import type { Service } from '../service.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import type { RunningWorker } from '../start-worker.ts';
@@ -45,12 +47,11 @@ const namesShown = 3;
 
 /** Lists the working models; without any, the reason and the command that fixes it. */
 async function describeCapability(registry: Registry, capability: Capability, paint: Paint): Promise<string> {
-  const { models } = await listModels(registry, capability);
-  const entries = await Promise.all(models.map((model) => toEntry(model)));
+  const entries = await entriesForOperator(registry, capability);
   const { instances, failures } = registry.of(capability); // includes the failures of the calls before
-  const working = entries.filter(({ available }) => available).map(({ id }) => id);
+  const working = entries.filter(isWorking).map(({ id }) => id);
   const isFailing = (instance: string) => failures.some((failure) => failure.instance === instance);
-  const idle = entries.filter(({ available, engine }) => !available && !isFailing(engine));
+  const idle = entries.filter((entry) => !isWorking(entry) && !isFailing(entry.engine));
   const others = [...failures.map(describeFailure), ...idle.map(({ id, reason }) => `${id}: ${reason}`)];
   const missing = visible(onOneLine(summarize(others)));
   if (working.length > 0) {
@@ -59,7 +60,22 @@ async function describeCapability(registry: Registry, capability: Capability, pa
   }
   const isComing = entries.some(({ code }) => code === 'preparing');
   const verdict = isComing ? 'not yet' : 'does not work';
-  return `${paint('yellow', verdict)}: ${missing === '' ? visible(nothing(capability, instances)) : missing}`;
+  return `${paint('yellow', verdict)}: ${missing === '' ? visible(nothing(instances)) : missing}`;
+}
+
+type Entry = Awaited<ReturnType<typeof toEntry>>;
+
+/** The entries of the listing, with the reasons that the operator reads. */
+export function entriesForOperator(registry: Registry, capability: Capability): Promise<readonly Entry[]> {
+  return runInScope({ caller: '', isOperator: true }, async () => {
+    const { models } = await listModels(registry, capability);
+    return Promise.all(models.map((model) => toEntry(model)));
+  });
+}
+
+/** False also for a provider that did not answer the last call, although a request would try it again. */
+export function isWorking({ available, code }: Entry): boolean {
+  return available && code !== 'upstream-unreachable';
 }
 
 /** Returns the first reason. The doctor shows all of them. */
@@ -70,10 +86,11 @@ function summarize([first = '', ...more]: readonly string[]): string {
 const onOneLine = (text: string) => text.replaceAll('\n', ' ');
 
 /** Describes a failure for the terminal and the doctor. */
-export function describeFailure({ instance, finding: { what, detail } }: EngineFailure): string {
-  return `the engine ${instance} fails at ${what}: ${detail}`;
+export function describeFailure({ instance, what, error }: EngineFailure): string {
+  if (EngineError.is(error)) return `${instance}: ${textFor({ isOperator: true }, error.message, error.forOperator)}`;
+  return `the engine ${instance} fails at ${what}: ${error.message}`;
 }
 
-function nothing(capability: Capability, instances: readonly string[]): string {
-  return instances.length === 0 ? 'no engine is configured' : `no model now: ${noModelHint(capability, instances)}`;
+function nothing(instances: readonly string[]): string {
+  return instances.length === 0 ? 'no engine is configured' : `no model now: ${noModelHint(instances)}`;
 }

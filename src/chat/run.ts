@@ -5,6 +5,7 @@ import { currentUsage } from '../request-scope.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
 import { requireAvailable } from '../engine-host/registry/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
@@ -16,6 +17,7 @@ import { createWholeCharacters } from './whole-characters.ts';
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
 
 interface RunServices {
+  readonly registry: Registry;
   readonly tools: Toolbox;
   readonly metrics?: Metrics | undefined;
 }
@@ -47,7 +49,7 @@ export async function startRun<Event>(
   services: RunServices,
   plan: RunPlan<Event>,
 ): Promise<AsyncGenerator<Event, void, undefined>> {
-  await requireAvailable(plan.model);
+  await requireAvailable(plan.model, services.registry.of('chat'));
   const usage = currentUsage();
   if (usage) usage.model = plan.model.id;
   const scope = linkedSignal(request.signal);

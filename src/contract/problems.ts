@@ -136,9 +136,23 @@ export interface ProblemAnswer extends AnyAnswer {
   readonly body: Problem;
 }
 
+/**
+ * The sentences of an engine for the caller, who reads those for the operator only in the terminal or in a service that
+ * is open to its own machine alone.
+ */
+export function textFor({ isOperator }: Reader, text: string, forOperator?: string): string {
+  return isOperator === true && forOperator !== undefined ? `${text} ${forOperator}` : text;
+}
+
+/** Who reads an answer. */
+export interface Reader {
+  readonly isOperator?: boolean | undefined;
+}
+
 /** Returns the problem document for any thrown value. Errors not meant for clients become a bare 500. */
-export function problemAnswer(error: unknown, requestId: string): ProblemAnswer {
-  const { code, message: detail, errors, headers: own, violatedPolicies } = toProblem(error);
+export function problemAnswer(error: unknown, requestId: string, reader: Reader = {}): ProblemAnswer {
+  const { code, message, errors, headers: own, violatedPolicies } = toProblem(error);
+  const detail = EngineError.is(error) ? textFor(reader, message, error.forOperator) : message;
   const headers = { ...retryAfter(code), ...own };
   const { status, title } = problems[code];
   const type = `urn:parlance:problem:${code}`;

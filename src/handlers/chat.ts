@@ -2,7 +2,7 @@ import type { ChatCall } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { createChatEvents, isFromProvider, type ChatEvent } from '../chat/events.ts';
 import { startRun, type RunPlan } from '../chat/run.ts';
-import { chooseModel, listModels, toEntry } from '../engine-host/registry/model-selection.ts';
+import { chooseModel, listModels, toEntry, toList } from '../engine-host/registry/model-selection.ts';
 import { answer, type Handler, type OperationRequest, type Schemas } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 
@@ -66,7 +66,7 @@ function toCall({ messages, temperature, max_tokens, top_p }: Schemas['ChatReque
 }
 
 export const listChatModels: Handler<'listChatModels', Services> = async (_request, { registry }) => {
-  const { models, default: defaultModel } = await listModels(registry, 'chat');
-  const data = await Promise.all(models.map((model) => toEntry(model)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
+  const listing = await listModels(registry, 'chat');
+  const data = await Promise.all(listing.models.map((model) => toEntry(model)));
+  return answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) });
 };

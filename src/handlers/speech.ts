@@ -1,6 +1,6 @@
 import type { Clip } from '../clips/clip.ts';
 import type { ByteRange } from '../clips/spool.ts';
-import { listModels, toEntry } from '../engine-host/registry/model-selection.ts';
+import { listModels, toEntry, toList } from '../engine-host/registry/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { syntheticHeader, type Audio } from '../contract/audio.ts';
@@ -45,15 +45,15 @@ export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ 
 };
 
 export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry, speakers }) => {
-  const { models, default: defaultModel } = await listModels(registry, 'speech');
+  const listing = await listModels(registry, 'speech');
   const data = await Promise.all(
-    models.map(async (model) => ({
+    listing.models.map(async (model) => ({
       ...(await toEntry(model)),
       voices: (model.entry.voices ?? []).map(({ id, name, language }) => ({ id, name, language })),
       default_voice: (await speakers.defaultVoiceOf(model)) ?? null,
     })),
   );
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultModel?.id ?? null } });
+  return answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) });
 };
 
 /**

@@ -1,6 +1,6 @@
 import type { Availability } from '../../engines/contract/index.ts';
 import { availabilityOf } from '../engine-host/registry/served-models.ts';
-import { defaultModel, listModels, toAvailability, toEntry } from '../engine-host/registry/model-selection.ts';
+import { defaultModel, listModels, toAvailability, toEntry, toList } from '../engine-host/registry/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -104,7 +104,9 @@ export const listTranscriptionModels: Handler<'listTranscriptionModels', Service
   _request,
   { registry, transcribeEnabled },
 ) => {
-  const { models, default: defaultEntry } = await listModels(registry, 'transcription');
-  const data = await Promise.all(models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)));
-  return answer({ status: 200, mediaType: 'application/json', body: { data, default: defaultEntry?.id ?? null } });
+  const listing = await listModels(registry, 'transcription');
+  const data = await Promise.all(
+    listing.models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)),
+  );
+  return answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) });
 };

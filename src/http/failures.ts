@@ -43,7 +43,7 @@ export function encodedFailureOf(
 function logged(error: unknown, request: IncomingRequest): { reason: unknown; problem: ProblemAnswer } {
   const reason = failureReason(error, request);
   if (reason instanceof ClientDisconnected) throw reason;
-  const problem = problemAnswer(reason, request.id);
+  const problem = problemAnswer(reason, request.id, request.scope);
   logFailure(problem, error, request);
   return { reason, problem };
 }

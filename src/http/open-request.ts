@@ -5,6 +5,7 @@ import { isIP, type Socket } from 'node:net';
 import type { Logger } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
 import { type Linked, LinkedList } from '../../lib/linked-list.ts';
+import { isLoopback } from '../../lib/loopback.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
 import { linger, onBroken } from './body/receive.ts';
@@ -23,6 +24,8 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly apiFor: (target: string) => Api;
   /** TRUST_PROXY. */
   readonly trustProxy: number;
+  /** Whether callers on loopback are the operator. */
+  readonly servesThisMachineOnly: boolean;
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
   readonly metrics?: Metrics | undefined;
@@ -49,13 +52,16 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: LinkedList<InFlight>,
 ): IncomingRequest {
-  const { log, apiFor, trustProxy, metrics } = options;
+  const { log, apiFor, trustProxy, servesThisMachineOnly, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
   const id = randomUUID();
   const { traceparent, tracestate } = req.headers;
+  const address = clientAddress(req, trustProxy);
+  const caller = callerOfAddress(address);
   const scope: RequestScope = {
-    caller: callerOfAddress(clientAddress(req, trustProxy)),
+    caller,
+    isOperator: servesThisMachineOnly && (isLoopback(caller) || address === '::1'),
     id,
     trace: openTrace(id, traceparent, tracestate),
     usage: {},

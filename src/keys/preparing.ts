@@ -1,4 +1,7 @@
-/** Decides who may start and stop preparations over HTTP, because they use disk, network and CPU of this machine. */
+/**
+ * Decides who may start and stop preparations over HTTP, because they use disk, network and CPU of this machine, and
+ * whose requests are those of the operator.
+ */
 import { isLoopback } from '../../lib/loopback.ts';
 import { requiresKeys, type LoadedSettings } from '../settings/load.ts';
 import type { RequestSource } from '../contract/operations.ts';
@@ -10,10 +13,16 @@ export type RefusePreparing = (source: RequestSource, operation: PreparingOperat
 
 type PreparingOperation = 'startPreparation' | 'stopPreparation';
 
-type PreparingSettings = Pick<
+type ExposureSettings = Pick<
   LoadedSettings,
-  'prepare' | 'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'trustProxy'
+  'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'trustProxy'
 >;
+type PreparingSettings = ExposureSettings & Pick<LoadedSettings, 'prepare'>;
+
+/** Whether requests from loopback are those of the operator: the service has no keys and serves this machine alone. */
+export function servesThisMachineOnly(settings: ExposureSettings): boolean {
+  return !requiresKeys(settings) && beyondThisMachine(settings) === undefined;
+}
 
 export function createPreparingRule(settings: PreparingSettings): RefusePreparing {
   if (!settings.prepare) return () => 'Preparations over HTTP are off (PREPARE=off).';
@@ -31,7 +40,7 @@ const remedy = 'use the command, or an API key of API_KEYS_FILE that lists start
 const withoutPermission = 'The API key may not use startPreparation; only a key that lists it in API_KEYS_FILE may.';
 
 /** Returns the setting that opens the service to other machines; undefined if there is none. */
-function beyondThisMachine({ host, allowOpen, trustProxy }: PreparingSettings): string | undefined {
+function beyondThisMachine({ host, allowOpen, trustProxy }: ExposureSettings): string | undefined {
   if (!isLoopback(host)) return 'HOST beyond loopback';
   if (allowOpen) return 'ALLOW_OPEN';
   return trustProxy > 0 ? 'TRUST_PROXY' : undefined;

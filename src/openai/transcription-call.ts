@@ -25,7 +25,7 @@ function expectedModel(services: Services, named: string | undefined) {
 export async function openCall(requested: RequestedTranscription, services: Services) {
   const model = await resolveModel(services, 'transcription', requested.model);
   const { ignored, ...options } = toCallOptions(model, requested);
-  await requireAvailable(model);
+  await requireAvailable(model, services.registry.of('transcription'));
   return { model, options, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } };
 }
 

@@ -47,6 +47,8 @@ export interface LoadedSettings extends Settings {
   readonly engines: EngineInstances;
   /** True if the file lists the engines: all of them are then required. The default engines are optional. */
   readonly enginesAreListed: boolean;
+  /** The default engines for servers that may run on this machine, such as Ollama. */
+  readonly lookedFor: readonly string[];
   /** MCP servers by name. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
   /** Model ids by the names that apps send under /v1. */
@@ -98,6 +100,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     dataDirIsNamed: settings.dataDir !== undefined,
     ...(settings.apiKeysFile !== undefined && { apiKeysFile: resolve(file.dir, settings.apiKeysFile) }),
     enginesAreListed: settings.engines !== undefined,
+    lookedFor: settings.engines === undefined ? Object.keys(chatServers) : [],
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
     mcpServers: settings.mcpServers ?? {},
     compatAliases: settings.compatAliases ?? {},

@@ -98,7 +98,7 @@ export async function createSpeechModelSelector({
       const isFree = named == null && !registry.of('speech').isNamed;
       const chosen = voice == null || !isFree ? preferred : await withVoice(preferred, ({ id }) => id === voice);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
-      await requireAvailable(chosen);
+      await requireAvailable(chosen, registry.of('speech'));
       const chosenVoice = voice ?? (await configuredVoiceOf(chosen));
       const forLanguage = (requested: string | undefined) =>
         chosenVoice !== undefined || requested === undefined || !isFree

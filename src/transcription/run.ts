@@ -52,7 +52,7 @@ export async function chooseTranscriptionModel(
 ): Promise<ServedModel<'transcription'>> {
   const model = await chooseModel(registry, 'transcription', named);
   requireFeatures(model, features);
-  await requireAvailable(model);
+  await requireAvailable(model, registry.of('transcription'));
   return model;
 }
 

@@ -43,6 +43,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
     heartbeatMs: 1_000,
     page: new Map(),
     trustProxy: 0,
+    servesThisMachineOnly: false,
     viaId: 'a service',
     temporaryDirectory: () => Promise.reject(new Error('no directory')),
     ending: new AbortController().signal,

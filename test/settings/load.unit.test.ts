@@ -160,6 +160,7 @@ describe('a setting', () => {
       baseDir: folder,
       mcpServers: {},
       enginesAreListed: false,
+      lookedFor: ['ollama', 'llama-cpp'],
       engines: {
         local: {
           use: 'whisper-cli',

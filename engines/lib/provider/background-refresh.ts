@@ -1,7 +1,10 @@
 /** A list of a provider: fetched in the background, served from memory. */
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
+import { addressOf, isClosedEarly } from './connection-failures.ts';
+import { schemeError } from './failures.ts';
 import type { Provider, ProviderRequest } from './provider.ts';
+import { speaksTls } from './speaks-tls.ts';
 import { readText } from './transport.ts';
 
 const listTimeoutMs = 5_000;
@@ -19,10 +22,21 @@ export async function fetchList(
   request: Pick<ProviderRequest, 'path' | 'explain'>,
   ...signals: readonly AbortSignal[]
 ): Promise<string> {
-  const late = () => new EngineError('provider-timeout', 'Timeout: the provider did not list its models.');
+  const forOperator = `${addressOf(provider.baseUrl)} did not answer within ${listTimeoutMs / 1_000} s. Check the base URL.`;
+  const late = () =>
+    new EngineError('provider-timeout', 'Timeout: the provider did not list its models.', { forOperator });
   using timeout = startTimeout(listTimeoutMs, late, ...signals);
-  const answer = await provider.send({ ...request, method: 'GET', retry: false }, timeout.signal);
-  return await readText(answer, maxListBytes, timeout.signal);
+  try {
+    const answer = await provider.send({ ...request, method: 'GET', retry: false }, timeout.signal);
+    return await readText(answer, maxListBytes, timeout.signal);
+  } catch (error) {
+    throw (await expectsTls(error, provider)) ? schemeError('https', provider.baseUrl, error) : error;
+  }
+}
+
+/** Whether a TLS server closed the connection because the base URL begins with http:. */
+async function expectsTls(error: unknown, { baseUrl }: Provider): Promise<boolean> {
+  return EngineError.is(error) && isClosedEarly(error) && baseUrl.startsWith('http:') && (await speaksTls(baseUrl));
 }
 
 export interface BackgroundRefreshOptions {

@@ -1,6 +1,9 @@
-/** Maps a provider's error response to our problem codes. The provider's own text is only logged. */
+/**
+ * Maps a provider's error response to our problem codes. The provider's own text is only logged, and told to the
+ * operator.
+ */
 import { EngineError, type EngineErrorCode } from '../../contract/index.ts';
-import { isObject } from '../../../lib/json.ts';
+import { isObject, textOf } from '../../../lib/json.ts';
 
 /** An error response, as the provider sent it. */
 export interface Refusal {
@@ -30,9 +33,10 @@ export function readRefusal(status: number, text: string, retryAfter: number | u
     const value = isObject(error) ? error[name] : undefined;
     return typeof value === 'string' ? value : '';
   };
-  const message = field('message');
+  const { error: ownError, detail } = isObject(parsed) ? parsed : {};
+  const message = [field('message'), textOf(ownError), textOf(detail)].find((one) => one !== '') ?? text;
   return {
-    ...{ status, text, message: message === '' ? text : message },
+    ...{ status, text, message },
     complaint: parsed === undefined ? text : JSON.stringify(parsed, withoutEchoes),
     ...{ code: field('code'), type: field('type'), param: field('param'), retryAfter },
     isBare: !isObject(parsed),
@@ -78,12 +82,16 @@ const patterns = {
 const expectsTls =
   /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|plain HTTP to an SSL-enabled/;
 
-/** Creates the failure of a base URL that needs the other scheme, `scheme`. */
-export function schemeError(scheme: 'http' | 'https', cause?: unknown): EngineError {
-  const found = scheme === 'http' ? 'does not speak TLS' : 'speaks TLS only';
-  return new EngineError('provider-misconfigured', `The provider ${found}: its baseUrl must begin with ${scheme}:`, {
-    cause,
-  });
+/** A base URL that needs the other scheme. */
+export class SchemeError extends EngineError {}
+
+/** `scheme` is the one that `url` needs. */
+export function schemeError(scheme: 'http' | 'https', url: string, cause?: unknown): EngineError {
+  const spoken = scheme === 'http' ? 'HTTP, not TLS' : 'TLS, not plain HTTP';
+  const { protocol, host } = new URL(url);
+  const message = `The provider speaks ${spoken}: its base URL must begin with ${scheme}://.`;
+  const forOperator = `Use ${scheme}://${host} instead of ${protocol}//${host}.`;
+  return new SchemeError('provider-misconfigured', message, { cause, forOperator });
 }
 
 /** `why` is only logged. */
@@ -107,13 +115,21 @@ const messages = {
 
 type FailureCode = keyof typeof messages;
 
-export function refusalError(refusal: Refusal, cause: Error): EngineError {
-  if (refusal.status === 400 && refusal.isBare && expectsTls.test(refusal.text)) return schemeError('https', cause);
+export interface RefusedRequest {
+  readonly url: string;
+  /** The log's description of the refusal. */
+  readonly cause: Error;
+  readonly forOperator?: string | undefined;
+}
+
+export function refusalError(refusal: Refusal, { url, cause, forOperator }: RefusedRequest): EngineError {
+  if (refusal.status === 400 && refusal.isBare && expectsTls.test(refusal.text))
+    return schemeError('https', url, cause);
   const code = failureCode(refusal);
   const { retryAfter } = refusal;
   const mayRetry = /^provider-(quota-exhausted|rate-limited|overloaded)$/.test(code);
   return new EngineError(code, messageOf(code, refusal), {
-    cause,
+    ...{ cause, forOperator },
     ...(mayRetry && retryAfter !== undefined && { retryAfter }),
   });
 }

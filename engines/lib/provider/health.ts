@@ -1,6 +1,7 @@
 /** Tracks a provider's health from the outcome of past calls, so that availability costs no request. */
 import type { Availability, EngineError } from '../../contract/index.ts';
 import { ready } from '../serve-models.ts';
+import { SchemeError } from './failures.ts';
 
 const unreachableForMs = 60_000;
 
@@ -13,19 +14,22 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
    */
   const refusedAsWhole = new Set<string | undefined>();
   const refusedFor = new Set<string | undefined>();
-  let unreachableUntil = -Infinity;
+  let unreachable: { readonly until: number; readonly error: EngineError } | undefined;
+  let keyError: EngineError | undefined;
 
   return {
     succeeded(model: string | undefined): void {
       if (model === undefined) refusedAsWhole.delete(model);
       else if (refusedAsWhole.size > 0) refusedAsWhole.clear(); // clear() allocates, even when it is empty
       refusedFor.delete(model);
-      unreachableUntil = -Infinity;
+      unreachable = undefined;
     },
-    failed(model: string | undefined, { code }: EngineError, status: number | undefined): void {
-      if (code === 'provider-unreachable') unreachableUntil = now() + unreachableForMs;
-      else if (status !== undefined) unreachableUntil = -Infinity;
-      if (code !== 'provider-auth-failed') return;
+    failed(model: string | undefined, error: EngineError, status: number | undefined): void {
+      if (error.code === 'provider-unreachable' || error instanceof SchemeError) {
+        unreachable = { until: now() + unreachableForMs, error };
+      } else if (status !== undefined) unreachable = undefined;
+      if (error.code !== 'provider-auth-failed') return;
+      keyError = error;
       (status === 401 ? refusedAsWhole : refusedFor).add(model);
     },
     availability(model: string): Availability {
@@ -34,11 +38,14 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
         return { available: false, code: 'key-missing', reason };
       }
       if (refusedAsWhole.size > 0 || refusedFor.has(model)) {
-        return { available: false, code: 'key-refused', reason: `The provider ${instance} rejected the API key.` };
+        const reason = `The provider ${instance} rejected the API key.`;
+        return { available: false, code: 'key-refused', reason, forOperator: keyError?.forOperator };
       }
-      if (now() < unreachableUntil) {
-        const reason = `The provider ${instance} was unreachable a moment ago; try again.`;
-        return { available: true, code: 'upstream-unreachable', reason };
+      if (unreachable && now() < unreachable.until) {
+        const { message, forOperator } = unreachable.error;
+        const isTemporary = !(unreachable.error instanceof SchemeError);
+        const reason = isTemporary ? `The provider ${instance} was unreachable a moment ago; try again.` : message;
+        return { available: true, code: 'upstream-unreachable', reason, forOperator };
       }
       return ready;
     },

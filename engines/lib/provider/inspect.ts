@@ -2,10 +2,7 @@
 import { EngineError, type Finding } from '../../contract/index.ts';
 import { fetchList } from './background-refresh.ts';
 import type { ProviderOptions } from './options.ts';
-import { schemeError } from './failures.ts';
 import type { Provider } from './provider.ts';
-import { speaksTls } from './speaks-tls.ts';
-import { isTransient } from './transport.ts';
 
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
@@ -21,7 +18,7 @@ export async function inspectProvider(
   try {
     return { ...finding, detail: `${finding.detail}, ${await ask(provider, checkList)}` };
   } catch (error) {
-    return await describeFailure(finding, error, options);
+    return describeFailure(finding, error);
   }
 }
 
@@ -35,16 +32,11 @@ export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance:
   return { what, ok: true, detail: `${baseUrl}, ${apiKey === undefined ? 'without a key' : 'with a key'}` };
 }
 
-export async function describeFailure(
-  finding: Finding,
-  thrown: unknown,
-  { baseUrl }: ProviderOptions,
-): Promise<Finding> {
-  if (!EngineError.is(thrown)) throw thrown;
-  const isClosed = isTransient(thrown) && baseUrl.startsWith('http:') && (await speaksTls(baseUrl));
-  const error = isClosed ? schemeError('https') : thrown;
-  const fix = error.code === 'provider-unreachable' && { fix: 'start the provider there, or change baseUrl' };
-  return { ...finding, ok: false, detail: `${finding.detail}: ${error.message}`, ...fix };
+/** Describes a failure of the provider. Throws any other error. */
+export function describeFailure(finding: Finding, error: unknown): Finding {
+  if (!EngineError.is(error)) throw error;
+  const { message, forOperator = '' } = error;
+  return { ...finding, ok: false, detail: `${finding.detail}: ${message} ${forOperator}`.trimEnd() };
 }
 
 async function ask(provider: Provider, checkList?: CheckList): Promise<string> {

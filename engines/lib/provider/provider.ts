@@ -5,8 +5,9 @@ import { refusalError, isWorthRetry, readRefusal, type Refusal } from './failure
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
-import { complaintOf, createRedactor, outlineOf } from './redact.ts';
-import { createTransport, isTransient, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
+import { complaintOf, createRedactor, outlineOf, saidBy } from './redact.ts';
+import { isTransient } from './connection-failures.ts';
+import { createTransport, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
 
 export interface ProviderRequest {
   readonly method: 'GET' | 'POST';
@@ -34,6 +35,7 @@ export interface Provider extends AsyncDisposable {
   availability(model: string): Availability;
   /** Throws `model-unavailable` when the settings have no key: the provider would reject every call. */
   expectKey(model: string): void;
+  readonly baseUrl: string;
   /** Removes secrets from a provider's text and truncates it, for the log. */
   readonly redact: (text: string) => string;
   /** Describes an unusable response for the log: without its content, unless that is an error. */
@@ -84,13 +86,17 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const refusal = readRefusal(answer.status, await readErrorText(answer), retryAfter);
     signal.throwIfAborted();
     const cause = new Error(`${instance} answered ${refusal.status}: ${redact(complaintOf(refusal.text))}`);
-    const failure = refusalError(refusal, cause);
+    const keyHint = refusal.status === 401 || refusal.status === 403 ? howToFixKey(options, context) : undefined;
+    const hints = [keyHint, saidBy(refusal, redact)].filter((hint) => hint !== undefined);
+    const forOperator = hints.length > 0 ? hints.join(' ') : undefined;
+    const failure = refusalError(refusal, { url, cause, forOperator });
     health.failed(model, failure, refusal.status);
     const error = explain?.(refusal, cause) ?? failure;
     return { error, retryAfterMs: isWorthRetry(refusal) ? (retryAfter ?? 0) * 1000 : undefined };
   }
 
   return {
+    baseUrl,
     redact,
     outline: (text) => redact(outlineOf(text)),
     availability: (model) => health.availability(model),
@@ -110,6 +116,16 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     },
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   };
+}
+
+/** Names the setting of a key that was rejected. */
+function howToFixKey({ apiKey, baseUrl }: ProviderOptions, { instance, env }: EngineContext): string {
+  const { OPENAI_API_KEY: key, OPENAI_BASE_URL: url } = env;
+  if (apiKey === undefined) {
+    return `No key is configured: set ${url === baseUrl ? 'OPENAI_API_KEY' : `the apiKey of the engine ${instance}`}.`;
+  }
+  const setting = key === apiKey ? 'the key in OPENAI_API_KEY' : `the apiKey of the engine ${instance}`;
+  return `${new URL(baseUrl).host} does not accept ${setting}.`;
 }
 
 type RequestOutcome =

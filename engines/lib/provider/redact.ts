@@ -1,5 +1,6 @@
 import { isObject } from '../../../lib/json.ts';
-import { maskKeys } from '../../../lib/text.ts';
+import { maskKeys, shorten } from '../../../lib/text.ts';
+import type { Refusal } from './failures.ts';
 
 /** Shorter secrets could be part of ordinary words. */
 const shortestSecret = 5;
@@ -45,8 +46,31 @@ export function outlineOf(text: string): string {
   return errorFieldsOf(text) ?? `${kind}, ${text.length} characters`;
 }
 
+/** Maximum characters of a reason in a sentence. */
+const longestReason = 300;
+
+/** Words with letters and digits that are long enough to be a key. */
+const tokenLike = /(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]{20,}/gi;
+
+/** The sentence with a provider's own reason, on one line; undefined if its response has none. */
+export function saidBy(
+  { message, complaint }: Pick<Refusal, 'message' | 'complaint'>,
+  redact: Redactor,
+): string | undefined {
+  if (/^\s*</.test(message)) return undefined; // the page of a proxy
+  const text = /^\s*[[{]/.test(message) ? errorFieldsOf(complaint) : message;
+  if (text === undefined) return undefined;
+  const line = redact(text)
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .replace(tokenLike, '[key]')
+    .trim();
+  return /^([[{][\]}])?$/.test(line) ? undefined : `The provider said: "${shorten(line, longestReason)}".`;
+}
+
+export type Redactor = (text: string) => string;
+
 /** Prepares a provider's text for the log: removes keys and truncates it to `shown` characters. */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
+export function createRedactor(secrets: readonly string[]): Redactor {
   // In "Bearer abc", only abc is secret: a provider may repeat it with another prefix.
   const known = secrets
     .flatMap((secret) => [secret, secret.replace(/^\w+ +/, '')])

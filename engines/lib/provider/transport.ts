@@ -1,9 +1,9 @@
 /** HTTP requests to a provider, with network failures mapped to problem codes. */
 import { Readable } from 'node:stream';
 import { EngineError, type EngineContext } from '../../contract/index.ts';
-import { messageOf } from '../../../lib/errors.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
-import { badResponse, schemeError } from './failures.ts';
+import { connectionError } from './connection-failures.ts';
+import { badResponse } from './failures.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -45,7 +45,7 @@ export function createTransport(env: EngineContext['env']): Transport {
         return { status: answer.statusCode, headers: answer.headers, body: answer.body };
       } catch (error) {
         signal.throwIfAborted();
-        throw toFailure(error);
+        throw connectionError(error, url);
       }
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
@@ -54,54 +54,6 @@ export function createTransport(env: EngineContext['env']): Transport {
 
 function lengthOf(body: HttpBody): number {
   return 'chunks' in body ? body.bytes : body.byteLength;
-}
-
-/** Error codes for a malformed HTTP response, headers that exceed the limit, and lengths that contradict each other. */
-const unreadable = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES|ERR_TOO_MANY_INFORMATIONAL$)/;
-
-/** Messages of undici for a 100 or a 101 that was not requested. Their code is that of a broken connection. */
-const unexpected = /^bad (response|upgrade)$/;
-
-function isUnreadable(error: unknown): boolean {
-  const code = failureCodeOf(error);
-  return unreadable.test(code) || (code === 'UND_ERR_SOCKET' && unexpected.test(messageOf(error)));
-}
-
-/** Error codes of OpenSSL for an answer that is not TLS. */
-const withoutTls = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG']);
-
-/** Maps an error that occurred before the response. An `EngineError` from the request body passes through. */
-function toFailure(error: unknown): EngineError {
-  if (EngineError.is(error)) return error;
-  const code = failureCodeOf(error);
-  if (code.startsWith('UND_ERR_REQ_')) {
-    return new EngineError('engine-failed', 'The request could not be sent to the provider.', { cause: error });
-  }
-  if (isUnreadable(error)) {
-    return new EngineError('provider-bad-response', 'The provider sent an invalid HTTP response.', { cause: error });
-  }
-  if (withoutTls.has(code)) return schemeError('http', error);
-  return new EngineError('provider-unreachable', 'The provider is unreachable.', { cause: error });
-}
-
-/** Connection failures that are worth a retry. */
-const transientCodes = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
-  ...['UND_ERR_SOCKET', 'UND_ERR_PRX_CONN'],
-]);
-
-/**
- * True for a failure to connect and for a connection that broke before the response headers; false for an unknown host or
- * an invalid certificate, which a retry does not fix.
- */
-export function isTransient(error: EngineError): boolean {
-  return error.code === 'provider-unreachable' && transientCodes.has(failureCodeOf(error.cause));
-}
-
-function failureCodeOf(error: unknown): string {
-  // Errors of undici's parser do not always have a code.
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-  return String(code ?? name);
 }
 
 /**

@@ -29,13 +29,13 @@ export function callFailure(thrown: unknown, instance: string, signal?: AbortSig
 /** Returns undefined for anything but an `EngineError` with a known code. */
 export function engineErrorOf(thrown: unknown): EngineError | undefined {
   if (!EngineError.is(thrown)) return undefined;
-  const { code, message, retryAfter, cause } = thrown;
+  const { code, message, retryAfter, forOperator, cause } = thrown;
   if (!isCode(code)) return undefined;
   if (message.length <= longestMessage && thrown instanceof EngineError) return thrown;
   // The error is from a package with its own copy of the contract, or its message is too long for a response.
   return new EngineError(code, shorten(message, longestMessage), {
-    cause,
-    ...(retryAfter !== undefined && { retryAfter }),
+    ...{ cause, retryAfter },
+    forOperator: forOperator === undefined ? undefined : shorten(forOperator, longestMessage),
   });
 }
 

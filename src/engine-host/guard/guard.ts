@@ -25,11 +25,17 @@ import { within } from './within.ts';
 export interface Guarded<C extends Capability> {
   readonly engine: Engines[C];
   /** Current failures, for the operator. */
-  failures(): readonly Finding[];
+  failures(): readonly GuardedFailure[];
   /** Whether a model was available when the engine was last asked; undefined before that. Does not call the engine. */
   lastAvailable(id: string): boolean | undefined;
   /** False until the engine has listed its models. */
   readonly hasList: boolean;
+}
+
+/** A function of an engine, and its error. */
+export interface GuardedFailure {
+  readonly what: string;
+  readonly error: Error;
 }
 
 export interface GuardFacts<C extends Capability = Capability> {
@@ -38,6 +44,8 @@ export interface GuardFacts<C extends Capability = Capability> {
   readonly capability: C;
   readonly timeouts: EngineTimeouts;
   readonly log: Logger;
+  /** True for a server that the service looks for by itself: its absence is not a failure. */
+  readonly isLookedFor?: boolean;
   /** Absent in the conformance kit. */
   readonly assets?: Pick<Assets, 'availabilityOf'> | undefined;
 }
@@ -80,7 +88,7 @@ export function guardEngine<C extends Capability>(raw: Engines[C], facts: GuardF
   if (groups.length > 0) Object.assign(engine, { assets: groups });
   return {
     engine: guardVerb[capability](raw, engine, call),
-    failures: failures.findings,
+    failures: failures.all,
     lastAvailable: availability.last,
     get hasList() {
       return models.value !== undefined;
@@ -109,8 +117,7 @@ export function withEngine<C extends Capability>(guarded: Guarded<C>, engine: En
 }
 
 /** Placeholder for an engine that could not be created; `what` failed. */
-export function failedEngine<C extends Capability>(instance: string, what: string, { message }: Error): Guarded<C> {
-  const finding: Finding = { what, ok: false, detail: message };
+export function failedEngine<C extends Capability>(instance: string, what: string, error: Error): Guarded<C> {
   const fails = () => {
     throw new EngineError('engine-failed', `The engine ${instance} failed to start.`);
   };
@@ -119,7 +126,7 @@ export function failedEngine<C extends Capability>(instance: string, what: strin
     availability: () => Promise.resolve(failed(`The engine ${instance} failed to start.`)),
     ...{ transcribe: fails, complete: fails, synthesize: fails },
   };
-  return { engine, failures: () => [finding], lastAvailable: () => false, hasList: false };
+  return { engine, failures: () => [{ what, error }], lastAvailable: () => false, hasList: false };
 }
 
 /** Returns an unguarded instance for the conformance kit, which must see the real behavior of an engine. */
@@ -132,20 +139,21 @@ const nothing: readonly ModelEntry[] = [];
 type FailureLog = ReturnType<typeof createFailureLog>;
 
 /** Tracks failures of an engine, so that each change is logged once. */
-function createFailureLog({ log, timeouts }: GuardFacts) {
+function createFailureLog({ log, timeouts, isLookedFor }: GuardFacts) {
+  const level = isLookedFor === true ? 'debug' : 'error';
   const current = new Map<string, Error>();
   return {
     begin(what: string, error: unknown): void {
       const err = asError(error);
       current.set(what, err);
-      log.error({ err }, `the engine fails at ${what}; retrying every ${timeouts.retryMs / 1000} s`);
+      log[level]({ err }, `the engine fails at ${what}; retrying every ${timeouts.retryMs / 1000} s`);
     },
     end(what: string): void {
       current.delete(what);
-      log.info({}, `the engine no longer fails at ${what}`);
+      log[isLookedFor === true ? 'debug' : 'info']({}, `the engine no longer fails at ${what}`);
     },
-    findings: (): readonly Finding[] =>
-      [...current].map(([what, { message }]) => ({ what, ok: false, detail: message })),
+    all: (): readonly GuardedFailure[] =>
+      isLookedFor === true ? [] : [...current].map(([what, error]) => ({ what, error })),
   };
 }
 

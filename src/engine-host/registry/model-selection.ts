@@ -2,10 +2,12 @@
 import { commandLine } from '../../../lib/setup-command.ts';
 import { joinFirst } from '../../../lib/listing.ts';
 import { EngineError, type Availability, type Capability, type Feature } from '../../../engines/contract/index.ts';
-import { availabilityOf, type ServedModel } from './served-models.ts';
+import { availabilityOf, type ServedModel, type ServedModels } from './served-models.ts';
 import type { Registry } from './registry.ts';
 import type { Schemas } from '../../contract/operations.ts';
-import { inBody, ProblemError } from '../../contract/problems.ts';
+import { inBody, ProblemError, textFor } from '../../contract/problems.ts';
+import { isForOperator } from '../../request-scope.ts';
+import { engineErrorOf } from '../guard/failures.ts';
 import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../../keys/permissions.ts';
 
 type Entry = Schemas['ModelEntry'];
@@ -15,12 +17,19 @@ const namesInMessages = 5;
 export interface Listing<C extends Capability> {
   readonly models: readonly ServedModel<C>[];
   readonly default: ServedModel<C> | undefined;
+  /** Why engines list no models, if some fail. */
+  readonly failure: string | undefined;
 }
 
 /** The models that the API key of the request may use, and the default for it. */
 export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
   const models = allowedModels(await registry.models(capability));
-  return { models, default: await defaultModel(registry, capability) };
+  return { models, default: await defaultModel(registry, capability), failure: failureOf(registry.of(capability)) };
+}
+
+/** Returns the body of the answer with the entries of a listing. */
+export function toList<E extends Entry>({ default: model, failure }: Listing<Capability>, data: E[]) {
+  return { data, default: model?.id ?? null, ...(failure !== undefined && { reason: failure }) };
 }
 
 /** The configured default if the API key of the request may use it, else the first available model of the key. */
@@ -64,34 +73,56 @@ export async function chooseModel<C extends Capability>(
   if (named != null) requireModel(named, ids, pointer);
   if (models.length === 0) throw await nothingServed(registry, capability, pointer);
   const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${joinFirst(ids, namesInMessages)}.`;
-  throw new ProblemError('unknown-model', detail, inBody(pointer, 'must be the id of a listed model'));
+  throw new ProblemError(
+    'unknown-model',
+    inSentences(failureOf(registry.of(capability)), detail),
+    inBody(pointer, 'must be the id of a listed model'),
+  );
 }
 
 async function nothingServed(registry: Registry, capability: Capability, pointer: string): Promise<ProblemError> {
   if ((await registry.models(capability)).length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
   const { instances } = registry.of(capability);
   if (instances.length === 0) return new ProblemError('no-engine', `No engine for ${capability} is configured.`);
-  const hint = noModelHint(capability, instances);
-  return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}.`);
+  const failure = failureOf(registry.of(capability));
+  const hint = failure ?? `${noModelHint(instances)}.`;
+  return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}`);
 }
 
-/** A hint for configured engines that list no model, such as chat on a fresh machine. */
-export function noModelHint(capability: Capability, instances: readonly string[]): string {
+/** A hint for engines that list no model and do not fail, such as an Ollama without models. */
+export function noModelHint(instances: readonly string[]): string {
   const asked = `${instances.join(', ')} ${instances.length === 1 ? 'lists' : 'list'} none`;
-  const isFresh = capability === 'chat' && instances.every((name) => defaultChatServers.has(name));
-  const remedy = isFresh ? '; start Ollama or set OPENAI_API_KEY' : '';
-  return `${asked}${remedy}; ${commandLine('doctor')} shows what is missing`;
+  return `${asked}; ${commandLine('doctor')} shows what is missing`;
 }
 
-/** Without settings, the service looks for these programs on this machine. Other engines exist, but have a problem. */
-const defaultChatServers: ReadonlySet<string> = new Set(['ollama', 'llama-cpp']);
+/**
+ * Why engines of the settings list no models, as their own errors say; undefined if there is no such engine. A key learns
+ * only of engines whose listed models it may use.
+ */
+export function failureOf(served: Pick<ServedModels<Capability>, 'failures'>): string | undefined {
+  const failures = served.failures.flatMap(({ instance, error }) => {
+    const known = mayUseModel(`${instance}/`) ? engineErrorOf(error) : undefined;
+    return known ? [`${instance}: ${textFor(reader(), known.message, known.forOperator)}`] : [];
+  });
+  return failures.length > 0 ? failures.join(' ') : undefined;
+}
+
+const reader = () => ({ isOperator: isForOperator() });
+
+const inSentences = (...parts: readonly (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ');
 
 /** Throws `model-unavailable` for a model that the operator has to fix, or `engine-failed`. */
-export async function requireAvailable(model: ServedModel): Promise<void> {
+export async function requireAvailable(
+  model: ServedModel,
+  others: Pick<ServedModels<Capability>, 'failures'>,
+): Promise<void> {
   const { available, code, reason } = await availabilityOf(model);
   // Only a call can show whether a rejected key works again.
   if (available || code === 'key-refused') return;
-  if (notThereYet.has(code)) throw new ProblemError('model-unavailable', reason);
+  if (notThereYet.has(code)) {
+    // What is configured and fails is named before what could be installed.
+    throw new ProblemError('model-unavailable', inSentences(failureOf(others), reason));
+  }
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);
 }
 
@@ -137,6 +168,7 @@ export async function toEntry(model: ServedModel, override?: Availability): Prom
 }
 
 /** Converts to the availability of the API. */
-export function toAvailability({ available, code, reason, progress }: Availability) {
+export function toAvailability({ available, code, reason: text, forOperator, progress }: Availability) {
+  const reason = textFor(reader(), text, forOperator);
   return { available, code, reason, ...(code === 'preparing' && { progress: progress ?? null }) };
 }

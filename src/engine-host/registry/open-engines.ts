@@ -63,6 +63,7 @@ export async function openEngines(
     const encoder = createSpeechEncoder(settings, env, workspace);
     const registry = await createRegistry({
       instances: settings.engines,
+      lookedFor: settings.lookedFor,
       baseDir: settings.baseDir,
       defaults: {
         ...(transcribeModel !== undefined && { transcription: transcribeModel }),

@@ -22,6 +22,8 @@ export interface InstanceOptions extends ModuleOptions {
   /** Creates the context of an instance. */
   readonly contextFor: (instance: string) => EngineContext;
   readonly assets: Assets;
+  /** Instances that are used if they are running, and not missed otherwise. */
+  readonly lookedFor?: readonly string[] | undefined;
   /** Overrides of the default timeouts. */
   readonly timeouts?: Partial<EngineTimeouts> | undefined;
   /** Replaces a transcription engine by one that works on other machines (src/fleet). */
@@ -165,7 +167,8 @@ async function openEngine<C extends Capability>(
     await dispose(engine, timeouts.endMs, log);
     throw refusal(place, `the engine ${definition.name} has no function \`${missing}\``);
   }
-  const facts = { instance: name, capability, timeouts, log, assets: options.assets };
+  const isLookedFor = options.lookedFor?.includes(name) === true;
+  const facts = { instance: name, capability, timeouts, log, isLookedFor, assets: options.assets };
   const guarded = options.guard === false ? unguarded(engine) : guardEngine(engine, facts);
   return { instance: { name, capability, guarded, log, context } };
 }

@@ -1,13 +1,7 @@
 /** The models of one capability: what its instances list, with unique ids and a default. */
-import type {
-  Availability,
-  Capability,
-  Engine,
-  Engines,
-  Finding,
-  ModelEntry,
-} from '../../../engines/contract/index.ts';
+import type { Availability, Capability, Engine, Engines, ModelEntry } from '../../../engines/contract/index.ts';
 import { settingsTable } from '../../settings/table.ts';
+import type { GuardedFailure } from '../guard/guard.ts';
 import type { Instance } from './open-instance.ts';
 import { explained, RegistryError, validNames } from './registry-error.ts';
 
@@ -38,9 +32,8 @@ export interface NamedDefault {
 }
 
 /** A current failure of an engine. */
-export interface EngineFailure {
+export interface EngineFailure extends GuardedFailure {
   readonly instance: string;
-  readonly finding: Finding;
 }
 
 /** As in the contract of the API. */
@@ -174,7 +167,7 @@ export class ServedModels<C extends Capability> {
 
   get failures(): EngineFailure[] {
     return this.#instances.flatMap(({ name, guarded }) =>
-      guarded.failures().map((finding) => ({ instance: name, finding })),
+      guarded.failures().map((failure) => ({ instance: name, ...failure })),
     );
   }
 

@@ -19,7 +19,7 @@ describe('a hosted model is', () => {
           id: 'remote',
           name: 'remote',
           engine: 'cloud',
-          local: false,
+          local: true, // it is on a loopback address
           available: true,
           code: 'ready',
           reason: 'Ready.',

@@ -161,7 +161,7 @@ const table: readonly Failure[] = [
 describe('a failure', () => {
   let hosted: Hosted & AsyncDisposable;
   beforeAll(async () => {
-    hosted = await openHosted();
+    hosted = await openHosted({ env: { ALLOW_OPEN: 'true' } }); // the client is not the operator
   });
   afterAll(() => hosted[Symbol.asyncDispose]());
 

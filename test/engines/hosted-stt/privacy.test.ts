@@ -55,8 +55,8 @@ describe('beside a local model and another provider', () => {
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: object[] };
     expect(data.map((entry) => entry as { id: string; local: boolean })).toMatchObject([
       { id: 'local', engine: 'near', local: true },
-      { id: 'whisper-one', engine: 'one', local: false },
-      { id: 'whisper-two', engine: 'two', local: false },
+      { id: 'whisper-one', engine: 'one', local: true },
+      { id: 'whisper-two', engine: 'two', local: true },
     ]);
     expect([one.connections, two.connections]).toEqual([0, 0]);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/processes.ts';
-import { answers, openProvider, type Behavior } from '../../support/provider.ts';
+import { answers, openProvider, startProvider, type Behavior } from '../../support/provider.ts';
 import { key, openAgent, openWithDiscovery, says, secret, serves, startAgent, type Discovering } from './support.ts';
 
 const lists = (...ids: string[]) => answers(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) });
@@ -125,8 +125,8 @@ describe('the list', () => {
   ])('is empty when it is %s', async (_name, behavior) => {
     const { ids, log } = await discover(behavior);
     expect(await ids()).toEqual([]);
-    expect(log.map(({ level, message }) => [level, message])).toEqual([
-      ['debug', 'could not list the models of the provider'],
+    expect(log.filter(({ level }) => level !== 'debug')).toMatchObject([
+      { level: 'error', message: expect.stringMatching(/^the engine fails at models\(\)/) as string },
     ]);
   });
 
@@ -152,24 +152,64 @@ test('a list that needs no key does not clear key-refused', async () => {
   expect(await model!.engine.availability('a')).toMatchObject({ available: true, code: 'ready' });
 });
 
-test('a warning is logged for a remote provider that does not list its models', async () => {
-  // A label longer than 63 characters fails without a slow DNS query.
-  const { models, log } = await openAgent({ baseUrl: `http://${'a'.repeat(64)}.invalid/v1` });
-  expect(await models()).toEqual([]);
-  await expect.poll(() => log.map(({ level }) => level)).toEqual(['warn']);
-});
-
 test('a provider that starts later becomes available', async () => {
   const port = await freePort();
   let time = 1_000_000;
   const { models, log } = await openAgent({ baseUrl: `http://127.0.0.1:${port}/v1` }, { now: () => time });
   await until('it was asked in vain', () => log.length > 0);
   expect(await models()).toEqual([]);
-  expect(log.filter(({ level }) => level !== 'debug')).toEqual([]); // nobody has promised that it is there
   await using provider = await openProvider({ port });
   provider.behave(lists('late'));
   time += 4_000;
   await expect.poll(async () => (await models()).map(({ id }) => id)).toEqual(['cloud/late']);
+});
+
+describe('local', () => {
+  const localOf = async (ids: readonly string[], tags: Behavior, options: Discovering['options'] = {}) => {
+    const provider = await startProvider();
+    provider.behave((call) => (call.path === '/api/tags' ? tags : lists(...ids))(call));
+    const { models } = await openAgent({ baseUrl: provider.baseUrl, ...options });
+    await expect.poll(models).not.toEqual([]);
+    return (await models()).map(({ entry }) => entry.local);
+  };
+
+  test.each([
+    ['true for a server on this machine', ['llama3.2', 'qwen3:4b'], answers(404, 'No.'), {}, [true, true]],
+    [
+      'false for names of cloud models of Ollama',
+      ['a:cloud', 'b:120b-cloud', 'c:1b'],
+      answers(404, 'No.'),
+      {},
+      [false, false, true],
+    ],
+    [
+      'false for a model that Ollama lists with a remote host',
+      ['copy:latest', 'c:1b'],
+      answers(200, {
+        models: [
+          { name: 'copy:latest', model: 'copy:latest', remote_host: 'https://ollama.com:443' },
+          { name: 'c:1b' },
+        ],
+      }),
+      {},
+      [false, true],
+    ],
+    ['false while it is unknown which models are remote', ['c:1b'], answers(500, 'No.'), {}, [false]],
+    ['what the settings say', ['c:1b'], answers(404, 'No.'), { local: false }, [false]],
+    ['what the settings say, for a cloud model as well', ['a:cloud'], answers(404, 'No.'), { local: true }, [true]],
+  ] as const)('%s', async (_what, ids, tags, options, expected) => {
+    expect(await localOf(ids, tags, options)).toEqual(expected);
+  });
+
+  test('false for a written model with the name of a cloud model, also behind another id', async () => {
+    const models = ['a:cloud', { id: 'mine', remoteId: 'b:7b-cloud' }, 'c:1b'];
+    expect(await localOf([], answers(404, 'No.'), { models })).toEqual([false, false, true]);
+  });
+
+  test('false for any other address', async () => {
+    const { models } = await openAgent({ baseUrl: 'https://provider.test/v1', models: ['remote'] });
+    expect((await models()).map(({ entry }) => entry.local)).toEqual([false]);
+  });
 });
 
 describe('with models in the settings', () => {

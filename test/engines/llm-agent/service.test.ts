@@ -21,11 +21,15 @@ const parisWithTags = streams(
   usageChunk(14, 3),
 );
 
-async function start(behavior: Behavior, models = 'models: [remote]') {
+const token = 'a-token-of-this-test-4711';
+const withKeys = { API_KEYS: token };
+const bearer = { authorization: `Bearer ${token}` };
+
+async function start(behavior: Behavior, models = 'models: [remote]', env: Readonly<Record<string, string>> = {}) {
   const provider = await startProvider();
   provider.behave(behavior);
   const config = `engines: { cloud: { use: llm-agent, baseUrl: "${provider.baseUrl}", apiKey: "${key}", ${models} } }`;
-  const service = await startTestService({ config });
+  const service = await startTestService({ config, env });
   onTestFinished(() => service[Symbol.asyncDispose]());
   return { provider, service, api: createApi(service.url) };
 }
@@ -89,9 +93,9 @@ describe('over HTTP', () => {
   ])(
     'a failure is a %i (Retry-After: %s) in both variants, and in the log without the key',
     async (status, retryAfter, behavior, code) => {
-      const { api, service } = await start(behavior);
+      const { api, service } = await start(behavior, undefined, withKeys);
       for (const path of ['/api/v1/chat', '/api/v1/chat/stream']) {
-        const answer = await api.post(path, question);
+        const answer = await api.post(path, question, bearer);
         expect({ status: answer.status, code: answer.problem.code }).toEqual({ status, code });
         expect(answer.headers.get('retry-after')).toBe(retryAfter);
         expect(answer.text).not.toContain(secret);
@@ -101,6 +105,43 @@ describe('over HTTP', () => {
       expect(log).not.toContain(key);
     },
   );
+
+  describe('what the provider said', () => {
+    const answering = answers(400, { error: { message: `No ${key},\u001b[2J\n<b>${'no '.repeat(4_000)}` } });
+    const said = / The provider said: "No \[key\], \[2J <b>(no )+.{0,3}…"\.$/;
+    const told = async (env: Readonly<Record<string, string>>, headers = {}, behavior: Behavior = answering) => {
+      const { api, service } = await start(behavior, undefined, env);
+      const native = await api.post('/api/v1/chat', question, headers);
+      const v1 = { ...question, model: 'remote' };
+      const { body } = await api.post('/v1/chat/completions', v1, headers);
+      const { error } = body as { error: { message: string } };
+      return { details: [native.problem.detail, error.message], service };
+    };
+
+    test('is told to the operator of a service that is open to its own machine, without keys and on one line', async () => {
+      const { details } = await told({});
+      for (const detail of details) expect(detail).toMatch(said);
+    });
+
+    test('is told in chat.failed, too', async () => {
+      const call = calls({ name: 'somebody__something', args: '{}' });
+      const { service, provider } = await start(call);
+      provider.behave(call, streams({ error: { message: 'out of memory' } }));
+      const { events } = await readStream(service.url, question);
+      const detail = 'The provider failed during its response. The provider said: "out of memory".';
+      expect(events.at(-1)).toMatchObject({ type: 'chat.failed', problem: { detail } });
+    });
+
+    test.each([
+      ['with keys', withKeys, bearer],
+      ['with ALLOW_OPEN', { ALLOW_OPEN: 'true' }, {}],
+      ['with a public URL', { PUBLIC_URL: 'https://voice.example' }, {}],
+      ['behind a proxy', { TRUST_PROXY: '1' }, {}],
+    ])('is told to nobody %s', async (_when, env, headers) => {
+      const { details } = await told(env, headers);
+      expect(details).toEqual(['The provider rejected the request.', 'The provider rejected the request.']);
+    });
+  });
 
   test.each([
     ['from the provider', { 'retry-after': '20' }, 20],

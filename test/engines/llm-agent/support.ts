@@ -56,6 +56,7 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
     instances: { cloud: { use: 'llm-agent', ...options } },
     baseDir: import.meta.dirname,
     defaults: {},
+    timeouts: { retryMs: 0 },
     contextFor: (instance) => ({ ...context, instance }) as unknown as EngineContext,
   });
   onTestFinished(() => registry[Symbol.asyncDispose]());

@@ -15,7 +15,7 @@ describe('a model is', () => {
     const tts = await startTts(undefined, { models });
     const ready = {
       engine: 'voice',
-      local: false,
+      local: true, // it is on a loopback address
       available: true,
       code: 'ready',
       reason: 'Ready.',
@@ -66,12 +66,12 @@ test('two instances each receive only their own requests, with their own key', a
   const config = `
     engines:
       one: { use: tts, baseUrl: "${one.baseUrl}", apiKey: key-of-one, models: [a] }
-      two: { use: tts, baseUrl: "${two.baseUrl}", apiKey: key-of-two, models: [b], local: true }`;
+      two: { use: tts, baseUrl: "${two.baseUrl}", apiKey: key-of-two, models: [b], local: false }`;
   const service = await startTestService({ config });
   onTestFinished(() => service[Symbol.asyncDispose]());
   expect(await list({ service })).toMatchObject([
-    { id: 'a', engine: 'one', local: false },
-    { id: 'b', engine: 'two', local: true },
+    { id: 'a', engine: 'one', local: true },
+    { id: 'b', engine: 'two', local: false },
   ]);
   expect((await speak(service, { model: 'b' })).problem.code).toBe('provider-error');
   expect([one.connections, two.calls.length]).toEqual([0, 1]);

@@ -153,7 +153,7 @@ const table: readonly Failure[] = [
 describe('a failure', () => {
   let tts: Tts & AsyncDisposable;
   beforeAll(async () => {
-    tts = await openTts();
+    tts = await openTts({ env: { ALLOW_OPEN: 'true' } }); // the client is not the operator
   });
   afterAll(() => tts[Symbol.asyncDispose]());
 

@@ -2,7 +2,8 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { EngineError } from '../../../../engines/contract/index.ts';
-import { isTransient, readErrorText, readText } from '../../../../engines/lib/provider/transport.ts';
+import { isTransient } from '../../../../engines/lib/provider/connection-failures.ts';
+import { readErrorText, readText } from '../../../../engines/lib/provider/transport.ts';
 import { stalled } from '../support.ts';
 
 const answer = (body: Readable) => ({ status: 200, headers: {}, body });

@@ -7,7 +7,9 @@ import { readRetryAfter } from '../../../../lib/retry-after.ts';
 const cause = new Error('what the provider wrote');
 
 function failure(status: number, body: string | object, retryAfter?: number) {
-  return refusalError(readRefusal(status, typeof body === 'string' ? body : JSON.stringify(body), retryAfter), cause);
+  return refusalError(readRefusal(status, typeof body === 'string' ? body : JSON.stringify(body), retryAfter), {
+    ...{ url: 'http://provider.test/v1', cause },
+  });
 }
 
 /** An error as OpenAI words it. */
@@ -109,7 +111,11 @@ describe('a refusal', () => {
     });
   });
 
-  test.each(['', 'no JSON', '[1]', 'null', '"text"', '{"error":"text"}', '{"error":{"message":5}}'])(
+  test.each(['{"error":"text"}', '{"detail":"text"}'])('has its message beside no other field (%j)', (text) => {
+    expect(readRefusal(500, text, undefined)).toMatchObject({ text, message: 'text', code: '', type: '', param: '' });
+  });
+
+  test.each(['', 'no JSON', '[1]', 'null', '"text"', '{"error":{"message":5}}'])(
     'without a message has the whole text as its message (%j)',
     (text) => {
       expect(readRefusal(500, text, undefined)).toMatchObject({ text, message: text, code: '', type: '', param: '' });

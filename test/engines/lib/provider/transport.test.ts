@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { EngineErrorCode } from '../../../../engines/contract/index.ts';
-import { describeFailure } from '../../../../engines/lib/provider/inspect.ts';
-import { createTransport, isTransient, readText, type HttpBody } from '../../../../engines/lib/provider/transport.ts';
+import { EngineError, type EngineErrorCode } from '../../../../engines/contract/index.ts';
+import { isTransient } from '../../../../engines/lib/provider/connection-failures.ts';
+import { createTransport, readText, type HttpBody } from '../../../../engines/lib/provider/transport.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { answers, resets, says, stalls, startProvider, type Behavior } from '../../../support/provider.ts';
 import { startTls } from '../../../support/proxy.ts';
 
@@ -93,30 +94,38 @@ test('a provider that does not speak TLS is not retried', async () => {
   expect(await failureAt(`https://127.0.0.1:${portOf(server)}/`)).toEqual(['provider-misconfigured', false]);
 });
 
-describe('the doctor says which scheme the base URL needs', () => {
-  const finding = { what: 'provider cloud', ok: true, detail: 'URL' };
-  const told = async (baseUrl: string) => {
-    const thrown = await open()(baseUrl).catch((error: unknown) => error);
-    return describeFailure(finding, thrown, { baseUrl });
+describe('what the operator reads of a failure to connect', () => {
+  const told = async (url: string) => {
+    const error = await open()(url).catch((thrown: unknown) => thrown);
+    if (!EngineError.is(error)) throw error;
+    return `${error.message} ${String(error.forOperator)}`;
   };
 
-  test('http:, of a provider that does not speak TLS', async () => {
+  test('names the scheme of a provider that does not speak TLS', async () => {
     const server = await listen((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad\r\n\r\n'));
-    const detail = 'URL: The provider does not speak TLS: its baseUrl must begin with http:';
-    expect(await told(`https://127.0.0.1:${portOf(server)}/v1`)).toEqual({ ...finding, ok: false, detail });
+    const host = `127.0.0.1:${portOf(server)}`;
+    expect(await told(`https://${host}/v1`)).toBe(
+      `The provider speaks HTTP, not TLS: its base URL must begin with http://. Use http://${host} instead of https://${host}.`,
+    );
   });
 
-  test('https:, of a provider that closes connections without TLS', async () => {
+  test('names the address where nothing listens', async () => {
+    const port = await freePort();
+    expect(await told(`http://127.0.0.1:${port}/secret/v1`)).toBe(
+      `The provider is unreachable. Nothing listens at 127.0.0.1:${port}: ECONNREFUSED. Start the server there, or change the base URL.`,
+    );
+  });
+
+  test('names the certificate of an unknown authority, and how to trust it', async () => {
     const port = await startTls(portOf(await listen(() => {})));
-    const detail = 'URL: The provider speaks TLS only: its baseUrl must begin with https:';
-    expect(await told(`http://127.0.0.1:${port}/v1`)).toEqual({ ...finding, ok: false, detail });
+    expect(await told(`https://localhost:${port}/v1`)).toMatch(
+      /^The certificate of the provider is not accepted\. localhost:\d+ has one of an unknown authority: [A-Z_]+\. .*NODE_EXTRA_CA_CERTS/,
+    );
   });
 
-  test('none, of a provider that closes connections', async () => {
-    const provider = await startProvider();
-    provider.behave(resets);
-    const fix = 'start the provider there, or change baseUrl';
-    expect(await told(provider.baseUrl)).toMatchObject({ detail: 'URL: The provider is unreachable.', fix });
+  test('names the host that does not exist', async () => {
+    const host = `${'a'.repeat(64)}.invalid`;
+    expect(await told(`https://${host}/v1`)).toContain(`The name ${host} cannot be resolved: `);
   });
 });
 
