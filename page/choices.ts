@@ -4,6 +4,8 @@ import type { ModelEntry, SpeechModelEntry } from '../src/client/index.ts';
 export interface Listing<E extends ModelEntry = ModelEntry> {
   readonly data: readonly E[];
   readonly default: string | null;
+  /** Why engines of the settings list no models. */
+  readonly reason?: string;
   /** Set if the key may not see the listing, which is then empty. */
   readonly refusal?: string;
 }
@@ -32,17 +34,21 @@ export function placeOf({ local, engine }: ModelEntry): string {
 
 export type Capability = 'transcription' | 'chat' | 'speech';
 
-/** Shown for a listing without entries. */
-const adviceByCapability: Readonly<Record<Capability, string>> = {
-  transcription: 'Run “npm run setup” to install a local model, or set the API key of a provider.',
-  chat: 'Start Ollama or llama.cpp on the server, or set OPENAI_API_KEY.',
-  speech: 'Install espeak-ng on the server, or set the API key of a provider.',
+/** What to do on the server, unless the page installs a model. */
+export const otherWays: Readonly<Record<Capability, string>> = {
+  transcription: 'set the API key of a provider',
+  chat: 'start Ollama or llama.cpp, or set OPENAI_API_KEY',
+  speech: 'install espeak-ng, or set the API key of a provider',
 };
 
 /** Advice for a capability that is missing; undefined if it is ready or preparing. */
 export function adviceFor(capability: Capability, entry: ModelEntry | undefined, refusal?: string): string | undefined {
-  if (!entry) return refusal ?? adviceByCapability[capability];
+  const setup = capability === 'transcription' ? 'run “npm run setup”, or ' : '';
+  if (!entry) return refusal ?? `On the server, ${setup}${otherWays[capability]}.`;
   return entry.available || isPreparing(entry) ? undefined : entry.reason;
 }
+
+/** True for a missing or refused key of a provider, and for an engine that fails. */
+export const isBroken = ({ code }: Pick<ModelEntry, 'code'>): boolean => /^(key|engine)-/.test(code);
 
 export const isPreparing = ({ code }: Pick<ModelEntry, 'code'>): boolean => code === 'preparing';

@@ -10,8 +10,6 @@ interface Purpose {
   readonly betterTitle: string;
   /** Purpose of the model. */
   readonly text: string;
-  /** Another way to get the capability. */
-  readonly otherwise: string;
 }
 
 export const purposes: Readonly<Record<Capability, Purpose>> = {
@@ -19,19 +17,16 @@ export const purposes: Readonly<Record<Capability, Purpose>> = {
     title: 'Transcription',
     betterTitle: 'Transcription on this machine',
     text: 'Turns speech into text. Recordings stay on this machine.',
-    otherwise: 'Or set the API key of a provider.',
   },
   chat: {
     title: 'Chat',
     betterTitle: 'Chat on this machine',
     text: 'Answers your messages. Conversations stay on this machine.',
-    otherwise: 'Or start Ollama or llama.cpp, or set OPENAI_API_KEY.',
   },
   speech: {
     title: 'Speech',
     betterTitle: 'Speech with a natural voice',
     text: 'Reads text aloud. The text stays on this machine.',
-    otherwise: 'Or install espeak-ng, or set the API key of a provider.',
   },
 };
 

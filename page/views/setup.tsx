@@ -1,7 +1,7 @@
 /** Cards for missing models: each has an Install button where the page may start it, and a command elsewhere. */
 import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
-import { adviceFor, type Capability } from '../choices.ts';
+import { adviceFor, isBroken, otherWays, type Capability } from '../choices.ts';
 import { key } from '../key.ts';
 import { chosen, listings } from '../listings.ts';
 import { capabilities, commandsLike, isActive, offersFor, purposes, sizeOf, type Offers } from '../missing.ts';
@@ -56,18 +56,21 @@ function adviceOf(name: Capability): string | undefined {
 }
 
 function Card({ capability }: { readonly capability: Capability }) {
-  const { title, betterTitle, text, otherwise } = purposes[capability];
+  const { title, betterTitle, text } = purposes[capability];
   const entry = chosen.value[capability];
   const { main, more } = offersOf(capability);
+  const advice = adviceOf(capability);
+  // What is configured and fails comes before what could be installed.
+  const cause = advice && (listings.value?.[capability].reason ?? (entry && isBroken(entry) ? advice : undefined));
   return (
     <section class="card" aria-labelledby={`card-${capability}`}>
       <h3 id={`card-${capability}`}>{entry?.available ? betterTitle : title}</h3>
-      <p>{main.length > 0 ? text : (adviceOf(capability) ?? text)}</p>
+      <p class={cause && 'failure'}>{cause ?? (main.length > 0 ? text : (advice ?? text))}</p>
       {main.map((one) => (
         <Offer key={one.id} preparation={one} />
       ))}
       {more.length > 0 && <More all={more} isAtWork={more.some(isActive) && !main.some(isActive)} />}
-      {main.length > 0 && !entry && <p class="small">{otherwise}</p>}
+      {main.length > 0 && !entry?.available && <p class="small">Or {otherWays[capability]}.</p>}
     </section>
   );
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { catalogue } from '../../engines/whisper-cli/catalogue.ts';
+import { answers, startProvider } from '../support/provider.ts';
 import { replaceFiles } from '../support/catalogue.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
@@ -148,10 +149,24 @@ describeWith(programs, 'the pickers', () => {
     await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
   });
 
+  test('name a provider that refuses its key, as text, before a model to install and other ways', async () => {
+    const provider = await startProvider();
+    provider.behave(answers(401, { error: { message: 'Wrong <img src=x> key.' } }));
+    const config = `engines:
+      mind: { use: llm-agent, baseUrl: '${provider.baseUrl}', apiKey: wrong }
+      llama: { use: llama-local, models: [{ id: local-chat, model: qwen3-0.6b }] }`;
+    const page = await openPage(browser(), await startPageService({ config }));
+    const card = page.page.getByRole('region', { name: 'Chat', exact: true });
+    await textOf(card).toMatch(
+      /mind: The provider rejected .*The provider said: "Wrong <img src=x> key\."\..*Qwen3.*Or start Ollama or llama\.cpp, or set OPENAI_API_KEY\./s,
+    );
+    expect(await card.locator('img').count()).toBe(0);
+  });
+
   test('say what to do where nothing is configured', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: {}' }));
     const advice = page.page.getByRole('region', { name: 'What to do next' });
-    for (const text of ['npm run setup', 'Start Ollama', 'Install espeak-ng']) await textOf(advice).toContain(text);
+    for (const text of ['npm run setup', 'start Ollama', 'install espeak-ng']) await textOf(advice).toContain(text);
     await page.message.fill('Good morning');
     expect(await page.button('Send').isDisabled()).toBe(true);
   });
