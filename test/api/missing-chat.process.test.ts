@@ -35,7 +35,7 @@ const causes = [
     cause: 'a key that the provider refuses',
     baseUrl: refuses,
     hint: 'The provider rejected the API key of this service.',
-    fix: /127\.0\.0\.1:\d+ does not accept the key in OPENAI_API_KEY\. The provider said: "Incorrect API key: \[key\]\. <img src=x>"\./,
+    fix: /Set OPENAI_API_KEY to a key that 127\.0\.0\.1:\d+ accepts\. The provider said: "Incorrect API key: \[key\]\. <img src=x>"\./,
   },
   {
     cause: 'a port where nothing listens',

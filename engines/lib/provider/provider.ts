@@ -118,14 +118,12 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
   };
 }
 
-/** Names the setting of a key that was rejected. */
+/** What to do about a key that was rejected. */
 function howToFixKey({ apiKey, baseUrl }: ProviderOptions, { instance, env }: EngineContext): string {
   const { OPENAI_API_KEY: key, OPENAI_BASE_URL: url } = env;
-  if (apiKey === undefined) {
-    return `No key is configured: set ${url === baseUrl ? 'OPENAI_API_KEY' : `the apiKey of the engine ${instance}`}.`;
-  }
-  const setting = key === apiKey ? 'the key in OPENAI_API_KEY' : `the apiKey of the engine ${instance}`;
-  return `${new URL(baseUrl).host} does not accept ${setting}.`;
+  const isOfEnvironment = apiKey === undefined ? url === baseUrl : key === apiKey;
+  const setting = isOfEnvironment ? 'OPENAI_API_KEY' : `the apiKey of the engine ${instance}`;
+  return `Set ${setting} to a key that ${new URL(baseUrl).host} accepts.`;
 }
 
 type RequestOutcome =
