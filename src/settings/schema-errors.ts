@@ -53,7 +53,8 @@ export function describeErrors(
       return `${location}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
     }
     if (error.keyword === 'false schema') return `${location}not allowed together with the other settings`;
-    return `${location}${shown(error.data, secret)} is not allowed: it ${expects ?? allowed(error, secret)}`;
+    const rule = expects === undefined ? allowed(error, secret) : [expects, quoting(error, secret)].join('');
+    return `${location}${shown(error.data, secret)} is not allowed: it ${rule}`;
   });
   return [...new Set(lines.filter((line) => line !== undefined))];
 }
@@ -66,8 +67,12 @@ function spellingOf({ keyword, params, parentSchema, instancePath }: ErrorObject
   return { wrong, known, meant: didYouMean(wrong, known), instancePath };
 }
 
-/** False for errors of combining keywords, which only repeat the errors of their branches. */
-function isInformative({ keyword }: ErrorObject): boolean {
+/**
+ * False for errors of combining keywords, which only repeat the errors of their branches, and for the type of an
+ * enumeration, whose own error lists the values.
+ */
+function isInformative({ keyword, parentSchema }: ErrorObject): boolean {
+  if (keyword === 'type') return (parentSchema as Described).enum === undefined;
   return keyword !== 'propertyNames' && keyword !== 'if';
 }
 
@@ -78,8 +83,20 @@ function shown(value: unknown, secret: boolean | undefined): string {
   return JSON.stringify(value);
 }
 
-function allowed({ keyword, schema, parentSchema, message, data }: ErrorObject, secret: boolean | undefined): string {
-  const isUrl = (parentSchema as { format?: string } | undefined)?.format === 'iri';
+/** The keywords of a schema that the messages use. */
+interface Described {
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Described;
+}
+
+function allowed(error: ErrorObject, secret: boolean | undefined): string {
+  const { keyword, schema, parentSchema, message, data } = error;
+  const isUrl = (parentSchema as Described | undefined)?.format === 'iri';
   if (keyword === 'enum') return `must be one of ${(schema as unknown[]).join(', ')}`;
   if (isUrl && (keyword === 'format' || keyword === 'pattern')) {
     return 'must be an http or https URL without user, query and fragment, such as https://api.example.com/v1';
@@ -88,5 +105,54 @@ function allowed({ keyword, schema, parentSchema, message, data }: ErrorObject, 
     const isShown = !secret && (typeof data === 'string' || typeof data === 'number');
     return `must be a list: ${isShown ? `[${JSON.stringify(data)}]` : '[value]'}`;
   }
-  return message ?? keyword;
+  return keyword === 'type' ? typeOf(error, secret) : (message ?? keyword);
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'true or false',
+  object: 'a mapping',
+  array: 'a list',
+};
+
+/** Describes the allowed types, with an example. */
+function typeOf(error: ErrorObject, secret: boolean | undefined): string {
+  const types = [error.schema].flat() as string[];
+  const quotes = quoting(error, secret);
+  if (quotes !== '') return `must be a string${quotes}`;
+  const value = exampleOf(types[0], error.parentSchema as Described);
+  const example = value === undefined ? '' : `, such as ${assigned(error, value)}`;
+  return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}${example}`;
+}
+
+function exampleOf(type: string | undefined, schema: Described): string | undefined {
+  const { minimum = -Infinity, maximum = Infinity, default: usual, required, additionalProperties: item } = schema;
+  if (type === 'number' || type === 'integer') {
+    const example = typeof usual === 'number' ? usual : type === 'number' ? 1.5 : 1;
+    return String(Math.min(maximum, Math.max(minimum, example)));
+  }
+  if (type !== 'object') return undefined;
+  if (required) return `{ ${required.map((name) => `${name}: ...`).join(', ')} }`;
+  const nested = typeof item === 'object' && item.required ? exampleOf('object', item) : undefined;
+  return nested && `{ NAME: ${nested} }`;
+}
+
+/** YAML reads 12345 and true as a number and a boolean, even where a key or a model id is meant. */
+function quoting(error: ErrorObject, secret: boolean | undefined): string {
+  const { keyword, schema, parentSchema, data } = error;
+  const types = [schema].flat();
+  const isScalar = typeof data === 'number' || typeof data === 'boolean';
+  if (keyword !== 'type' || !isScalar || !types.includes('string') || types.includes('integer')) return '';
+  if ((parentSchema as Described).format !== undefined) return '';
+  // The text of 1.10 or of a long number is lost.
+  const isExact = !secret && (typeof data === 'boolean' || Number.isSafeInteger(data));
+  return `; put quotes around it: ${assigned(error, isExact ? `"${String(data)}"` : '"..."')}`;
+}
+
+/** An item of a list has no name. */
+function assigned({ instancePath }: ErrorObject, value: string): string {
+  const name = instancePath.split('/').at(-1) ?? '';
+  return `\`${/^\d*$/.test(name) ? '' : `${name}: `}${value}\``;
 }

@@ -13,7 +13,6 @@ export class SettingsError extends Error {
 const yamlMistakes: Readonly<Record<string, string>> = {
   BAD_INDENT: 'the indentation differs from the lines around it, or a bracket is not closed',
   TAB_AS_INDENT: 'a tab is used for indentation; use spaces',
-  DUPLICATE_KEY: 'duplicate key',
   MULTIPLE_DOCS: 'a second document (---); only one is allowed',
   BLOCK_AS_IMPLICIT_KEY: 'a second "key: value" in one value; put a text that contains ": " into quotes',
   MULTILINE_IMPLICIT_KEY: 'a key needs a colon on the same line',
@@ -27,6 +26,12 @@ const yamlMistakes: Readonly<Record<string, string>> = {
 /** Inside of brackets, YAML reads the `{` of a variable as the beginning of a mapping. */
 const unquotedVariable = 'inside of { } or [ ], a value with a variable must be in quotes: "${NAME}"';
 
+/** Names a key that looks like that of a setting. */
+function duplicateKey(source: string, position: number): string {
+  const [, name] = /^["']?([\w-]{1,64})["']?\s*:/.exec(source.slice(position)) ?? [];
+  return `duplicate key${name === undefined ? '' : ` "${name}"`}; remove one of the two`;
+}
+
 /**
  * Returns {} for an empty file. Throws a `SettingsError` that shows only the position and the kind of mistake: the
  * parser's messages quote the file, which may contain keys.
@@ -37,7 +42,8 @@ export function parseYaml(source: string, path: string): unknown {
   if (broken) {
     const { line, col } = broken.linePos?.[0] ?? { line: 1, col: 1 };
     const isVariable = source.startsWith('${', broken.pos[0] - 1);
-    const what = isVariable ? unquotedVariable : (yamlMistakes[broken.code] ?? 'the syntax is wrong');
+    const mistake = broken.code === 'DUPLICATE_KEY' ? duplicateKey(source, broken.pos[0]) : yamlMistakes[broken.code];
+    const what = isVariable ? unquotedVariable : (mistake ?? 'the syntax is wrong');
     throw new SettingsError(`${path} is not YAML: line ${String(line)}, column ${String(col)}: ${what}`);
   }
   try {

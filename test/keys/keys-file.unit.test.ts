@@ -86,8 +86,8 @@ const badName = 'it must have 1 to 32 of a-z, 0-9, - and _, begin with a letter 
 describe('a mistake prevents the start', () => {
   it.each<[what: string, yaml: string, ...lines: string[]]>([
     ['an empty file', '', 'keys.yaml: "keys" is missing'],
-    ['a list', `- name: app`, 'keys.yaml: a list is not allowed: it must be object'],
-    ['a text', `hello`, 'keys.yaml: "hello" is not allowed: it must be object'],
+    ['a list', `- name: app`, 'keys.yaml: a list is not allowed: it must be a mapping, such as `{ keys: ... }`'],
+    ['a text', `hello`, 'keys.yaml: "hello" is not allowed: it must be a mapping, such as `{ keys: ... }`'],
     ['an unknown setting', 'keys: []\nkyes: []', 'keys.yaml: unknown setting "kyes"; did you mean "keys"?'],
     [
       'a misspelled setting',

@@ -303,7 +303,7 @@ describe('the settings file', () => {
       '1, column 7: a second "key: value" in one value; put a text that contains ": " into quotes',
     ],
     ['a tab for indentation', 'engines:\n\ta: 1', '2, column 1: a tab is used for indentation; use spaces'],
-    ['the same key twice', 'port: 1\nport: 2', '2, column 1: duplicate key'],
+    ['the same key twice', 'port: 1\nport: 2', '2, column 1: duplicate key "port"; remove one of the two'],
     ['two documents', 'port: 1\n---\nport: 2', '2, column 1: a second document (---); only one is allowed'],
     ['a missing colon', 'port\nhost: a', '1, column 1: a key needs a colon on the same line'],
     ['an unfinished text', 'host: "secret', '1, column 14: a quote, bracket, comma or colon is missing'],
@@ -502,16 +502,31 @@ describe('a wrong value', () => {
   });
 
   it.each([
-    ['host: 5', 'host): 5 is not allowed: it must be string'],
+    ['host: 5', 'host): 5 is not allowed: it must be a string; put quotes around it: `host: "5"`'],
+    [
+      'chatModel: 1.10',
+      'chatModel): 1.1 is not allowed: it must be a string; put quotes around it: `chatModel: "..."`',
+    ],
+    [
+      'apiKeys: [12345]',
+      'its value is not allowed: it must be one or more tokens of printable ASCII without spaces, comma-separated; put quotes around it: `"..."`',
+    ],
+    ['logLevel: 5', 'logLevel): 5 is not allowed: it must be one of debug, info, warn, error, silent'],
     ['host: [a]', 'host): a list is not allowed'],
     ['port: { a: 1 }', 'port): a mapping is not allowed'],
     ['allowOpen: "true"', 'allowOpen): "true" is not allowed: it must be true or false'],
-    ['engines: [a]', 'engines: a list is not allowed: it must be object'],
-    ['engines: { ear: whisper }', 'engines.ear: "whisper" is not allowed: it must be object'],
+    ['engines: [a]', 'engines: a list is not allowed: it must be a mapping, such as `engines: { NAME: { use: ... } }`'],
+    [
+      'engines: { ear: whisper }',
+      'engines.ear: "whisper" is not allowed: it must be a mapping or a list, such as `ear: { use: ... }`',
+    ],
     ['engines: { ear: {} }', 'engines.ear: "use" is missing'],
     ['engines: { ear: [] }', 'engines.ear: a list is not allowed: it must NOT have fewer than 1 items'],
     ['engines: { ear: [{ use: x }, {}] }', 'engines.ear.1: "use" is missing'],
-    ['engines: { ear: { use: 5 } }', 'engines.ear.use: 5 is not allowed: it must be string'],
+    [
+      'engines: { ear: { use: 5 } }',
+      'engines.ear.use: 5 is not allowed: it must be a string; put quotes around it: `use: "5"`',
+    ],
     ['engines: { My Ear: { use: x } }', 'engines: "My Ear" is not allowed: it must match pattern'],
   ])('of a wrong type is refused: %s', async (yaml, says) => {
     expect(await refusal({}, yaml)).toContain(says);

@@ -97,7 +97,7 @@ describe('mcpServers', () => {
       { type: 'sse', url: 'http://a' },
       '.type: "sse" is not allowed: it must be one of http, streamable-http, streamableHttp',
     ],
-    ['a text', 'npx', ': "npx" is not allowed: it must be object'],
+    ['a text', 'npx', ': "npx" is not allowed: it must be a mapping'],
     ['no program', { command: '' }, '.command: "" is not allowed: it must NOT have fewer than 1 characters'],
     [
       'arguments in one text',
@@ -156,7 +156,11 @@ describe('mcpServers', () => {
     ],
     ['no time', { command: 'x', timeout: 0 }, '.timeout: 0 is not allowed: it must be > 0'],
     ['too much time', { command: 'x', timeout: 3601 }, '.timeout: 3601 is not allowed: it must be <= 3600'],
-    ['a time in words', { command: 'x', timeout: '5s' }, '.timeout: "5s" is not allowed: it must be number'],
+    [
+      'a time in words',
+      { command: 'x', timeout: '5s' },
+      '.timeout: "5s" is not allowed: it must be a number, such as `timeout: 1.5`',
+    ],
     [
       'what there is not',
       { command: 'x', volume: 11 },
@@ -176,6 +180,6 @@ describe('mcpServers', () => {
   });
 
   it('refuses a list', async () => {
-    await expect(load([{ command: 'x' }])).rejects.toThrow('mcpServers: a list is not allowed: it must be object');
+    await expect(load([{ command: 'x' }])).rejects.toThrow('mcpServers: a list is not allowed: it must be a mapping');
   });
 });

@@ -279,7 +279,7 @@ describe('a start is refused', () => {
       'engines.mine.speed: "warp" is not allowed: it must be one of slow, fast',
     );
     expect(await refusal({ mine: { use: 'tiny', models: [local('a'), 'b'] } })).toBe(
-      'engines.mine.models.1: "b" is not allowed: it must be object',
+      'engines.mine.models.1: "b" is not allowed: it must be a mapping',
     );
   });
 
@@ -287,6 +287,12 @@ describe('a start is refused', () => {
     const message = await refusal({ mine: { use: 'tiny', apiKey: 'sesame' } });
     expect(message).toMatch(/^engines\.mine\.apiKey: its value is not allowed/);
     expect(message).not.toContain('sesame');
+  });
+
+  it('for a key of digits without quotes, without showing it', async () => {
+    expect(await refusal({ mine: { use: 'tiny', apiKey: 12345678 } })).toBe(
+      'engines.mine.apiKey: its value is not allowed: it must be a string; put quotes around it: `apiKey: "..."`',
+    );
   });
 
   it('for an id that one instance lists twice', async () => {
