@@ -86,8 +86,7 @@ const model = {
       type: 'string',
       minLength: 1,
       maxLength: 4096,
-      description:
-        'Speaking instructions, for models that support them (gpt-4o-mini-tts). Those of a request take precedence.',
+      description: 'Speaking instructions, for models that support them. Those of a request take precedence.',
     },
     supports: {
       type: 'array',

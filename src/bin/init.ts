@@ -15,8 +15,8 @@ const engines = `\
 #  ollama: { use: llm-agent, baseUrl: http://127.0.0.1:11434/v1 }
 #  openai:
 #    - { use: llm-agent, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", modelFilter: [gpt-*] }
-#    - { use: hosted-stt, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [whisper-1] }
-#    - { use: tts, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [tts-1] }
+#    - { use: hosted-stt, baseUrl: https://api.openai.com/v1, apiKey: "\${OPENAI_API_KEY}", models: [gpt-transcribe] }
+#  groq: { use: tts, baseUrl: https://api.groq.com/openai/v1, apiKey: "\${GROQ_API_KEY}", models: [canopylabs/orpheus-v1-english] }
 `;
 
 const mcpServers = `\

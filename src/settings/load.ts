@@ -260,7 +260,10 @@ function readFile(env: Environment, cwd: string): SettingsFile {
     source = readOperatorFileSync(path).text;
   } catch (error) {
     if (!named && errnoOf(error) === 'ENOENT') return { dir: cwd, values: {} };
-    throw new SettingsError(`${named ? 'PARLANCE_CONFIG: ' : ''}${path} cannot be read: ${messageOf(error)}`);
+    const setting = named ? 'PARLANCE_CONFIG (--config): ' : '';
+    const problem =
+      errnoOf(error) === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read: ${messageOf(error)}`;
+    throw new SettingsError(`${setting}${problem}`);
   }
   const values = parseYaml(source, path);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {

@@ -78,8 +78,9 @@ function isInformative({ keyword, parentSchema }: ErrorObject): boolean {
 
 function shown(value: unknown, secret: boolean | undefined): string {
   if (secret) return 'its value';
+  if (value === null) return 'an empty value';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'a mapping';
+  if (typeof value === 'object') return 'a mapping';
   return JSON.stringify(value);
 }
 

@@ -22,7 +22,9 @@ it('writes a file that changes nothing and names its schema', async () => {
     code: 0,
     stdout: `Created ${join(cwd, 'parlance.config.yaml')} with every setting commented out; remove the # of those that you change.\n`,
   });
-  expect(loadSettings({}, cwd)).toEqual({ ...loadSettings({}, await temporaryDirectory()), baseDir: cwd });
+  const { file, ...settings } = loadSettings({}, cwd);
+  expect(settings).toEqual({ ...loadSettings({}, await temporaryDirectory()), baseDir: cwd });
+  expect(file?.path).toBe(join(cwd, 'parlance.config.yaml'));
   const [, schema = ''] = /^# yaml-language-server: \$schema=(.*)$/m.exec(text) ?? [];
   expect(JSON.parse(await readFile(resolve(cwd, schema), 'utf8'))).toMatchObject({ title: 'parlance.config.yaml' });
 });

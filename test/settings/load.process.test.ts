@@ -60,7 +60,7 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
   });
 
   it('ends with exit code 1 and a message for a missing file', () =>
-    expectRefused('PARLANCE_CONFIG: ', { PARLANCE_CONFIG: 'nowhere.yaml' }));
+    expectRefused('PARLANCE_CONFIG (--config): there is no file', { PARLANCE_CONFIG: 'nowhere.yaml' }));
 
   it('ends with exit code 1 and a message for a wrong option of an engine', () => {
     const yaml = 'engines: { ear: { use: whisper-cli, models: [{ id: a, file: a.bin }], thraeds: 2 } }';
