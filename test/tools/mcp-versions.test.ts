@@ -175,7 +175,8 @@ describe('a server with a handshake', () => {
 });
 
 describe('a server that does not respond', () => {
-  it('to the question for its versions does not delay the end of the service', async () => {
+  // The limit is below the deadline of a connection, thirty seconds.
+  it('to the question for its versions does not delay the end of the service', { timeout: 20_000 }, async () => {
     const server = await serve({});
     const open = openTools({ silent: server.settings });
     await until('it is asked', () => server.requests.length === 1);
@@ -184,7 +185,7 @@ describe('a server that does not respond', () => {
     await until('its connection is closed', () => server.requests[0]!.socket.destroyed);
   });
 
-  it('with success is down with the reason of the handshake', async () => {
+  it('with success to any request is down with the reason of the handshake', async () => {
     const server = await serve({ 'server/discover': () => ({ status: 503 }), initialize: () => ({ status: 503 }) });
     const open = openTools({ broken: server.settings });
     await until('it is down', () => open.said(down).length === 1);

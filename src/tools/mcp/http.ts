@@ -107,7 +107,6 @@ function endEveryRequest(transport: StreamableHTTPClientTransport): void {
       open.set(id, controller);
       const onRequestStreamEnd = () => {
         if (open.delete(id)) transport.onmessage?.({ jsonrpc: '2.0', id, error: connectionClosed });
-        options?.onRequestStreamEnd?.();
       };
       return send(message, { ...options, requestSignal, onRequestStreamEnd }).catch((error: unknown) => {
         open.delete(id);
