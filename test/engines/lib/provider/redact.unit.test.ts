@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { complaintOf, createRedactor, outlineOf } from '../../../../engines/lib/provider/redact.ts';
+import { readRefusal } from '../../../../engines/lib/provider/failures.ts';
+import { complaintOf, createRedactor, outlineOf, saidBy } from '../../../../engines/lib/provider/redact.ts';
 
 test.each([
   ['a configured API key', 'bad key abcdef', 'bad key [key]'],
@@ -58,4 +59,25 @@ describe('of an answer that cannot be used, the log has', () => {
     ['an error, if it is one', '{"error":"No.","text":"said"}', '{"error":"No."}'],
     ['nothing else of JSON', '{"text":"said","segments":[{"text":"said"}]}', '{}'],
   ])('%s', (_what, text, expected) => expect(outlineOf(text)).toBe(expected));
+});
+
+describe('the operator reads of a refusal', () => {
+  const said = (text: string) => saidBy(readRefusal(400, text, undefined), createRedactor(['abcdef']));
+
+  test.each([
+    ['its message', '{"error":{"message":"No."}}', 'No.'],
+    ['its error, as Ollama sends it', '{"error":"model not found"}', 'model not found'],
+    ['the fields of errors of another kind', '{"errors":[{"msg":"No."}],"text":"x"}', '{"errors":[{"msg":"No."}]}'],
+    ['plain text on one line, without control characters', 'No,\u0000\r\n\u001b[31mnever\u202e!', 'No, [31mnever !'],
+    ['no configured key', 'bad key abcdef', 'bad key [key]'],
+    ['no word like a token', 'of user 0123456789-qwertz-0123', 'of user [key]'],
+    ['the beginning of a long text', 'no '.repeat(350_000), `${'no '.repeat(99)}no…`],
+  ])('%s', (_what, text, expected) => expect(said(text)).toBe(`The provider said: "${expected}".`));
+
+  test.each([
+    ['of a page', '<html><p>said'],
+    ['of JSON that was cut', '{"input":"said'],
+    ['of JSON without an error', '{"input":"said"}'],
+    ['of nothing', ''],
+  ])('nothing %s', (_what, text) => expect(said(text)).toBeUndefined());
 });
