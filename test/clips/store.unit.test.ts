@@ -132,9 +132,11 @@ describe('the expiry of a clip', () => {
   });
 
   test('is not delayed by a stalled reader, which fails', async () => {
-    const { clips, make } = await openStore({ keepMs: 50, stallMs: 50 });
-    const clip = await make(10);
-    const reader = await startReading(clip);
+    const { clips, begin } = await openStore({ keepMs: 50, stallMs: 50 });
+    const { passed, open } = gate();
+    const clip = await begin(10, passed, 10);
+    const reader = await startReading(clip); // before the clip is complete, which starts its expiry
+    open();
     await expect.poll(() => clips.find(clip.id), patience).toBeUndefined();
     await expect(reader.next()).rejects.toMatchObject({ code: 'clip-not-found' });
   });

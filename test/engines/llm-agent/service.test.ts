@@ -135,7 +135,6 @@ describe('over HTTP', () => {
     test.each([
       ['with keys', withKeys, bearer],
       ['with ALLOW_OPEN', { ALLOW_OPEN: 'true' }, {}],
-      ['with a public URL', { PUBLIC_URL: 'https://voice.example' }, {}],
       ['behind a proxy', { TRUST_PROXY: '1' }, {}],
     ])('is told to nobody %s', async (_when, env, headers) => {
       const { details } = await told(env, headers);
