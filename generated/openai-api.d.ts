@@ -1177,7 +1177,7 @@ export type components = {
         /**
          * @description A text to speak.
          * @example {
-         *       "model": "tts-1",
+         *       "model": "espeak",
          *       "input": "Good morning.",
          *       "voice": "alloy",
          *       "response_format": "mp3"
