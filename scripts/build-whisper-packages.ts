@@ -22,7 +22,7 @@ import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { unpackPart } from '../engines/lib/npm-package.ts';
 import type { ToolDirectory } from '../engines/lib/tool-directory.ts';
-import { whisperSource } from '../engines/whisper-cli/build.ts';
+import { whisperSource } from '../engines/whisper-cli/source.ts';
 import { findToolchain } from '../engines/whisper-cli/toolchain.ts';
 
 const [arch = process.arch, ...more] = process.argv.slice(2);

@@ -2,7 +2,8 @@
  * `npm run sbom`: prints a CycloneDX list of the packages that the service runs with, including those of
  * src/fleet/packages/. `npm sbom --omit=dev` leaves out every package that a devDependency needs as well (62 of 129
  * remain), so npm reads a copy without devDependencies.
- * With --image it adds what else is in an image of Debian: Node.js, npm and the packages of dpkg, ffmpeg among them.
+ * With --image it adds what else is in an image of Debian: Node.js, npm, whisper.cpp and the packages of dpkg, ffmpeg
+ * among them.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,10 +36,13 @@ const component = (type, name, version, purl) => ({ type, name, version, purl, '
 function programs() {
   const node = process.versions.node;
   const npmVersion = run(home, 'npm', '--version').trim();
+  const whisperCli = `node_modules/@parlance/whisper-linux-${process.arch}/bin/whisper-cli`;
+  const [, whisper] = /version:? *(\S+)/.exec(run(home, `${home}${whisperCli}`, '--version'));
   const lines = run(home, 'dpkg-query', '--show', '--showformat=${Package} ${Version} ${Architecture}\n');
   return [
     component('platform', 'node', node, `pkg:generic/node@${node}`),
     component('application', 'npm', npmVersion, `pkg:npm/npm@${npmVersion}`),
+    component('application', 'whisper.cpp', whisper, `pkg:github/ggml-org/whisper.cpp@v${whisper}`),
     ...lines
       .trim()
       .split('\n')

@@ -6,10 +6,13 @@
 import { execFileSync } from 'node:child_process';
 import { matchesGlob } from 'node:path';
 
-export interface Part {
+/** What `npm run test:nightly` runs: `script` is an npm script. */
+export interface NightlyPart {
   readonly name: string;
-  /** An npm script. */
   readonly script: string;
+}
+
+export interface Part extends NightlyPart {
   /** Globs; a change of one of these files runs the part. */
   readonly files: readonly string[];
 }
@@ -117,6 +120,9 @@ export const parts: readonly Part[] = [
     ],
   },
 ];
+
+/** Too slow for a push: the image with whisper.cpp compiled for every processor, 15 minutes of processor time. */
+export const nightlyOnly: readonly NightlyPart[] = [{ name: 'image', script: 'test:image' }];
 
 /** A change of one of these files runs every part. */
 export const everything: readonly string[] = [

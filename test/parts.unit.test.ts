@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { choose, everything, fits, parts } from './parts.ts';
+import { choose, everything, fits, nightlyOnly, parts } from './parts.ts';
 
 const home = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
@@ -18,7 +18,7 @@ describe('the list', () => {
     expect(globSync(pattern, { cwd: home, exclude }).length).toBeGreaterThan(0);
   });
 
-  it.each(parts)('names a script: $script', ({ script }) => {
+  it.each([...parts, ...nightlyOnly])('names a script: $script', ({ script }) => {
     expect(manifest.scripts).toHaveProperty([script]);
   });
 

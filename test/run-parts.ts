@@ -15,18 +15,19 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { changedFiles, choose, parts, type Part } from './parts.ts';
+import { changedFiles, choose, nightlyOnly, parts, type NightlyPart } from './parts.ts';
 
 const home = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 
-const named = parts.filter(({ name }) => args.includes(name));
+const nightly = [...parts, ...nightlyOnly];
+const named = nightly.filter(({ name }) => args.includes(name));
 
 if (args[0] === '--list') list();
-else if (args[0] === '--nightly') await runAll(parts);
+else if (args[0] === '--nightly') await runAll(nightly);
 else if (named.length > 0 && named.length === args.length) await runAll(named);
 else {
-  console.error(`The parts are ${parts.map(({ name }) => name).join(', ')}.`);
+  console.error(`The parts are ${nightly.map(({ name }) => name).join(', ')}.`);
   process.exitCode = 2;
 }
 
@@ -38,7 +39,7 @@ function list(): void {
   console.log(choices.flatMap(({ part, runs }) => (runs ? [part.name] : [])).join(' '));
 }
 
-async function runAll(chosen: readonly Part[]): Promise<void> {
+async function runAll(chosen: readonly NightlyPart[]): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'parlance-parts-'));
   try {
     for (const part of chosen) await run(part, join(directory, part.name));
@@ -47,7 +48,7 @@ async function runAll(chosen: readonly Part[]): Promise<void> {
   }
 }
 
-async function run({ name, script }: Part, output: string): Promise<void> {
+async function run({ name, script }: NightlyPart, output: string): Promise<void> {
   const started = performance.now();
   const child = spawn('npm', ['run', script], { cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close') as Promise<[number | null]>;

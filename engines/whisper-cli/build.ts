@@ -12,6 +12,7 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import { unpackPart, type PackagePart } from '../lib/npm-package.ts';
 import { createToolDirectory, removeToolDirectories, type ToolDirectory } from '../lib/tool-directory.ts';
 import { builtProgramPath, type Program } from './program.ts';
+import { whisperSource } from './source.ts';
 import { findToolchain, type Toolchain } from './toolchain.ts';
 
 const deadlineMinutes = 30;
@@ -28,14 +29,6 @@ export interface Build extends Pick<EngineContext, 'dataDir' | 'env' | 'cores' |
   /** The programs to build. Each is installed before the next one is compiled. */
   readonly programs: readonly Program[];
 }
-
-/** Contains whisper.cpp 1.9.1. The JavaScript of the package is not unpacked. */
-export const whisperSource: PackagePart = {
-  name: 'nodejs-whisper',
-  version: '0.3.1',
-  integrity: 'sha512-ceoilUVraRuR5FnNyXpGQT2auAR48Oc3AQBEmkXnVpSn9iN6yVRzQBFCqVTGWbk6Wdi95NhvwXNzFvuR7erLWw==',
-  path: 'package/cpp/whisper.cpp',
-};
 
 /** Removes the files of an interrupted build. Call it when nothing is left to build. */
 export async function removeUnfinishedBuild(dataDir: string): Promise<void> {

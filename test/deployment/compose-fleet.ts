@@ -2,7 +2,7 @@
  * deploy/compose.fleet.yaml by podman-compose, with the image that was built, and Debian's haproxy and redis-server in
  * images that are named like HAProxy's and Valkey's.
  */
-import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { requireProgram, run } from '../support/programs.ts';
@@ -37,23 +37,28 @@ async function provideImages(): Promise<void> {
   }
 }
 
-/** What MODELS names: a whisper-cli that waits while there is a file `hold`, and its model. */
+/**
+ * What MODELS names: a model, and for `waiting.yaml`, which is merged into the file, a program that waits while there is a
+ * file `hold`, and then runs whisper-cli.
+ */
 async function provideModels(whisper: string): Promise<string> {
   const directory = await temporaryDirectory();
-  for (const name of ['', 'bin', 'models']) {
+  for (const name of ['', 'models']) {
     await mkdir(join(directory, name), { recursive: true });
     await chmod(join(directory, name), 0o755);
   }
   await writeToneModel(join(directory, 'models/ggml-base.bin'));
   await chmod(join(directory, 'models/ggml-base.bin'), 0o644);
-  await copyFile(whisper, join(directory, 'bin/real'));
-  const script = '#!/bin/sh\nwhile [ -e /models/hold ]; do sleep 0.05; done\nexec /models/bin/real "$@"\n';
-  await writeFile(join(directory, 'bin/whisper-cli'), script);
-  for (const name of ['real', 'whisper-cli']) await chmod(join(directory, 'bin', name), 0o755);
+  const script = `#!/bin/sh\nwhile [ -e /models/hold ]; do sleep 0.05; done\nexec ${whisper} "$@"\n`;
+  await writeFile(join(directory, 'whisper-cli'), script);
+  await chmod(join(directory, 'whisper-cli'), 0o755);
+  const waiting = { services: { worker: { environment: { WHISPER_CLI: '/models/whisper-cli' } } } };
+  await writeFile(join(directory, 'waiting.yaml'), JSON.stringify(waiting));
   await writeFile(join(directory, 'recording.wav'), recording);
   return directory;
 }
 
+/** `whisper` is the path of whisper-cli in the image. */
 export function describeComposeFleet(obstacle: string | undefined, whisper: string): void {
   describeWhere(obstacle, 'by compose.fleet.yaml', () => {
     test('transcribes on its workers, even when one is killed; publishes one port; needs a key and a secret', async () => {
@@ -62,7 +67,8 @@ export function describeComposeFleet(obstacle: string | undefined, whisper: stri
       const project = await openProject('compose.fleet.yaml', 'parlance-fleet-test');
       onTestFinished(() => project[Symbol.asyncDispose]());
       const [withKey, withSecret] = [`API_KEYS=${key}`, `FLEET_SECRET=${'s'.repeat(32)}`];
-      const up = (...variables: string[]) => project.compose([`MODELS=${models}`, ...variables], 'up', '--detach');
+      const up = (...variables: string[]) =>
+        project.compose([`MODELS=${models}`, ...variables], '--file', join(models, 'waiting.yaml'), 'up', '--detach');
       await expect(up(withKey)).rejects.toThrow('set it to a secret of at least 32 characters');
       await expect(up(withSecret)).rejects.toThrow('set it to a secret token');
 
@@ -99,8 +105,7 @@ export function describeComposeFleet(obstacle: string | undefined, whisper: stri
       const workers = ['worker_1', 'worker_2'].map((worker) => project.container(worker));
       const atWork = async () => {
         for (const worker of workers)
-          if ((await project.within('podman', 'top', worker, 'args')).includes('/models/bin/whisper-cli'))
-            return worker;
+          if ((await project.within('podman', 'top', worker, 'args')).includes('/models/whisper-cli')) return worker;
         return undefined;
       };
       await expect.poll(atWork, { timeout: 60_000 }).toBeDefined();

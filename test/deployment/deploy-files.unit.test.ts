@@ -1,6 +1,6 @@
 /** deploy/: what its files say is so, as far as that can be read. *.deploy.test.ts run them. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { isProbe } from '../../src/http/probes.ts';
@@ -125,6 +125,19 @@ describe.each(Object.entries(files))('deploy/%s', (_name, { untilKilled, env }) 
 it('the Containerfile sets only variables that exist', () => {
   const [, line = ''] = /^ENV (.*)$/m.exec(containerfile) ?? [];
   expect(line.split(' ').filter((pair) => !variables.has(pair.split('=')[0]!))).toEqual([]);
+});
+
+it('the Containerfile copies every file that the build of whisper-cli imports, so that only these compile it again', () => {
+  const home = join(import.meta.dirname, '../..');
+  const [, stage = ''] = /^FROM base AS whisper\n([^]*?)^FROM /m.exec(containerfile) ?? [];
+  const copied = [...stage.matchAll(/^COPY (?!-)(.*) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+  const needed = new Set(['scripts/build-whisper-packages.ts']);
+  for (const file of needed) {
+    const imports = readFileSync(join(home, file), 'utf8').matchAll(/^import (?!type )[^;]* from '(\.[^']+)';$/gm);
+    for (const [, specifier = ''] of imports) needed.add(join(dirname(file), specifier));
+  }
+  const others = ['engines/whisper-cli/host', 'packages', 'LICENSE'];
+  expect(copied.toSorted()).toEqual([...needed, ...others].toSorted());
 });
 
 it('compose publishes on this machine only, needs a key, and does not publish Ollama', () => {
