@@ -10,7 +10,7 @@ const read = (name: string) => readFileSync(join(import.meta.dirname, '../../dep
 
 const variables = new Set([
   ...Object.values(settingsTable).map(({ env }) => env),
-  ...['NODE_ENV', 'NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX', 'HOME'],
+  ...['NODE_ENV', 'NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX', 'HOME', 'PATH'],
 ]);
 
 const seconds = (text: unknown) => Number(String(text).replace(/s$/, ''));

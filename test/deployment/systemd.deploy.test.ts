@@ -18,8 +18,15 @@ import { hello, localAnswer, recording, say, spelled, transcribe } from './suppo
 vi.setConfig({ testTimeout: 120_000 });
 
 const home = join(import.meta.dirname, '../..');
-const text = readFileSync(join(home, 'deploy/parlance.service'), 'utf8');
-const [, execStart] = /^# +(\/usr\/bin\/node --conditions=.* start)$/m.exec(text) ?? [];
+
+/** The restrictions of the unit, around what builds whisper.cpp: make, a compiler and npm with a cache. */
+const building = readFileSync(join(home, 'deploy/parlance.service'), 'utf8')
+  .replace(/^ExecStart=.*$/m, 'Type=oneshot\nExecStart=/usr/bin/env make --file=/srv/Makefile')
+  .replace(/^Restart=.*$/m, '');
+const makefile = `all:
+\techo 'int main() {}' | c++ -x c++ -o "$$DATA_DIR/compiled" - && "$$DATA_DIR/compiled"
+\tmkdir -p "$$(npm config get cache)"
+`;
 
 const directory = mkdtempSync(join(tmpdir(), 'parlance-systemd-'));
 const models = join(directory, 'models');
@@ -57,13 +64,15 @@ const obstacle = await obstacleTo(async () => {
   };
   const files = {
     'able.service': able,
-    'parlance.service': text.replace(/^ExecStart=.*$/m, `ExecStart=${String(execStart)}`),
+    'building.service': building,
+    'models/Makefile': makefile,
     'etc/environment': Object.entries(environment).map(([name, value]) => `${name}=${value}\n`).join(''), // prettier-ignore
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
   machine = await boot({
     '/etc/systemd/system/able.service': join(directory, 'able.service'),
-    '/etc/systemd/system/parlance.service': join(directory, 'parlance.service'),
+    '/etc/systemd/system/building.service': join(directory, 'building.service'),
+    '/etc/systemd/system/parlance.service': join(home, 'deploy/parlance.service'),
     '/etc/parlance': join(directory, 'etc'),
     '/opt/parlance': home,
     '/usr/bin/node': process.execPath,
@@ -81,10 +90,17 @@ afterAll(async () => {
 });
 
 describeWhere(obstacle, 'the unit', () => {
-  describeWith(['espeak-ng', 'ffmpeg'], 'in a booted systemd', () => {
+  describeWith(['espeak-ng', 'ffmpeg', 'make'], 'in a booted systemd', () => {
     const url = `http://127.0.0.1:${port}`;
     const { run } = machine!;
     const show = async (property: string) => (await run('systemctl', 'show', '--property', property, '--value', 'parlance')).trim(); // prettier-ignore
+
+    test('lets the service build whisper.cpp', async () => {
+      await run('systemctl', 'start', 'building').catch(async (error: unknown) => {
+        throw new Error(await run('journalctl', '--unit', 'building'), { cause: error });
+      });
+      expect(await run('systemctl', 'show', '--property=Result', '--value', 'building')).toBe('success\n');
+    });
 
     test('is active, speaks with espeak-ng and with a Piper voice, encodes, and answers', async () => {
       await writeToneModel(join(models, 'tones.bin'));
