@@ -1,4 +1,6 @@
-/** deploy/compose.yaml by podman-compose, with the image that was built and a stand-in for Ollama's. */
+/** The image with its port published: by the command of the docs, and by podman-compose with a stand-in for Ollama's. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run } from '../support/programs.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
@@ -26,6 +28,30 @@ async function provideOllama(): Promise<void> {
   await writeFiles(directory, { Containerfile: containerfile });
   await run('buildah', ['bud', '--quiet', '--isolation=chroot', '--tag', ollama, directory]);
   onTestFinished(() => run('podman', ['rmi', '--force', ollama]).then(() => undefined));
+}
+
+/** `docker run` of docs/operations.md, for a container of the project, in the background and without a lasting volume. */
+function documentedRun(project: string, network: string): string {
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const [, options = ''] = /^docker build .* && docker run (.*) parlance$/m.exec(docs) ?? [];
+  const ours = `--detach --network=${network} --label=io.podman.compose.project=${project}`;
+  return `podman run ${ours} ${options.replace('-v parlance:/data', '-v /data')} localhost/parlance`;
+}
+
+export function describeRun(obstacle: string | undefined): void {
+  describeWhere(obstacle, 'by the command of the docs', () => {
+    test('serves everybody on this machine without a key, and nobody else', async () => {
+      const name = 'parlance-run-test';
+      const project = await openProject('', name);
+      onTestFinished(() => project[Symbol.asyncDispose]());
+      await project.within('podman', 'network', 'create', project.network);
+      await project.within('sh', '-c', documentedRun(name, project.network));
+      await expect.poll(() => project.statusOf('/readyz'), { timeout: 60_000 }).toBe('200');
+      expect(await project.statusOf('/api/v1/transcribe')).toBe('200');
+      expect(await project.statusOf('/')).toBe('200');
+      expect(await project.listening()).toEqual(['127.0.0.1:8484']);
+    });
+  });
 }
 
 export function describeCompose(obstacle: string | undefined): void {

@@ -14,7 +14,7 @@ import { writeToneModel } from '../support/tone-model.ts';
 import { writeVoice } from '../support/voice-model.ts';
 import { describeWhere, needPrograms, obstacleTo, restrictions, tryContainers } from './able.ts';
 import { describeComposeFleet, tryNames } from './compose-fleet.ts';
-import { describeCompose, tryPublishing } from './compose.ts';
+import { describeCompose, describeRun, tryPublishing } from './compose.ts';
 import { childrenOf } from './processes.ts';
 import { hello, localAnswer, recording, say, spelled, spoken, transcribe } from './support.ts';
 
@@ -223,6 +223,7 @@ describeWhere(obstacle, 'the image', () => {
       expectHost(pid);
     });
 
+    describeRun(cannotPublish);
     describeCompose(cannotPublish);
     describeComposeFleet(cannotName, `${whisper}/bin/whisper-cli`);
   });
