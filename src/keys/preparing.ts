@@ -13,10 +13,7 @@ export type RefusePreparing = (source: RequestSource, operation: PreparingOperat
 
 type PreparingOperation = 'startPreparation' | 'stopPreparation';
 
-type ExposureSettings = Pick<
-  LoadedSettings,
-  'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'trustProxy'
->;
+type ExposureSettings = Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile' | 'host' | 'allowOpen' | 'trustProxy'>;
 type PreparingSettings = ExposureSettings & Pick<LoadedSettings, 'prepare'>;
 
 /** Whether requests from loopback are those of the operator: the service has no keys and serves this machine alone. */
