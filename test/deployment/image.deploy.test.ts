@@ -28,7 +28,7 @@ const packages = process.env.IMAGE_PACKAGES?.split(' ') ?? [];
 
 /** In test:nightly: whisper.cpp is compiled in the image, for every processor. Otherwise, the programs of CI are put in. */
 const isCompiled = process.env.IMAGE_COMPILES === '1';
-const buildMs = isCompiled ? 3_600_000 : 540_000;
+const buildMs = isCompiled ? 7_200_000 : 540_000;
 const whisper = `/app/node_modules/@parlance/whisper-linux-${process.arch}`;
 
 /** What `npm run setup -- voice` installs. */
