@@ -1177,7 +1177,6 @@ export type components = {
         /**
          * @description A text to speak.
          * @example {
-         *       "model": "espeak",
          *       "input": "Good morning.",
          *       "voice": "alloy",
          *       "response_format": "mp3"
