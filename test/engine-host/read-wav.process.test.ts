@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { spokenWords } from '../../src/conformance/recordings.ts';
 import { startTestService } from '../support/service.ts';
+import { wavSamples } from '../support/wav-samples.ts';
 
 const engine = `export default {
   contract: 1,
@@ -26,5 +27,6 @@ it('an engine speaks what a program writes as WAV', async () => {
   });
   const headers = { 'content-type': 'application/json' };
   const answer = await service.api('/tts', { method: 'POST', headers, body: '{"text":"Yes.","format":"wav"}' });
-  expect(Buffer.from(await answer.arrayBuffer()).equals(await readFile(spokenWords))).toBe(true);
+  const speech = Buffer.from(await answer.arrayBuffer());
+  expect(wavSamples(speech).equals(wavSamples(await readFile(spokenWords)))).toBe(true);
 });

@@ -104,7 +104,7 @@ describe('without a settings file', () => {
     expect(await (await service.api('/transcribe/models')).json()).toMatchObject({
       data: [
         { id: 'local', engine: 'local', local: true },
-        { id: TRANSCRIBE_MODEL, engine: 'openai', local: false, code: 'ready' },
+        { id: TRANSCRIBE_MODEL, engine: 'openai', local: true, code: 'ready' },
       ],
       default: TRANSCRIBE_MODEL,
     });

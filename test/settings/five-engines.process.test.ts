@@ -66,12 +66,12 @@ async function start({ baseUrl }: RawProvider, whisper: string) {
     'settings.yaml': `
       engines:
         here: { use: whisper-cli, program: ${whisper}, models: [{ id: tones, file: tones.bin }] }
-        voice: { use: tts, baseUrl: "${baseUrl}", models: [{ id: singer, voices: [anna, bob], formats: [mp3] }] }
+        voice: { use: tts, baseUrl: "${baseUrl}", local: false, models: [{ id: singer, voices: [anna, bob], formats: [mp3] }] }
         bird: { use: ./parrot.mjs, mood: 'merrily' }
         night: { use: parlance-whisperer }
         openai:
-          - { use: hosted-stt, baseUrl: "${baseUrl}", models: [scribe] }
-          - { use: llm-agent, baseUrl: "${baseUrl}" }`,
+          - { use: hosted-stt, baseUrl: "${baseUrl}", local: false, models: [scribe] }
+          - { use: llm-agent, baseUrl: "${baseUrl}", local: false }`,
   });
   const service = await startTestService({ env: { PARLANCE_CONFIG: join(folder, 'settings.yaml') } });
   onTestFinished(() => service[Symbol.asyncDispose]());
@@ -79,7 +79,7 @@ async function start({ baseUrl }: RawProvider, whisper: string) {
 }
 
 const ready = { available: true, code: 'ready', reason: 'Ready.' };
-const times = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate'];
+const times = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'languages', 'translate'];
 const chat = ['tools', 'json'];
 const speech = ['speed', 'instructions'];
 /** The first bytes of an mp3: no sound follows, none is wanted. */

@@ -41,7 +41,7 @@ describe('a fresh machine speaks exactly these words, in mp3', () => {
       default: 'espeak',
     });
     const speech = await speak(service);
-    expect(speech.readUInt16BE(0) & 0xffe0, 'a frame of mp3').toBe(0xffe0);
+    expect(speech.toString('latin1', 0, 3), 'the mark of synthetic speech').toBe('ID3');
     expect(await wordsIn(speech)).toBe('yes no hello');
     return service.calls();
   }
