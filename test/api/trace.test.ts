@@ -120,7 +120,7 @@ it('tracestate stays on this machine', async () => {
   expect(body).toMatchObject({ content: '[true,true,false,false,false]' });
 });
 
-/** Engines that log wherever their code runs, and stop at \`go\` where a second request must wait for the first. */
+/** Engines that log wherever their code runs. The first transcription in German or French waits for others to queue. */
 const talkative = {
   config: 'engines: { talkative: { use: ./talkative.mjs } }',
   files: {
@@ -166,12 +166,14 @@ export default [
   })),
   engine('transcription', ({ queue }, say) => {
     const line = queue({ slots: 1, waiting: 8 });
+    const waiting = new Set();
     return {
-      async transcribe({ onQueued }, { signal }) {
-        const listener = { signal, onQueued: (ahead) => { say('queued'); onQueued?.(ahead); } };
+      async transcribe(call, { signal }) {
+        const others = { de: 1, fr: 3 }[call.language] ?? 0;
+        const listener = { signal, onQueued: () => { say('queued'); waiting.add(call); } };
         return line.run(async () => {
           say('job begins');
-          for (let i = 0; i < 20; i += 1) await wait();
+          while (waiting.size < others) await wait();
           say('job ends');
           return { text: 'fine', language: null };
         }, listener);
@@ -226,7 +228,7 @@ describe('code of an engine runs in the scope of its request', () => {
       ids.map((id) =>
         createApi(service.url).send('POST', '/api/v1/transcribe', {
           headers: { ...multipartType, traceparent: traceparent.replace(traceId, id) },
-          body: multipart(recording),
+          body: multipart(recording, { name: 'language', value: 'fr' }),
         }),
       ),
     );
@@ -294,7 +296,7 @@ describe('a tracer', () => {
   it('gets waiting in a queue', async () => {
     const service = await start(talkative);
     const { spans } = startTracer();
-    const call = { headers: multipartType, body: multipart(recording) };
+    const call = { headers: multipartType, body: multipart(recording, { name: 'language', value: 'de' }) };
     const transcribe = () => createApi(service.url).send('POST', '/api/v1/transcribe', call);
     await Promise.all([transcribe(), transcribe()]);
     await eventually(() => spans.filter(({ kind }) => kind === 'server').length).toBe(2);
