@@ -24,8 +24,10 @@ export interface FoundProgram {
 export function findWhisper(named: string | undefined, context: EngineContext): FoundProgram | undefined {
   const { env, dataDir } = context;
   const program = namedProgram(named, context);
-  if (program)
-    return isExecutable(program.path) ? { path: program.path, source: `from ${program.setting}` } : undefined;
+  if (program) {
+    const source = named === undefined ? 'from WHISPER_CLI' : 'from the settings';
+    return isExecutable(program.path) ? { path: program.path, source } : undefined;
+  }
   const packaged = packagedWhisper();
   if (packaged && 'program' in packaged) return { path: packaged.program, source: 'from its package' };
   const found = findExecutable('whisper-cli', env.PATH ?? '');
