@@ -72,7 +72,7 @@ export interface Transcript {
 export interface KnownSpeaker {
   /** The name for the turns of the speaker, 1 to 64 characters. */
   readonly name: string;
-  /** A recording of the speaker as a data URL, at most 4 MB. */
+  /** A recording of the speaker as a data URL, at most 1 MB. */
   readonly reference: string;
 }
 

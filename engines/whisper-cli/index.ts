@@ -18,7 +18,7 @@ import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
-import { featuresOf, languageFor, languagesFor, type Model, toModel, type UsableFile } from './models.ts';
+import { featuresOf, languageFor, limitTo, type Model, toModel, type UsableFile } from './models.ts';
 import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
@@ -109,10 +109,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       const [found, file] = [program(), await model.inspect()];
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
-      const spoken =
-        languages.length > 0
-          ? languagesFor(languages)
-          : { language: languageFor(language ?? model.language, file.multilingual, id) };
+      const spoken = {
+        language: languageFor(language ?? model.language, file.multilingual, id),
+        ...limitTo(languages),
+      };
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;
       const detector = model.vad === undefined ? activity : undefined;

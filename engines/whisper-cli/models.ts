@@ -72,11 +72,11 @@ export function fromWhisper(code: string | undefined): string | null {
   return language !== undefined && known.has(language) ? language : null;
 }
 
-/** Whisper's codes of the languages that it knows. Several of them limit the detection, and one is the language. */
-export function languagesFor(languages: readonly string[]): { language: string; languages?: readonly string[] } {
-  const codes = languages.map(toWhisper).filter((code) => code !== undefined);
-  const [language = 'auto'] = codes;
-  return codes.length > 1 ? { language: 'auto', languages: codes } : { language };
+/** The languages that Whisper knows, by its codes: several limit the detection, one is the language, none has no effect. */
+export function limitTo(languages: readonly string[]): { language?: string; languages?: readonly string[] } {
+  const [language, ...more] = languages.map(toWhisper).filter((code) => code !== undefined);
+  if (language === undefined) return {};
+  return more.length === 0 ? { language } : { language: 'auto', languages: [language, ...more] };
 }
 
 /**

@@ -110,10 +110,19 @@ describeWith(['whisper-cli'], 'with several local models', (programs) => {
     });
   });
 
-  test('one with a configured language uses it instead of detection, unless the request names another', async () => {
+  test('one with a configured language uses it instead of detection, unless the request names another that the model knows', async () => {
     expect((await transcribe(speech('fr'), { model: 'german' })).body).toMatchObject({ text, language: 'de' });
     const named = await transcribe(speech('en'), { model: 'german', language: 'fr' });
     expect(named.body).toMatchObject({ text, language: 'fr' });
+    const hinted = new FormData();
+    for (const [name, value] of [
+      ['model', 'german'],
+      ['languages[]', 'zu'],
+    ] as const)
+      hinted.set(name, value);
+    hinted.set('file', new File([new Uint8Array(speech('fr'))], 'fr.wav'));
+    const answer = await fetch(`${service.url}/v1/audio/transcriptions`, { method: 'POST', body: hinted });
+    expect(await answer.json()).toMatchObject({ text, languages: [{ code: 'de' }] });
   });
 
   test('adding, changing or removing a model file needs no restart', async () => {
