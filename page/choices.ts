@@ -34,7 +34,7 @@ export function placeOf({ local, engine }: ModelEntry): string {
 
 export type Capability = 'transcription' | 'chat' | 'speech';
 
-/** What to do on the server, unless the page installs a model. */
+/** Other ways to get the capability, for the operator of the server. */
 export const otherWays: Readonly<Record<Capability, string>> = {
   transcription: 'set the API key of a provider',
   chat: 'start Ollama or llama.cpp, or set OPENAI_API_KEY',

@@ -6,7 +6,7 @@
 import { execFileSync } from 'node:child_process';
 import { matchesGlob } from 'node:path';
 
-/** What `npm run test:nightly` runs: `script` is an npm script. */
+/** A part that `npm run test:nightly` runs; `script` is an npm script. */
 export interface NightlyPart {
   readonly name: string;
   readonly script: string;

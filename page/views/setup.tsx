@@ -60,7 +60,7 @@ function Card({ capability }: { readonly capability: Capability }) {
   const entry = chosen.value[capability];
   const { main, more } = offersOf(capability);
   const advice = adviceOf(capability);
-  // What is configured and fails comes before what could be installed.
+  // A failing provider from the settings comes first, because it is a mistake; a model to install is only an offer.
   const cause = advice && (listings.value?.[capability].reason ?? (entry && isBroken(entry) ? advice : undefined));
   return (
     <section class="card" aria-labelledby={`card-${capability}`}>

@@ -144,7 +144,7 @@ export function textFor({ isOperator }: Reader, text: string, forOperator?: stri
   return isOperator === true && forOperator !== undefined ? `${text} ${forOperator}` : text;
 }
 
-/** Who reads an answer. */
+/** The reader of an answer. */
 export interface Reader {
   readonly isOperator?: boolean | undefined;
 }

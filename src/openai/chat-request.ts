@@ -48,13 +48,15 @@ export function toCall(body: Request, model: ServedModel<'chat'>): PlannedChat {
 
 // --------------------------------------------------------------------------------------------------- unsupported
 
+const unsupported = ['logprobs', 'top_logprobs', ...fieldsWith('createChatCompletion', 'refused')] as const;
+
 function refuseUnsupported(body: Request): void {
   const isEmpty = Array.isArray(body.functions) && body.functions.length === 0;
   if (body.functions != null && !isEmpty) throw legacy('/functions');
   const isDefaultCall = body.function_call === 'auto' || body.function_call === 'none';
   if (body.function_call != null && !isDefaultCall) throw legacy('/function_call');
   if (body.n != null && body.n !== 1) throw unsupportedParameter('/n', 'must be 1');
-  for (const name of ['logprobs', 'top_logprobs', ...fieldsWith('createChatCompletion', 'refused')] as const) {
+  for (const name of unsupported) {
     const value = body[name];
     if (value != null && value !== false && value !== 0) throw unsupportedParameter(`/${name}`);
   }
@@ -85,11 +87,11 @@ function isDefault(name: string, value: unknown): boolean {
   return name === 'response_format' && (value as { type?: unknown }).type === 'text';
 }
 
+const forms = ['response_format', ...fieldsWith('createChatCompletion', 'refused without json')];
+
 /** Throws for fields that determine the form or the end of the answer, if the model does not support them. */
 function refuseForm(fields: ProviderFields = {}, { id }: ServedModel<'chat'>): void {
-  const name = ['response_format', ...fieldsWith('createChatCompletion', 'refused without json')].find(
-    (form) => form in fields,
-  );
+  const name = forms.find((form) => form in fields);
   if (name !== undefined) throw unsupportedParameter(`/${name}`, `is not supported by the model "${id}"`);
 }
 

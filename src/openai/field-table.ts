@@ -1,7 +1,7 @@
 /**
- * What becomes of the fields of requests under /v1. Fields of the contract that are not listed are used by every model;
- * unknown fields have no effect. The handlers take their lists from here, and docs/reference/openai-api.md is generated
- * from it.
+ * How the service treats the fields of requests under /v1. Every model uses the fields of the contract that this table
+ * does not list; unknown fields have no effect. The handlers take their lists from this table, and
+ * docs/reference/openai-api.md is generated from it.
  */
 import type { Feature } from '../../engines/contract/index.ts';
 
@@ -25,6 +25,15 @@ const recording = {
   without_timestamps: 'ignored',
   include: 'refused',
   diarize: ['refused', 'Values other than false.'],
+} as const;
+
+/** OpenAI uses them for its accounts and caches. */
+const accountFields = {
+  user: 'ignored',
+  safety_identifier: 'ignored',
+  service_tier: 'ignored',
+  prompt_cache_key: 'ignored',
+  prompt_cache_retention: 'ignored',
 } as const;
 
 export const fieldTable = {
@@ -72,14 +81,10 @@ export const fieldTable = {
     prediction: 'refused',
     functions: ['refused', 'Send `tools`.'],
     function_call: ['refused', 'Send `tool_choice`.'],
-    user: 'ignored',
+    ...accountFields,
     metadata: 'ignored',
     store: 'ignored',
-    service_tier: 'ignored',
     verbosity: 'ignored',
-    safety_identifier: 'ignored',
-    prompt_cache_key: 'ignored',
-    prompt_cache_retention: 'ignored',
   },
   createResponse: {
     tools: ['refused without tools', 'Tools other than functions are ignored.'],
@@ -89,11 +94,7 @@ export const fieldTable = {
     'text.verbosity': 'ignored',
     store: ['ignored', 'The value true.'],
     truncation: ['ignored', 'The value `auto`.'],
-    user: 'ignored',
-    safety_identifier: 'ignored',
-    service_tier: 'ignored',
-    prompt_cache_key: 'ignored',
-    prompt_cache_retention: 'ignored',
+    ...accountFields,
     client_metadata: 'ignored',
     stream_options: 'ignored',
     include: ['refused', 'Values other than `reasoning.encrypted_content`.'],

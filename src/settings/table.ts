@@ -34,7 +34,7 @@ export interface VariableWithEngines {
   readonly readBy: readonly string[] | Capability;
   /** The option of an instance that replaces the variable. */
   readonly unless?: string;
-  /** What to write in the file instead. */
+  /** The text that replaces the variable in the file, for people. */
   readonly instead: string;
 }
 

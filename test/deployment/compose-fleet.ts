@@ -38,8 +38,8 @@ async function provideImages(): Promise<void> {
 }
 
 /**
- * What MODELS names: a model, and for `waiting.yaml`, which is merged into the file, a program that waits while there is a
- * file `hold`, and then runs whisper-cli.
+ * Makes the directory for MODELS: a model, and a program that waits while the file `hold` exists and then runs whisper-cli.
+ * Only `waiting.yaml`, which is merged into the compose file, uses the program.
  */
 async function provideModels(whisper: string): Promise<string> {
   const directory = await temporaryDirectory();

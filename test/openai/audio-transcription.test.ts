@@ -296,7 +296,7 @@ describe('with engines that do less', () => {
     expect(errorOf(refused)).toMatchObject({ param: 'response_format', code: 'unsupported_parameter' });
   });
 
-  test('a model for speakers is told which ones are known', async () => {
+  test('known speakers are passed to a model that distinguishes speakers', async () => {
     const reference = `data:audio/wav;base64,${'A'.repeat(900_000)}`;
     const known = fields(['known_speaker_names[]', 'Ada'], ['known_speaker_references[]', reference]);
     const form = [...fields(['response_format', 'diarized_json']), ...known, file()];

@@ -118,7 +118,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
   };
 }
 
-/** What to do about a key that was rejected. */
+/** Tells the operator which setting has the rejected key. */
 function howToFixKey({ apiKey, baseUrl }: ProviderOptions, { instance, env }: EngineContext): string {
   const { OPENAI_API_KEY: key, OPENAI_BASE_URL: url } = env;
   const isOfEnvironment = apiKey === undefined ? url === baseUrl : key === apiKey;

@@ -120,7 +120,7 @@ export async function requireAvailable(
   // Only a call can show whether a rejected key works again.
   if (available || code === 'key-refused') return;
   if (notThereYet.has(code)) {
-    // What is configured and fails is named before what could be installed.
+    // A failing provider from the settings is named first, because it is a mistake; a model to install is only an offer.
     throw new ProblemError('model-unavailable', inSentences(failureOf(others), reason));
   }
   throw new EngineError(code === 'engine-failed' ? code : 'model-unavailable', reason);

@@ -118,12 +118,12 @@ describe('over HTTP', () => {
       return { details: [native.problem.detail, error.message], service };
     };
 
-    test('is told to the operator of a service that is open to its own machine, without keys and on one line', async () => {
+    test('reaches the operator of a service that is open to its own machine, without keys and on one line', async () => {
       const { details } = await told({});
       for (const detail of details) expect(detail).toMatch(said);
     });
 
-    test('is told in chat.failed, too', async () => {
+    test('is in chat.failed, too', async () => {
       const call = calls({ name: 'somebody__something', args: '{}' });
       const { service, provider } = await start(call);
       provider.behave(call, streams({ error: { message: 'out of memory' } }));
@@ -136,7 +136,7 @@ describe('over HTTP', () => {
       ['with keys', withKeys, bearer],
       ['with ALLOW_OPEN', { ALLOW_OPEN: 'true' }, {}],
       ['behind a proxy', { TRUST_PROXY: '1' }, {}],
-    ])('is told to nobody %s', async (_when, env, headers) => {
+    ])('reaches nobody %s', async (_when, env, headers) => {
       const { details } = await told(env, headers);
       expect(details).toEqual(['The provider rejected the request.', 'The provider rejected the request.']);
     });
