@@ -308,6 +308,19 @@ describe('with engines that do less', () => {
     expect(errorOf(refused)).toMatchObject({ param: 'response_format', code: 'unsupported_parameter' });
   });
 
+  test('references of speakers count as memory until the end of their request', async () => {
+    const bodyBudget = { reserve: 262_144, shared: 1_048_576 };
+    await using small = await startTestService({ ...scriptedTranscription, bodyBudget });
+    const speakers = (count: number) => [
+      ...fields(['model', 'speakers'], ['response_format', 'diarized_json']),
+      ...Array.from({ length: count }, (_, i) => [
+        ...fields(['known_speaker_names[]', `${i}`], ['known_speaker_references[]', `data:,${'A'.repeat(900_000)}`]),
+      ]).flat(),
+    ];
+    expect((await sendForm(small, [...speakers(2), file()])).status).toBe(503);
+    for (let i = 0; i < 2; i += 1) expect((await sendForm(small, [...speakers(1), file()])).status).toBe(200);
+  });
+
   test('five references of speakers are too many, however small', async () => {
     const five = Array.from({ length: 5 }, () => ['known_speaker_references', 'data:,x'] as const);
     const answer = await sendForm(service, [...fields(...five), file()]);

@@ -3,6 +3,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { nativeContract } from '../../src/contract/document.ts';
+import { ByteBudget, type RefusableBody } from '../../src/http/body/body-budget.ts';
 import { readForm } from '../../src/http/body/multipart.ts';
 import { broken, echo, patient } from '../api/support/engines.ts';
 import { multipart, multipartType, part, recording } from '../api/support/forms.ts';
@@ -91,6 +92,7 @@ test('the bytes of an upload are taken before any of them is parsed, and so befo
     signal,
     timeoutMs: 1000,
     arrivals: { watch: () => () => undefined },
+    reserve: (body: RefusableBody) => new ByteBudget({ reserve: 65_536, shared: 0 }).reserve('somebody', body),
   };
   const account = {
     take(bytes: number) {

@@ -13,6 +13,7 @@ import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import type { FormBounds } from '../../contract/document.ts';
 import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
+import type { RefusableBody, Reservation } from './body-budget.ts';
 import { type BodySource, declaredLength, receive, scheduleRead } from './receive.ts';
 import { ignore } from '../../../lib/errors.ts';
 
@@ -34,6 +35,11 @@ export interface Form {
 /** Called before a file is stored, with the text fields that precede it; rejects to refuse the form at once. */
 export type BeforeFile = (fields: FormFields) => Promise<void>;
 
+/** A request whose text fields count against the memory budget until its end. */
+export interface FormSource extends BodySource {
+  readonly reserve: (body: RefusableBody) => Reservation;
+}
+
 export interface FormRules {
   readonly bounds: FormBounds;
   /** Names of the fields that the contract declares as arrays. */
@@ -45,13 +51,15 @@ export interface FormRules {
 
 /**
  * Stores the recording in `destination`, whose owner removes it. Throws a `ProblemError` for an invalid upload,
- * `storage-full`, or the rejection of `beforeFile`.
+ * `storage-full`, `overloaded`, or the rejection of `beforeFile`.
  */
-export async function readForm(source: BodySource, destination: Upload, rules: FormRules): Promise<Form> {
+export async function readForm(source: FormSource, destination: Upload, rules: FormRules): Promise<Form> {
   const { req } = source;
   if ((declaredLength(req) ?? 0) > destination.maxBytes + frameBytes(rules.bounds)) throw tooLarge(destination, rules);
   if (!hasBody(req)) throw missing(howToSend);
-  const { file, text } = await receive(source, (signal) => parse(req, { destination, signal, ...rules }));
+  const { file, text } = await receive(source, (signal) =>
+    parse(req, { destination, signal, reserve: source.reserve, ...rules }),
+  );
   if (!file) throw missing(howToSend);
   return { file: await sniffed(file), fields: text.read(), bytes: text.bytes };
 }
@@ -62,7 +70,7 @@ function hasBody(req: IncomingMessage): boolean {
   return declaredLength(req) !== undefined || req.headers['transfer-encoding'] !== undefined;
 }
 
-interface Parsing extends FormRules {
+interface Parsing extends FormRules, Pick<FormSource, 'reserve'> {
   readonly destination: Upload;
   readonly signal: AbortSignal;
 }
@@ -73,16 +81,18 @@ interface Parsed {
 }
 
 /** The first failure aborts everything: the parser, the file, and the feeding of both. */
-async function parse(req: IncomingMessage, { destination, signal, ...rules }: Parsing): Promise<Parsed> {
+async function parse(req: IncomingMessage, { destination, signal, reserve, ...rules }: Parsing): Promise<Parsed> {
   using ending = linkedSignal(signal);
   const fail = (reason: unknown) => ending.abort(reason);
   const { bounds, beforeFile } = rules;
   const parser = addAbortSignal(ending.signal, createParser(req, bounds, destination));
   const text = new TextFields(rules);
+  const memory = reserve({ refuse: fail });
   let storing: Promise<StoredFile | undefined> | undefined; // busboy emits one file at most
   parser.on('field', (name, value, { valueTruncated }) => {
     try {
       text.add(name, value, valueTruncated);
+      memory.grow(text.bytes);
     } catch (problem) {
       fail(problem);
     }
@@ -103,7 +113,12 @@ async function parse(req: IncomingMessage, { destination, signal, ...rules }: Pa
   const whole = finished(parser).catch(explain);
   const maxBytes = destination.maxBytes + frameBytes(bounds);
   feed(req, { parser, destination, maxBytes, hint: rules.hint, signal: ending.signal, fail });
-  return await ending.race(whole.then(async () => ({ file: await storing, text })));
+  const stored = whole.then(async () => {
+    const file = await storing;
+    memory.settle(text.bytes);
+    return { file, text };
+  });
+  return await ending.race(stored);
 }
 
 function createParser(

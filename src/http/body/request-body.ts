@@ -2,7 +2,8 @@
 import type { Upload } from '../../contract/operations.ts';
 import type { AccountedDirectory } from '../../system/workspace.ts';
 import { declaredLength, type BodySource } from './receive.ts';
-import type { ByteBudget } from './body-budget.ts';
+import { currentCaller } from '../../request-scope.ts';
+import type { ByteBudget, RefusableBody } from './body-budget.ts';
 import type { RateWatch } from './min-rate.ts';
 import { readJson, type JsonBody, type JsonRules } from './json-body.ts';
 import { maxRecordingBytes, readForm, type Form, type FormRules } from './multipart.ts';
@@ -46,8 +47,14 @@ export class RequestBody {
     const source = this.#within(this.#options.uploadTimeoutMs);
     const destination = await (upload?.(declaredLength(source.req)) ?? this.#defaultUpload());
     this.#source.atEnd(() => destination[Symbol.asyncDispose]());
-    return readForm(source, destination, rules);
+    return readForm({ ...source, reserve: this.#reserve }, destination, rules);
   }
+
+  readonly #reserve = (body: RefusableBody) => {
+    const reservation = this.#options.budget.reserve(currentCaller(), body);
+    this.#source.atEnd(() => reservation.release());
+    return reservation;
+  };
 
   async #defaultUpload(): Promise<Upload> {
     const directory = await this.#options.temporaryDirectory();
