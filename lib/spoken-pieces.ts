@@ -10,8 +10,11 @@ export interface Piece {
 export interface PieceOptions {
   /** Maximum length of a piece in code points, at least 1. */
   readonly longest: number;
-  /** The first piece ends with the first sentence that makes it longer than this. Default: like the others. */
-  readonly shortestFirst?: number;
+  /**
+   * Each piece ends with the first sentence that makes it longer than its number here. The last number is for all further
+   * pieces. Default: as many whole sentences as fit.
+   */
+  readonly shortest?: readonly number[];
 }
 
 /** UTF-16 units that the segmenters see after a piece: the following text decides whether a cut is allowed ("3.|14"). */
@@ -22,28 +25,29 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * A piece has as many whole sentences as fit. A longer sentence is cut at the end of a clause if possible, else of a word,
- * else of a grapheme. A text of only white space has no pieces.
+ * A piece has whole sentences. A sentence that does not fit is cut at the end of a clause if possible, else of a word, else
+ * of a grapheme. A text of only white space has no pieces.
  */
 export function piecesOf(text: string, options: PieceOptions): Piece[] {
   return createPieces(options).end(text);
 }
 
-/** For a text that arrives in parts: `push` returns the sentences that text follows, `end` returns the rest. */
-export function createPieces({ longest, shortestFirst }: PieceOptions) {
+/** For a text that arrives in parts: `push` returns the pieces that are complete, `end` returns the rest. */
+export function createPieces({ longest, shortest = [Infinity] }: PieceOptions) {
   let rest = '';
-  let enough = shortestFirst;
+  let count = 0;
 
   function take(part: string, isLast: boolean): Piece[] {
     const text = rest + part;
     const pieces: Piece[] = [];
     let start = skipSpace(text, 0);
     while (start < text.length) {
+      const enough = shortest[Math.min(count, shortest.length - 1)] ?? Infinity;
       const next = nextPiece(text, start, { longest, enough, isLast });
       if (!next) break;
       pieces.push({ text: text.slice(start, start + next.length).trimEnd(), end: next.end });
       start = skipSpace(text, start + next.length);
-      enough = undefined;
+      count += 1;
     }
     rest = text.slice(start);
     return pieces;
@@ -55,7 +59,7 @@ export function createPieces({ longest, shortestFirst }: PieceOptions) {
 interface Limits {
   readonly longest: number;
   /** The piece ends with the first sentence that makes it longer. */
-  readonly enough: number | undefined;
+  readonly enough: number;
   /** No text follows. */
   readonly isLast: boolean;
 }
@@ -70,14 +74,15 @@ function nextPiece(
   const space = /^\s*/.exec(text.slice(full, full + lookAhead))?.[0].length ?? 0;
   const reach = full + space - start;
   const window = text.slice(start, start + reach + lookAhead);
+  const isOpen = !isLast && window.length < reach + lookAhead;
+  if (isOpen && window.length <= enough) return undefined;
   let sentence = 0;
   for (const end of sentenceEnds(window)) {
-    if (end > reach || (end === window.length && !isLast)) break;
+    if (end > reach || (end === window.length && !isLast && !window.endsWith('\n'))) break;
     sentence = end;
-    if (enough !== undefined && end > enough) break;
+    if (end > enough) break;
   }
-  const isOpen = !isLast && window.length < reach + lookAhead;
-  if (sentence > (isOpen ? (enough ?? 0) : 0)) return { length: sentence, end: 'sentence' };
+  if (sentence > (isOpen ? enough : 0)) return { length: sentence, end: 'sentence' };
   if (isOpen) return undefined;
   const clause = lastMatch(clauseEnd, window.slice(0, reach));
   if (clause > 0) return { length: clause, end: 'clause' };

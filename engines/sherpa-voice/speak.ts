@@ -17,7 +17,7 @@ const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+/;
 export function voicePieces(text: string): Piece[] {
   const paragraphs = text.trim().split(pauses);
   return paragraphs.flatMap((paragraph, index) =>
-    piecesOf(paragraph.replace(/\s+/g, ' '), { longest, ...(index === 0 && { shortestFirst }) }),
+    piecesOf(paragraph.replace(/\s+/g, ' '), { longest, ...(index === 0 && { shortest: [shortestFirst, Infinity] }) }),
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createPieces, piecesOf } from '../../lib/spoken-pieces.ts';
 
 function sentencesOf(text: string): string[] {
-  const { push, end } = createPieces({ longest: 200 });
+  const { push, end } = createPieces({ longest: 200, shortest: [0] });
   return [...Array.from(text, push).flat(), ...end()].map((piece) => piece.text);
 }
 
@@ -77,11 +77,25 @@ describe('A text that arrives in parts', () => {
   ];
 
   test('is returned sentence by sentence, each as soon as text follows it', () => {
-    const { push, end } = createPieces({ longest: 200, shortestFirst: 12 });
+    const { push, end } = createPieces({ longest: 200, shortest: [12, 0] });
     const pushed = Array.from(text, (character) => push(character).map((piece) => piece.text));
     expect([...pushed.flat(), ...end().map((piece) => piece.text)]).toEqual(sentences);
     expect(pushed[text.indexOf('"Good')]).toEqual([sentences[0]]);
     expect(pushed[text.indexOf('日')]).toEqual([sentences[3]]);
+  });
+
+  test('is returned as soon as a line ends', () => {
+    const { push } = createPieces({ longest: 200, shortest: [0] });
+    expect(push('A title').length).toBe(0);
+    expect(push('\n').map((piece) => piece.text)).toEqual(['A title']);
+  });
+
+  test('has pieces of sentences that are longer than their minimum, the last of which is for all others', () => {
+    const { push, end } = createPieces({ longest: 200, shortest: [0, 7, 9] });
+    const pushed = Array.from('One. Two. Three. Four. Five. Six. Seven.', (character) => push(character)).flat();
+    const texts = ['One.', 'Two. Three.', 'Four. Five.', 'Six. Seven.'];
+    expect([...pushed, ...end()].map((piece) => piece.text)).toEqual(texts);
+    expect(pushed.map((piece) => piece.text)).toEqual(texts.slice(0, 3));
   });
 
   test('has the same words in the same pieces, however long a sentence is', () => {
