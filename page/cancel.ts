@@ -4,7 +4,7 @@ import { dictation, dropDictation } from './dictation.ts';
 import { handsFree, stopHandsFree } from './hands-free.ts';
 import { stopTranscribing, transcribing } from './transcription.ts';
 import { isAnswering, stopAnswer } from './run.ts';
-import { stopPlayback, speaking } from './playback.ts';
+import { speaking } from './playback.ts';
 import { announce } from './announcements.ts';
 
 /** Anything but speech, which the next question may interrupt. */
@@ -21,6 +21,5 @@ export function cancel(): void {
   stopTranscribing();
   stopHandsFree();
   stopAnswer();
-  stopPlayback();
   announce('Stopped.');
 }

@@ -2,13 +2,13 @@
  * Hands-free mode: listens, sends each utterance, reads the answer aloud, and listens again. The microphone is paused while
  * it speaks, unless the user may interrupt it.
  */
-import { computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 import { levelOf, loudness } from './gate.ts';
 import { stopTranscribing, transcribe, transcribing } from './transcription.ts';
 import { level, onGone, useMicrophone } from './microphone.ts';
 import { preferences } from './preferences.ts';
 import { ask, isAnswering, stopAnswer } from './run.ts';
-import { stopPlayback, speaking } from './playback.ts';
+import { speaking } from './playback.ts';
 import { readSamples } from './recorder.ts';
 import { announce } from './announcements.ts';
 import { UtteranceCutter } from './utterance-cutter.ts';
@@ -18,16 +18,15 @@ export type HandsFree = 'off' | 'asking' | 'listening' | 'recording' | 'transcri
 
 const power = signal<'off' | 'asking' | 'on'>('off');
 const isRecording = signal(false);
-/** From the end of an utterance to the end of its run: there are moments between the calls. */
-const isAtWork = signal(false);
+/** The utterance that is at work, to the end of its run: there are moments between the calls. */
+const utteranceAtWork = signal<Float32Array | undefined>(undefined);
 export const isMuted = signal(false);
 
 export const handsFree = computed((): HandsFree => {
   if (power.value !== 'on') return power.value;
   if (transcribing.value) return 'transcribing';
-  if (isAnswering.value) return 'answering';
   if (speaking.value !== undefined) return 'speaking';
-  if (isAtWork.value) return 'answering';
+  if (isAnswering.value || utteranceAtWork.value) return 'answering';
   return isRecording.value ? 'recording' : 'listening';
 });
 
@@ -71,7 +70,7 @@ export async function startHandsFree(): Promise<void> {
 }
 
 export function stopHandsFree(): void {
-  if (session && !session.signal.aborted && isAtWork.value) stopTranscribing(); // its transcript would be sent
+  if (session && !session.signal.aborted && utteranceAtWork.value) stopTranscribing(); // its transcript would be sent
   session?.abort();
   cutter = undefined;
   isRecording.value = false;
@@ -82,7 +81,6 @@ export function stopHandsFree(): void {
 export function interrupt(): void {
   stopTranscribing();
   stopAnswer();
-  stopPlayback();
 }
 
 export function toggleMute(): void {
@@ -96,15 +94,23 @@ function onFrame(frame: Float32Array, sampleRate: number): void {
   cutter ??= new UtteranceCutter(sampleRate, { pauseMs: () => preferences.peek().pauseMs });
   const utterance = cutter.push(frame);
   isRecording.value = cutter.isRecording;
-  if (cutter.isRecording && speaking.peek() !== undefined) stopPlayback();
+  if (cutter.isRecording && speaking.peek() !== undefined) giveWay();
   if (utterance) void answerUtterance(utterance, sampleRate);
 }
 
+/** The user speaks over the answer: it ends, and nothing pauses the microphone in between. */
+function giveWay(): void {
+  batch(() => {
+    stopAnswer();
+    utteranceAtWork.value = undefined;
+  });
+}
+
 async function answerUtterance(utterance: Float32Array, sampleRate: number): Promise<void> {
-  isAtWork.value = true;
+  utteranceAtWork.value = utterance;
   const text = await transcribe(toFile(utterance, sampleRate));
   if (text !== undefined) await ask(text, true);
-  isAtWork.value = false;
+  if (utteranceAtWork.peek() === utterance) utteranceAtWork.value = undefined;
 }
 
 /** The microphone is gone: the utterance so far is still sent. */

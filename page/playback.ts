@@ -1,120 +1,140 @@
 /**
- * One `<audio>` for the whole page, and a queue of addresses. Safari plays only an element that has played in a click,
- * so call `unlock` in every click that may lead to speech.
+ * The sound of the page: a queue of clips, and two `<audio>` elements, so that one loads the next clip while the other
+ * plays. Safari plays only elements that have played in a click, so call `unlock` in every click that may lead to speech.
  */
-import { signal } from '@preact/signals';
-import { client, clipUrl } from './service.ts';
-import { maxTextLength } from './conversation-state.ts';
-import { chosen } from './listings.ts';
-import { failureOf, type Failure } from './failure.ts';
+import { batch, computed, signal } from '@preact/signals';
+import { deleteClip } from './clips.ts';
+import type { Failure } from './failure.ts';
 import { encodeWav } from './wav.ts';
 
 interface Sound {
   /** Identifies the button that belongs to it. */
   readonly id: string;
   readonly url: string;
-  /** Id of a clip that was made for this sound: stopping ends its synthesis. */
+  /** Id of a clip that was made for this sound. */
   readonly ownClip?: string;
 }
 
-const audio = new Audio();
-const queue: Sound[] = [];
-let current: Sound | undefined;
-let isUnlocked = false;
-let synthesis: AbortController | undefined;
+interface QueuedSound extends Sound {
+  /** It plays, or never will. */
+  readonly settle: () => void;
+}
 
-/** Id of the sound that is playing or loading. */
-export const speaking = signal<string | undefined>(undefined);
+let player = createPlayer();
+/** Loads the first sound of the queue. */
+let spare = createPlayer();
+const queue: QueuedSound[] = [];
+const current = signal<QueuedSound | undefined>(undefined);
+let isUnlocked = false;
+let stopping = new AbortController();
+
+/** Id of the text that is being read, also while its next sound is being made. */
+export const reading = signal<string | undefined>(undefined);
+/** Id of the sound that is playing, loading or being made. */
+export const speaking = computed(() => current.value?.id ?? reading.value);
 /** The browser waits for a gesture; nothing is tried again without one. */
 export const isBlocked = signal(false);
 export const speakerFailure = signal<Failure | undefined>(undefined);
 
-audio.addEventListener('ended', () => {
-  if (current) advance();
-});
-audio.addEventListener('error', () => {
-  if (!current) return;
-  speakerFailure.value = { text: 'The clip could not be played. Clips expire after a short time.' };
-  advance();
-});
-
-export function unlock(): void {
-  if (isUnlocked || current) return;
-  audio.src = URL.createObjectURL(encodeWav(new Float32Array(400), 8_000)); // 50 ms of silence
-  audio.play().then(
-    () => (isUnlocked = true),
-    () => undefined, // the next click tries again
-  );
+function createPlayer(): HTMLAudioElement {
+  const audio = new Audio();
+  const isPlaying = () => audio === player && current.peek() !== undefined;
+  audio.addEventListener('ended', () => {
+    if (isPlaying()) advance();
+  });
+  audio.addEventListener('error', () => {
+    if (isPlaying()) fail();
+  });
+  return audio;
 }
 
-/** Plays after the sounds in the queue. */
-export function enqueue(sound: Sound): void {
+export function unlock(): void {
+  if (isUnlocked || current.peek()) return;
+  const silence = URL.createObjectURL(encodeWav(new Float32Array(400), 8_000)); // 50 ms
+  for (const audio of [player, spare]) {
+    audio.src = silence;
+    audio.play().then(
+      () => (isUnlocked = true),
+      () => undefined, // the next click tries again
+    );
+  }
+}
+
+/** Plays after the sounds in the queue. Resolves when it begins to play, or never will. */
+export function enqueue(sound: Sound): Promise<void> {
   speakerFailure.value = undefined;
-  queue.push(sound);
-  if (!current) advance();
+  return new Promise((settle) => {
+    queue.push({ ...sound, settle });
+    if (current.peek()) preload();
+    else advance();
+  });
 }
 
 /** Plays at once. */
 export function play(sound: Sound): void {
   stopPlayback();
-  enqueue(sound);
+  void enqueue(sound);
 }
 
-export async function readAloud(id: string, text: string): Promise<void> {
-  stopPlayback();
-  speakerFailure.value = undefined;
-  speaking.value = id;
-  const { signal } = (synthesis = new AbortController());
-  try {
-    const ownClip = await synthesize(text, signal);
-    enqueue({ id, url: clipUrl(ownClip), ownClip });
-  } catch (error) {
-    if (signal.aborted) return;
-    speaking.value = undefined;
-    speakerFailure.value = failureOf(error);
-  }
-}
-
-/** The clip is playable at once, long before it is complete. */
-async function synthesize(text: string, signal: AbortSignal): Promise<string> {
-  const { speech, voice } = chosen.value;
-  const request = {
-    text: text.slice(0, maxTextLength),
-    ...(speech && { model: speech.id }),
-    ...(voice !== undefined && { voice_id: voice }),
-  };
-  const clip = await client.value.createClip(request, { signal });
-  return clip.id;
-}
-
-/** Deletes a clip that only this page knows. */
-function discard({ ownClip }: Sound): void {
-  if (ownClip !== undefined) client.value.deleteClip(ownClip).catch(() => undefined);
-}
+/** Aborts with the next `stopPlayback`. */
+export const untilStopped = (): AbortSignal => stopping.signal;
 
 /** Stops at once and clears the queue. */
 export function stopPlayback(): void {
-  synthesis?.abort();
-  if (current) discard(current);
-  queue.splice(0).forEach(discard);
-  current = undefined;
-  audio.pause();
-  audio.removeAttribute('src');
-  audio.load(); // ends the download
-  speaking.value = undefined;
-  isBlocked.value = false;
+  const dropped = [current.peek(), ...queue.splice(0)];
+  stopping.abort();
+  stopping = new AbortController();
+  batch(() => {
+    current.value = reading.value = undefined;
+    isBlocked.value = false;
+  });
+  empty(player);
+  empty(spare);
+  for (const sound of dropped) discard(sound);
+}
+
+function discard(sound: QueuedSound | undefined): void {
+  sound?.settle();
+  if (sound?.ownClip !== undefined) deleteClip(sound.ownClip);
 }
 
 function advance(): void {
-  current = queue.shift();
-  speaking.value = current?.id;
-  if (!current) return;
-  audio.src = current.url;
+  const played = current.peek();
+  const next = (current.value = queue.shift());
+  [player, spare] = [spare, player];
+  empty(spare);
+  discard(played);
+  if (!next) return;
+  next.settle();
+  load(player, next);
+  if (player.error) return fail(); // while it was the spare one
   start();
+  preload();
+}
+
+function preload(): void {
+  if (queue[0]) load(spare, queue[0]);
+}
+
+function load(audio: HTMLAudioElement, { url }: Sound): void {
+  if (audio.src !== url) audio.src = url;
+}
+
+function empty(audio: HTMLAudioElement): void {
+  audio.pause();
+  audio.removeAttribute('src');
+  audio.load(); // ends the download
+}
+
+/** A text is not read on without one of its pieces. */
+function fail(): void {
+  if (current.peek()?.ownClip === undefined) advance();
+  else stopPlayback();
+  speakerFailure.value = { text: 'The clip could not be played. Clips expire after a short time.' };
 }
 
 function start(): void {
-  audio.play().then(
+  player.play().then(
     () => (isUnlocked = true),
     (error: unknown) => {
       if (error instanceof Error && error.name === 'NotAllowedError') waitForGesture();
@@ -129,7 +149,9 @@ function waitForGesture(): void {
     removeEventListener('pointerup', resume);
     removeEventListener('keydown', resume);
     isBlocked.value = false;
-    if (current) start();
+    if (!current.peek()) return;
+    start();
+    spare.load(); // in a gesture, it unlocks
   };
   addEventListener('pointerup', resume);
   addEventListener('keydown', resume);

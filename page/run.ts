@@ -1,5 +1,6 @@
 /** Asks the model and streams the answer. One run at a time. */
 import { computed, signal } from '@preact/signals';
+import type { ChatEvent } from '../src/client/index.ts';
 import {
   applyEvent,
   fail,
@@ -16,7 +17,8 @@ import { isKeyAsked } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
 import { preferences } from './preferences.ts';
 import { client, clipUrl } from './service.ts';
-import { enqueue, readAloud } from './playback.ts';
+import { enqueue, stopPlayback } from './playback.ts';
+import { readAloud, Reading } from './reading.ts';
 import { announce } from './announcements.ts';
 
 export const turns = signal<readonly Turn[]>([]);
@@ -39,8 +41,11 @@ export async function askAgain(): Promise<void> {
   await answer(false);
 }
 
+/** Ends the answer at once, and all speech. */
 export function stopAnswer(): void {
   run?.abort();
+  if (isAnswering.value) turns.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+  stopPlayback();
 }
 
 /** Brings back a conversation after a reload or an undo. */
@@ -65,19 +70,40 @@ async function answer(isHandsFree: boolean): Promise<void> {
   const id = ++lastId;
   turns.value = [...turns.value, newAnswer(id)];
   announce('Answering.');
+  stopPlayback();
+  const reading = shouldRead(isHandsFree) ? new Reading(soundOf(id)) : undefined;
   try {
     for await (const event of client.value.streamChat(request, { signal })) {
+      signal.throwIfAborted();
       change(id, (answer) => applyEvent(answer, event));
-      if (event.type === 'audio.created') enqueue({ id: event.audio.id, url: clipUrl(event.audio.id) });
+      speak(event, reading);
     }
   } catch (error) {
     if (isKeyRefused(error)) isKeyAsked.value = true;
-    change(id, (answer) => (signal.aborted ? stop(answer) : fail(answer, error)));
+    if (!signal.aborted) change(id, (answer) => fail(answer, error));
   }
-  finish(id, isHandsFree);
+  reading?.end();
+  finish(id, !reading && shouldRead(isHandsFree));
 }
 
-function finish(id: number, isHandsFree: boolean): void {
+const shouldRead = (isHandsFree: boolean) => (preferences.value.readAloud ?? isHandsFree) && canSpeak.value;
+
+/** A clip takes the place of the reading: the model has said what is to be heard. */
+function speak(event: ChatEvent, reading: Reading | undefined): void {
+  switch (event.type) {
+    case 'content.delta':
+      return reading?.write(event.delta);
+    case 'tool.started':
+    case 'chat.completed':
+      return reading?.flush();
+    case 'audio.created':
+      reading?.breakOff();
+      void enqueue({ id: event.audio.id, url: clipUrl(event.audio.id) });
+  }
+}
+
+/** `isUnread`: the user has asked for speech since the answer began. */
+function finish(id: number, isUnread: boolean): void {
   const answer = turns.value.find((turn): turn is Answer => turn.role === 'assistant' && turn.id === id);
   if (!answer) return; // the conversation was started over
   if (answer.state === 'stopped') announce('Stopped.');
@@ -85,12 +111,11 @@ function finish(id: number, isHandsFree: boolean): void {
   const text = textOf(answer).trim();
   announce(`Answer: ${text}`);
   const isSpoken = answer.parts.some(({ kind }) => kind === 'clip');
-  const shouldRead = preferences.value.readAloud ?? isHandsFree;
-  if (shouldRead && !isSpoken && canSpeak.value && text !== '') void readAloud(soundOf(answer), text);
+  if (isUnread && !isSpoken && text !== '') readAloud(soundOf(answer.id), text);
 }
 
 /** Identifies the sound of an answer. */
-export const soundOf = ({ id }: Answer): string => `answer-${id}`;
+export const soundOf = (id: number): string => `answer-${id}`;
 
 function change(id: number, update: (answer: Answer) => Answer): void {
   turns.value = turns.value.map((turn) => (turn.role === 'assistant' && turn.id === id ? update(turn) : turn));

@@ -17,7 +17,8 @@ import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
 import { prefer, preferences } from '../preferences.ts';
 import { ask, isAnswering } from '../run.ts';
-import { readAloud, speaking, stopPlayback, unlock } from '../playback.ts';
+import { speaking, stopPlayback, unlock } from '../playback.ts';
+import { readAloud } from '../reading.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, whyNotSend } from '../why-not.ts';
 import { Action } from './action.tsx';
@@ -195,6 +196,7 @@ function ReadAloudSwitch() {
       onClick={() => {
         unlock();
         prefer({ readAloud: !isOn });
+        if (isOn) stopPlayback();
       }}
     >
       <Icon name="speaker" />
@@ -262,7 +264,7 @@ function ReadDraftButton() {
       onClick={() => {
         if (isOn) return stopPlayback();
         unlock();
-        void readAloud(draftSound, draft.value);
+        readAloud(draftSound, draft.value);
       }}
     >
       <Icon name={isOn ? 'stop' : 'play'} />

@@ -15,7 +15,8 @@ import { Markdown } from '../markdown.tsx';
 import { prettyJson } from '../pretty-json.ts';
 import { askAgain, soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
-import { stopPlayback, play, readAloud, speaking, unlock } from '../playback.ts';
+import { stopPlayback, play, speaking, unlock } from '../playback.ts';
+import { readAloud } from '../reading.ts';
 import { CopyButton } from './copy-button.tsx';
 import { FailureText } from './failure-text.tsx';
 import { isAutoScrolling, scrollToEnd } from './auto-scroll.ts';
@@ -191,10 +192,10 @@ function Footer({ answer }: { readonly answer: Answer }) {
     <footer class="small">
       {canSpeak.value && text.trim() !== '' && (
         <SoundButton
-          id={soundOf(answer)}
+          id={soundOf(answer.id)}
           label="Read aloud"
           isQuiet
-          start={() => void readAloud(soundOf(answer), text)}
+          start={() => readAloud(soundOf(answer.id), text)}
         />
       )}
       {text.trim() !== '' && <CopyButton what="the answer" text={text} />}

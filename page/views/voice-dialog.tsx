@@ -3,8 +3,9 @@ import { signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { draft } from '../draft.ts';
 import { chosen } from '../listings.ts';
-import { readAloud, speakerFailure, speaking, stopPlayback, unlock } from '../playback.ts';
+import { speakerFailure, speaking, stopPlayback, unlock } from '../playback.ts';
 import { prefer } from '../preferences.ts';
+import { readAloud } from '../reading.ts';
 import { whyNot } from '../why-not.ts';
 import { listVoices, nameOfDefault, searchVoices, type ListedVoice } from '../voices.ts';
 import { Action } from './action.tsx';
@@ -110,7 +111,7 @@ function Preview({ name }: { readonly name: string }) {
       onClick={() => {
         if (isOn) return stopPlayback();
         unlock();
-        void readAloud(previewSound, sample());
+        readAloud(previewSound, sample());
       }}
     >
       <Icon name={isOn ? 'stop' : 'play'} />

@@ -1,8 +1,18 @@
 /** A conversation without hands. */
 import { expect, test } from 'vitest';
+import { chunk, stallsAfter } from '../engines/llm-agent/support.ts';
 import { describeWith } from '../support/programs.ts';
+import { startProvider } from '../support/provider.ts';
 import { tonePcm, wav } from '../support/tone-model.ts';
-import { openPage, programs, sharedBrowser, sharedService, textOf, type UserPage } from './support.ts';
+import {
+  openPage,
+  programs,
+  sharedBrowser,
+  sharedService,
+  startPageService,
+  textOf,
+  type UserPage,
+} from './support.ts';
 
 const rate = 16_000;
 
@@ -60,8 +70,8 @@ describeWith(programs, 'hands-free', () => {
   const service = sharedService();
   const browser = sharedBrowser({ hears: wav(samples, { rate, channels: 1 }) });
 
-  async function start(settings: object, script = patientUser): Promise<UserPage> {
-    const page = await openPage(browser(), service(), { settings: { pauseMs: 500, ...settings }, script });
+  async function start(settings: object, script = patientUser, at = service()): Promise<UserPage> {
+    const page = await openPage(browser(), at, { settings: { pauseMs: 500, ...settings }, script });
     await page.ready();
     await page.button('Hands-free').click();
     await textOf(page.hint).toContain('Listening.');
@@ -117,6 +127,23 @@ describeWith(programs, 'hands-free', () => {
     await page.button('Interrupt').click();
     await textOf(page.hint).toContain('Listening.');
     await page.sees({ isSounding: false });
+  });
+
+  test('ends the answer when the user speaks over it', async () => {
+    const provider = await startProvider();
+    provider.behave(stallsAfter(chunk({ content: 'This is the first sentence. It' })));
+    const config = `engines:
+  whisper: { use: whisper-cli, models: [{ id: tones, file: '\${WHISPER_MODEL}' }] }
+  mind: { use: llm-agent, baseUrl: '${provider.baseUrl}', local: true, models: [scripted] }
+  espeak: { use: espeak }`;
+    const page = await start({ bargeIn: true }, patientUser + slowVoice, await startPageService({ config }));
+    await say(page);
+    await textOf(page.hint).toBe('Speaking. Talk to interrupt.');
+    expect(await page.answers.getAttribute('aria-busy')).toBe('true');
+    await say(page);
+    await textOf(page.questions).toBe('alpha\nalpha');
+    await textOf(page.answers.first()).toContain('Stopped.');
+    await provider.calls[0]!.gone;
   });
 
   test('sends what was said until the microphone was disconnected', async () => {

@@ -1,0 +1,91 @@
+/** Reads a text aloud while it is written: the clip of each piece is made while the piece before it plays. */
+import { createClip } from './clips.ts';
+import { failureOf } from './failure.ts';
+import { chosen } from './listings.ts';
+import { enqueue, reading, speakerFailure, stopPlayback, untilStopped } from './playback.ts';
+import { clipUrl } from './service.ts';
+import { createSpokenPieces } from './speakable.ts';
+
+export class Reading {
+  readonly #id: string;
+  readonly #voice = voiceOfUser();
+  readonly #pieces = createSpokenPieces();
+  readonly #over = new AbortController();
+  #waiting: string[] = [];
+  #isSpeaking = false;
+  #isWritten = false;
+
+  /** `id` identifies the button that belongs to it. Ends with the next `stopPlayback`. */
+  constructor(id: string) {
+    this.#id = id;
+    untilStopped().addEventListener('abort', () => this.#over.abort());
+  }
+
+  write(markdown: string): void {
+    if (!this.#over.signal.aborted) this.#add(this.#pieces.write(markdown));
+  }
+
+  /** What was written is complete. Other text may follow, such as that of the next step. */
+  flush(): void {
+    this.#add(this.#pieces.flush());
+  }
+
+  /** Nothing more is written; the pieces that are complete are still read. */
+  end(): void {
+    this.#isWritten = true;
+    if (!this.#isSpeaking) this.breakOff();
+  }
+
+  /** Reads no more than the clips that are made already. */
+  breakOff(): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort();
+    reading.value = undefined;
+  }
+
+  #add(pieces: readonly string[]): void {
+    this.#waiting.push(...pieces);
+    if (this.#waiting.length > 0) void this.#speak();
+  }
+
+  async #speak(): Promise<void> {
+    if (this.#isSpeaking) return;
+    this.#isSpeaking = true;
+    try {
+      for (let text = this.#next(); text !== undefined; text = this.#next()) await this.#say(text);
+      if (this.#isWritten) this.breakOff();
+    } catch (error) {
+      this.breakOff();
+      speakerFailure.value = failureOf(error);
+    }
+    this.#isSpeaking = false;
+  }
+
+  #next(): string | undefined {
+    return this.#over.signal.aborted ? undefined : this.#waiting.shift();
+  }
+
+  /** Resolves when it begins to sound, or when the reading is over. */
+  async #say(text: string): Promise<void> {
+    reading.value = this.#id;
+    const ownClip = await createClip({ text, ...this.#voice }, this.#over.signal);
+    if (ownClip !== undefined) await enqueue({ id: this.#id, url: clipUrl(ownClip), ownClip });
+  }
+}
+
+function voiceOfUser() {
+  const { speech, voice } = chosen.value;
+  return { ...(speech && { model: speech.id }), ...(voice !== undefined && { voice_id: voice }) };
+}
+
+/** Reads a text that is complete, in place of what is playing. */
+export function readAloud(id: string, markdown: string): void {
+  stopPlayback();
+  speakerFailure.value = undefined;
+  const text = new Reading(id);
+  text.write(markdown);
+  text.flush();
+  if (reading.value !== id)
+    speakerFailure.value = { text: 'There is nothing to read aloud but code, tables or signs.' };
+  text.end();
+}
