@@ -3,10 +3,10 @@ import type { SpeechRequest } from '../src/client/index.ts';
 import { client } from './service.ts';
 
 /**
- * The service may have made the clip by the time the signal aborts, and only its response says which one: the response is
- * awaited for as long, and the clip is deleted.
+ * When the signal aborts, the service may have made the clip already, and only its response says which one to delete. The
+ * request ends after this time, so that a voice that hangs does not take all connections of the browser.
  */
-const graceMs = 2_000;
+const graceMs = 10_000;
 
 /** Resolves with the id of a clip that is playable at once, long before it is complete; undefined if the signal has aborted. */
 export async function createClip(speech: SpeechRequest, signal: AbortSignal): Promise<string | undefined> {
