@@ -136,7 +136,7 @@ describeWith(programs, 'a user who speaks', () => {
     const notice = page.page.getByText('The browser blocked the sound');
     await notice.waitFor();
     await page.answer();
-    expect(await page.page.evaluate('refusals')).toBe(2); // the silence in the click, and the clip
+    expect(await page.page.evaluate('refusals')).toBe(3); // the silence of both players in the click, and the clip
     await page.page.evaluate('isTapped = true');
     await page.message.click();
     await page.sees({ isSounding: true });
