@@ -1,9 +1,9 @@
 /** Everything that can be stopped, and the one way to stop it. */
 import { computed } from '@preact/signals';
 import { dictation, dropDictation } from './dictation.ts';
-import { handsFree, stopHandsFree } from './hands-free.ts';
-import { stopTranscribing, transcribing } from './transcription.ts';
-import { isAnswering, stopAnswer } from './run.ts';
+import { handsFree, interrupt, stopListening } from './hands-free.ts';
+import { transcribing } from './transcription.ts';
+import { isAnswering } from './run.ts';
 import { speaking } from './playback.ts';
 import { announce } from './announcements.ts';
 
@@ -18,8 +18,7 @@ export const isBusy = computed(() => isWorking.value || speaking.value !== undef
 export function cancel(): void {
   if (!isBusy.value && handsFree.value === 'off') return;
   dropDictation();
-  stopTranscribing();
-  stopHandsFree();
-  stopAnswer();
+  stopListening('off');
+  interrupt();
   announce('Stopped.');
 }

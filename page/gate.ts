@@ -3,12 +3,16 @@
 export interface GateOptions {
   /** Silence that ends an utterance, in milliseconds. May change at any time. */
   readonly pauseMs: () => number;
+  /** Whether the page is speaking: the rest of its echo must not open the gate. May change at any time. */
+  readonly isSpeaking?: () => boolean;
 }
 
 /** Shorter sounds are clicks. */
 const openMs = 120;
 /** A voice is at least this much louder than the room, in decibels. */
 const marginDb = 12;
+/** What interrupts is longer and louder than what is left of an echo. */
+const interruption = { openMs: 240, moreDb: 6 } as const;
 /** The noise of the room is the quietest moment of this time. */
 const roomMs = 3_000;
 const quietestDb = -70;
@@ -29,6 +33,7 @@ export const loudness = (db: number): number => Math.max(0, Math.min(1, (db + 60
 
 export class Gate {
   readonly #pauseMs: () => number;
+  readonly #isSpeaking: () => boolean;
   readonly #room: { readonly db: number; readonly at: number }[] = [];
   #now = 0;
   /** Milliseconds of voice so far, while closed. Falls in silence, so that a click is forgotten. */
@@ -37,8 +42,9 @@ export class Gate {
   #lastVoice = 0;
   #isOpen = false;
 
-  constructor({ pauseMs }: GateOptions) {
+  constructor({ pauseMs, isSpeaking = () => false }: GateOptions) {
     this.#pauseMs = pauseMs;
+    this.#isSpeaking = isSpeaking;
   }
 
   get isOpen(): boolean {
@@ -54,7 +60,8 @@ export class Gate {
   push(db: number, ms: number): 'opened' | 'closed' | undefined {
     const begin = this.#now;
     this.#now += ms;
-    const isVoice = db > this.#threshold(db);
+    const needed = this.#isSpeaking() ? interruption : { openMs, moreDb: 0 };
+    const isVoice = db > this.#threshold(db) + needed.moreDb;
     if (isVoice) this.#lastVoice = this.#now;
     if (this.#isOpen) {
       if (this.#now - this.#lastVoice < this.#pauseMs()) return undefined;
@@ -63,7 +70,7 @@ export class Gate {
     }
     if (isVoice && this.#voiceMs === 0) this.#onset = begin;
     this.#voiceMs = isVoice ? this.#voiceMs + ms : Math.max(0, this.#voiceMs - ms);
-    if (this.#voiceMs < openMs) return undefined;
+    if (this.#voiceMs < needed.openMs) return undefined;
     this.#isOpen = true;
     return 'opened';
   }

@@ -1,86 +1,104 @@
 /**
- * Hands-free mode: listens, sends each utterance, reads the answer aloud, and listens again. The microphone is paused while
- * it speaks, unless the user may interrupt it.
+ * Hands-free mode: listens, sends each utterance, reads the answer aloud, and listens again. While it speaks, the
+ * microphone is paused, unless the user may interrupt by speaking.
  */
-import { batch, computed, effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
+import { textOf } from './conversation-state.ts';
+import { isEcho } from './echo.ts';
 import { levelOf, loudness } from './gate.ts';
-import { stopTranscribing, transcribe, transcribing } from './transcription.ts';
-import { level, onGone, useMicrophone } from './microphone.ts';
+import { canInterrupt, isOpen, onPress, onVoice, stateOf, type Facts } from './hands-free-state.ts';
+import { stopTranscribing, transcribe, transcribing, undelivered } from './transcription.ts';
+import { cancelsEcho, level, onGone, useMicrophone } from './microphone.ts';
 import { preferences } from './preferences.ts';
-import { ask, isAnswering, stopAnswer } from './run.ts';
+import { ask, isAnswering, stopAnswer, turns } from './run.ts';
 import { speaking } from './playback.ts';
 import { readSamples } from './recorder.ts';
 import { announce } from './announcements.ts';
 import { UtteranceCutter } from './utterance-cutter.ts';
 import { encodeWav } from './wav.ts';
 
-export type HandsFree = 'off' | 'asking' | 'listening' | 'recording' | 'transcribing' | 'answering' | 'speaking';
-
-const power = signal<'off' | 'asking' | 'on'>('off');
+const microphone = signal<Facts['microphone']>('off');
 const isRecording = signal(false);
 /** The utterance that is at work, to the end of its run: there are moments between the calls. */
-const utteranceAtWork = signal<Float32Array | undefined>(undefined);
+const utteranceAtWork = signal<File | Promise<File> | undefined>(undefined);
 export const isMuted = signal(false);
+/** An answer has interrupted itself. */
+export const hearsItself = signal(false);
 
-export const handsFree = computed((): HandsFree => {
-  if (power.value !== 'on') return power.value;
-  if (transcribing.value) return 'transcribing';
-  if (speaking.value !== undefined) return 'speaking';
-  if (isAnswering.value || utteranceAtWork.value) return 'answering';
-  return isRecording.value ? 'recording' : 'listening';
-});
+export const handsFree = computed(() =>
+  stateOf({
+    microphone: microphone.value,
+    isMuted: isMuted.value,
+    isRecording: isRecording.value,
+    isAtWork: utteranceAtWork.value !== undefined || transcribing.value !== undefined || isAnswering.value,
+    isSpeaking: speaking.value !== undefined,
+  }),
+);
 
-const isOpen = computed(
-  () =>
-    handsFree.value === 'listening' ||
-    handsFree.value === 'recording' ||
-    (handsFree.value === 'speaking' && preferences.value.bargeIn),
+export const canInterruptBySpeaking = computed(
+  () => !hearsItself.value && canInterrupt(preferences.value.bargeIn, cancelsEcho.value),
+);
+
+const isPaused = computed(
+  () => !isOpen({ state: handsFree.value, isMuted: isMuted.value, canInterrupt: canInterruptBySpeaking.value }),
 );
 
 const rate = 16_000;
 let session: AbortController | undefined;
 let cutter: UtteranceCutter | undefined;
+/** The text of the answer that the current utterance has interrupted. */
+let interrupted: string | undefined;
 
-const isPaused = computed(() => isMuted.value || !isOpen.value);
 // Nothing from before a pause belongs to the next utterance.
 effect(() => {
-  if (isPaused.value) cutter?.take();
+  if (!isPaused.value) return;
+  cutter?.take();
+  interrupted = undefined;
+  isRecording.value = false;
 });
 
 /** Announced after each answer, too: users who do not see the page wait for it. */
-const isListening = computed(() => handsFree.value === 'listening' && !isMuted.value);
+const isListening = computed(() => handsFree.value === 'listening');
 effect(() => {
   if (isListening.value) announce('Listening.');
 });
 
 /** In a click only. */
 export async function startHandsFree(): Promise<void> {
-  if (power.value !== 'off') return;
-  power.value = 'asking';
-  isMuted.value = false;
+  if (microphone.value === 'asking' || microphone.value === 'on') return;
+  microphone.value = 'asking';
+  announce(''); // the view would repeat what was announced before
+  isMuted.value = hearsItself.value = false;
   const { signal } = (session = new AbortController());
   const isMicrophoneOpen = await useMicrophone(signal, async (stream) => {
     await readSamples(stream, signal, onFrame);
     onGone(stream, endWithLastUtterance);
   });
   if (signal.aborted) return;
-  if (!isMicrophoneOpen) return stopHandsFree();
+  if (!isMicrophoneOpen) return stopListening('failed');
   keepAwake(signal);
-  power.value = 'on';
+  microphone.value = 'on';
 }
 
-export function stopHandsFree(): void {
-  if (session && !session.signal.aborted && utteranceAtWork.value) stopTranscribing(); // its transcript would be sent
+/** Only `interrupt` stops what was said until now from being answered. */
+export function stopListening(end: 'off' | 'failed'): void {
   session?.abort();
   cutter = undefined;
   isRecording.value = false;
-  power.value = 'off';
+  microphone.value = end;
 }
 
-/** Ends the answer, and listens again. */
+/** Ends the answer and its sound, also of an utterance that is still being transcribed. */
 export function interrupt(): void {
   stopTranscribing();
   stopAnswer();
+}
+
+/** The large button, Space and Enter. */
+export function press(): void {
+  const reaction = onPress(handsFree.value);
+  if (reaction === 'interrupt') interrupt();
+  if (reaction === 'retry') void startHandsFree();
 }
 
 export function toggleMute(): void {
@@ -91,34 +109,48 @@ export function toggleMute(): void {
 function onFrame(frame: Float32Array, sampleRate: number): void {
   level.value = isPaused.peek() ? 0 : loudness(levelOf(frame));
   if (isPaused.peek()) return;
-  cutter ??= new UtteranceCutter(sampleRate, { pauseMs: () => preferences.peek().pauseMs });
+  cutter ??= new UtteranceCutter(sampleRate, {
+    pauseMs: () => preferences.peek().pauseMs,
+    isSpeaking: () => speaking.peek() !== undefined,
+  });
+  const reaction = onVoice(handsFree.peek());
   const utterance = cutter.push(frame);
   isRecording.value = cutter.isRecording;
-  if (cutter.isRecording && speaking.peek() !== undefined) giveWay();
-  if (utterance) void answerUtterance(utterance, sampleRate);
+  if (cutter.isRecording && reaction === 'interrupt') {
+    interrupted = lastAnswer();
+    interrupt();
+  }
+  if (!utterance) return;
+  void answer(toFile(utterance, sampleRate), interrupted);
+  interrupted = undefined;
 }
 
-/** The user speaks over the answer: it ends, and nothing pauses the microphone in between. */
-function giveWay(): void {
-  batch(() => {
-    stopAnswer();
-    utteranceAtWork.value = undefined;
-  });
+function lastAnswer(): string {
+  const last = turns.peek().at(-1);
+  return last?.role === 'assistant' ? textOf(last) : '';
 }
 
-async function answerUtterance(utterance: Float32Array, sampleRate: number): Promise<void> {
+/** `said`: what the page was saying when the utterance began. */
+async function answer(utterance: File | Promise<File>, said = ''): Promise<void> {
   utteranceAtWork.value = utterance;
-  const text = await transcribe(toFile(utterance, sampleRate));
-  if (text !== undefined) await ask(text, true);
+  const text = await transcribe(utterance);
+  if (text !== undefined && isEcho(text, said)) hearsItself.value = true;
+  else if (text !== undefined) await ask(text, true);
   if (utteranceAtWork.peek() === utterance) utteranceAtWork.value = undefined;
+}
+
+/** Sends the utterance again that was not transcribed. */
+export async function answerAgain(): Promise<void> {
+  if (undelivered.value?.recording) await answer(undelivered.value.recording);
 }
 
 /** The microphone is gone: the utterance so far is still sent. */
 function endWithLastUtterance(): void {
   const last = isRecording.value ? cutter?.take() : undefined;
   const sampleRate = cutter?.rate;
-  stopHandsFree();
-  if (last && sampleRate !== undefined) void answerUtterance(last, sampleRate);
+  const said = interrupted;
+  stopListening('failed');
+  if (last && sampleRate !== undefined) void answer(toFile(last, sampleRate), said);
 }
 
 async function toFile(samples: Float32Array, from: number): Promise<File> {
@@ -137,7 +169,7 @@ async function toFile(samples: Float32Array, from: number): Promise<File> {
 function keepAwake(signal: AbortSignal): void {
   let lock: WakeLockSentinel | undefined;
   const request = async () => {
-    if (document.visibilityState !== 'visible' || !('wakeLock' in navigator)) return;
+    if (document.visibilityState !== 'visible' || !('wakeLock' in navigator) || lock?.released === false) return;
     try {
       lock = await navigator.wakeLock.request('screen');
       if (signal.aborted) await lock.release();

@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { cancel } from './cancel.ts';
 import { isComposing } from './draft.ts';
 import { keepConversation } from './conversation.ts';
+import { handsFree } from './hands-free.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
 import { watchLongRecordings } from './long-recordings.ts';
@@ -12,6 +13,7 @@ import { forgetExplanations } from './why-not.ts';
 import { Composer } from './views/composer.tsx';
 import { Conversation } from './views/conversation.tsx';
 import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
+import { HandsFreeView } from './views/hands-free.tsx';
 import { KeyDialog } from './views/key-dialog.tsx';
 import { Options } from './views/options.tsx';
 import { Top } from './views/top.tsx';
@@ -24,8 +26,9 @@ function Page() {
       <Conversation />
       <Composer />
       <p role="status" class="unseen">
-        {announcement.value}
+        {handsFree.value === 'off' && announcement.value}
       </p>
+      <HandsFreeView />
       <KeyDialog />
       <Options />
       <VoiceDialog />

@@ -24,6 +24,9 @@ export const isImpossible = (): boolean =>
 /** Empty until the user has allowed the microphone once. */
 export const microphones = signal<readonly MediaDeviceInfo[]>([]);
 
+/** Whether the browser removes the page's own sound from the microphone's. */
+export const cancelsEcho = signal(false);
+
 /** 0 to 1. */
 export const level = signal(0);
 
@@ -67,6 +70,7 @@ async function openMicrophone(signal: AbortSignal): Promise<MediaStream> {
     if (signal.aborted) close(stream); // the browser's question cannot be taken back
     signal.throwIfAborted();
     captureProblem.value = microphoneFailure.value = undefined;
+    cancelsEcho.value = isEchoCanceled(stream);
     void listMicrophones();
     return stream;
   } catch (error) {
@@ -85,6 +89,12 @@ function getMicrophone(): Promise<MediaStream> {
       ...(microphone !== undefined && { deviceId: { ideal: microphone } }),
     },
   });
+}
+
+/** Newer browsers name the mode; `remote-only` leaves the sound of the page itself. */
+function isEchoCanceled(stream: MediaStream): boolean {
+  const mode: unknown = stream.getAudioTracks()[0]?.getSettings().echoCancellation;
+  return mode === true || mode === 'all';
 }
 
 function explain(error: unknown): void {

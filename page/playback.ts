@@ -13,6 +13,8 @@ interface Sound {
   readonly url: string;
   /** Id of a clip that was made for this sound. */
   readonly ownClip?: string;
+  /** What it says. */
+  readonly text?: string;
 }
 
 interface QueuedSound extends Sound {
@@ -32,6 +34,8 @@ let stopping = new AbortController();
 export const reading = signal<string | undefined>(undefined);
 /** Id of the sound that is playing, loading or being made. */
 export const speaking = computed(() => current.value?.id ?? reading.value);
+/** What the sound that is playing says; undefined if only the service knows. */
+export const spokenText = computed(() => current.value?.text);
 /** The browser waits for a gesture; nothing is tried again without one. */
 export const isBlocked = signal(false);
 export const speakerFailure = signal<Failure | undefined>(undefined);

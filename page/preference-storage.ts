@@ -10,16 +10,24 @@ export interface Preferences {
   readonly readAloud?: boolean;
   /** Milliseconds of silence that end an utterance in hands-free mode. */
   readonly pauseMs: number;
-  /** Speech ends the reading of an answer. Without headphones, the answer would interrupt itself. */
-  readonly bargeIn: boolean;
+  /** Speech interrupts an answer in hands-free mode. `automatic`: if the browser cancels echo. */
+  readonly bargeIn: BargeIn;
   readonly microphone?: string;
   /** Recordings that failed to transcribe survive a reload. */
   readonly keepRecordings: boolean;
 }
 
+export const bargeInModes = ['automatic', 'always', 'never'] as const;
+export type BargeIn = (typeof bargeInModes)[number];
+
 export const pauseRange = { min: 500, max: 3_000, step: 250 } as const;
 
-export const defaults: Preferences = { sendAtOnce: false, pauseMs: 1_000, bargeIn: false, keepRecordings: true };
+export const defaults: Preferences = {
+  sendAtOnce: false,
+  pauseMs: 1_000,
+  bargeIn: 'automatic',
+  keepRecordings: true,
+};
 
 const name = 'parlance-settings';
 
@@ -61,7 +69,7 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     microphone: isText,
     sendAtOnce: isSwitch,
     readAloud: isSwitch,
-    bargeIn: isSwitch,
+    bargeIn: (value: unknown) => bargeInModes.some((mode) => mode === value),
     keepRecordings: isSwitch,
     pauseMs: (value: unknown) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
   } satisfies Record<keyof Preferences, (value: unknown) => boolean>),

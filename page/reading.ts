@@ -69,7 +69,7 @@ export class Reading {
   async #say(text: string): Promise<void> {
     reading.value = this.#id;
     const ownClip = await createClip({ text, ...this.#voice }, this.#over.signal);
-    if (ownClip !== undefined) await enqueue({ id: this.#id, url: clipUrl(ownClip), ownClip });
+    if (ownClip !== undefined) await enqueue({ id: this.#id, url: clipUrl(ownClip), ownClip, text });
   }
 }
 

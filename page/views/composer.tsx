@@ -4,15 +4,7 @@ import { cancel, isBusy, isWorking } from '../cancel.ts';
 import { maxTextLength } from '../conversation-state.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, hasKeyboard, isComposing, keepFocus } from '../draft.ts';
-import {
-  handsFree,
-  interrupt,
-  isMuted,
-  startHandsFree,
-  stopHandsFree,
-  toggleMute,
-  type HandsFree,
-} from '../hands-free.ts';
+import { handsFree, startHandsFree } from '../hands-free.ts';
 import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
 import { prefer, preferences } from '../preferences.ts';
@@ -30,13 +22,13 @@ import { Notices } from './notices.tsx';
 export function Composer() {
   return (
     <footer class="bottom">
-      <Notices />
+      {handsFree.value === 'off' && <Notices />}
       <form class="composer" aria-label="Message" onSubmit={submit}>
         {transcribing.value && <TranscriptionProgress transcript={transcribing.value} />}
         <Message />
         <div class="tools">
           <Tools />
-          {handsFree.value === 'off' && dictation.value !== 'recording' && <ReadDraftButton />}
+          {dictation.value !== 'recording' && <ReadDraftButton />}
           <SendOrCancel />
         </div>
       </form>
@@ -94,25 +86,18 @@ function Message() {
 
 /** Each button stays the same element as long as it is shown: it may have the focus. */
 function Tools() {
-  const state = handsFree.value;
-  const isHandsFree = state !== 'off';
   const isRecording = dictation.value === 'recording';
   const hasAnswers = canChat.value || !listings.value;
   return (
     <>
-      {!isHandsFree && <SpeakButton key="speak" />}
+      <SpeakButton key="speak" />
       {isRecording && <Take key="take" />}
       {!isRecording && <HandsFreeButton key="hands-free" />}
-      {isHandsFree && <MuteButton key="mute" />}
-      {!isHandsFree && !isRecording && <FileButton key="file" />}
+      {!isRecording && <FileButton key="file" />}
       {!isRecording && hasAnswers && <ReadAloudSwitch key="read-aloud" />}
-      {isHandsFree && (isAnsweringState(state) ? <InterruptButton key="interrupt" /> : <Meter key="meter" />)}
     </>
   );
 }
-
-const isAnsweringState = (state: HandsFree) =>
-  state === 'transcribing' || state === 'answering' || state === 'speaking';
 
 const Take = () => (
   <span class="take">
@@ -185,7 +170,7 @@ function FileButton() {
 }
 
 function ReadAloudSwitch() {
-  const isOn = preferences.value.readAloud ?? handsFree.value !== 'off';
+  const isOn = preferences.value.readAloud === true;
   return (
     <Action
       class="quiet"
@@ -205,47 +190,17 @@ function ReadAloudSwitch() {
   );
 }
 
-function HandsFreeButton() {
-  const isOn = handsFree.value !== 'off';
-  return (
-    <Action
-      class={isOn ? 'speak' : 'quiet'}
-      aria-pressed={isOn}
-      whyNot={isOn ? undefined : (whyNotRecord() ?? whyNot('chat') ?? whyNotNow())}
-      title="Talk hands-free"
-      onClick={() => (isOn ? stopHandsFree() : void startHandsFree())}
-    >
-      <Icon name="waves" />
-      <span class={isOn ? '' : 'wide'}>Hands-free</span>
-    </Action>
-  );
-}
-
-const MuteButton = () => (
-  <button
-    type="button"
-    class="quiet danger"
-    aria-pressed={isMuted.value}
-    disabled={handsFree.value === 'asking'}
-    onClick={toggleMute}
-  >
-    <Icon name={isMuted.value ? 'muted' : 'microphone'} />
-    <span class="wide">Mute</span>
-  </button>
-);
-
-const InterruptButton = () => (
-  <button
-    type="button"
+const HandsFreeButton = () => (
+  <Action
     class="quiet"
-    onClick={() => {
-      interrupt();
-      keepFocus();
-    }}
+    aria-haspopup="dialog"
+    whyNot={whyNotRecord() ?? whyNot('chat') ?? whyNotNow()}
+    title="Talk hands-free"
+    onClick={() => void startHandsFree()}
   >
-    <Icon name="skip" />
-    <span class="wide">Interrupt</span>
-  </button>
+    <Icon name="waves" />
+    <span class="wide">Hands-free</span>
+  </Action>
 );
 
 /** Identifies the sound of the text in the composer. */
@@ -309,21 +264,10 @@ function TranscriptionProgress({ transcript }: { readonly transcript: Transcript
 
 function hintOf(): string {
   if (explained.value !== undefined) return explained.value;
-  if (dictation.value === 'asking' || handsFree.value === 'asking')
-    return 'Allow the microphone in the browser prompt.';
+  if (dictation.value === 'asking') return 'Allow the microphone in the browser prompt.';
   if (transcribing.value) return textOfTranscript(transcribing.value);
   if (dictation.value === 'recording') return hasKeyboard ? 'Recording. Press Esc to discard it.' : 'Recording.';
-  if (isMuted.value && handsFree.value !== 'off') return 'Muted.';
-  switch (handsFree.value) {
-    case 'listening':
-      return 'Listening. Pause to send.';
-    case 'recording':
-      return 'Recording your message.';
-    case 'speaking':
-      return preferences.value.bargeIn ? 'Speaking. Talk to interrupt.' : 'Speaking. The microphone is paused.';
-    default:
-      return isAnswering.value ? answeringHint : idleHint();
-  }
+  return isAnswering.value ? answeringHint : idleHint();
 }
 
 /** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */

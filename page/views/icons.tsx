@@ -4,11 +4,11 @@ const paths = {
   muted:
     'M9 9v2a3 3 0 0 0 4.6 2.5 M15 10V6a3 3 0 0 0-5.8-1 M5.5 11a6.5 6.5 0 0 0 10 5.5 M18.5 11c0 1-.2 2-.6 2.8 M12 17.5V21 M4 4l16 16',
   waves: 'M4 10v4 M8 6.5v11 M12 3.5v17 M16 7.5v9 M20 10v4',
+  dots: 'M6 12h.01 M12 12h.01 M18 12h.01',
   file: 'M18.5 11.5 12 18a4.2 4.2 0 0 1-6-6l7-7a2.8 2.8 0 0 1 4 4l-6.9 6.9a1.4 1.4 0 0 1-2-2l6.3-6.3',
   speaker: 'M11 5 6.5 9H3v6h3.5L11 19Z M15 9.2a4 4 0 0 1 0 5.6 M17.8 6.4a8 8 0 0 1 0 11.2',
   send: 'M12 19V5 M6 11l6-6 6 6',
   stop: 'M7 7h10v10H7Z',
-  skip: 'M6 6l8 6-8 6Z M18 6v12',
   play: 'M8 5.5v13l10.5-6.5Z',
   options: 'M4 7h9 M17 7h3 M4 17h3 M11 17h9 M13 7a2 2 0 1 0 4 0 2 2 0 1 0-4 0 M7 17a2 2 0 1 0 4 0 2 2 0 1 0-4 0',
   fresh: 'M12 5v14 M5 12h14',
@@ -21,7 +21,9 @@ const paths = {
   close: 'M6 6l12 12 M18 6 6 18',
 } as const;
 
-export function Icon({ name }: { readonly name: keyof typeof paths }) {
+export type IconName = keyof typeof paths;
+
+export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={paths[name]} />

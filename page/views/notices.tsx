@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
 import { keepFocus } from '../draft.ts';
 import type { Failure } from '../failure.ts';
+import { answerAgain } from '../hands-free.ts';
 import { discardUndelivered, undelivered, saveUndelivered, transcribing, wasSilent } from '../transcription.ts';
 import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
@@ -11,6 +12,7 @@ import { isImpossible, microphoneFailure, captureProblem } from '../microphone.t
 import { textOfCaptureProblem } from '../capture-checks.ts';
 import { forgetRemoved, removed, undo } from '../conversation.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
+import { turns } from '../run.ts';
 import { Icon } from './icons.tsx';
 import { FailureText } from './failure-text.tsx';
 import { LongRecordings } from './long-recordings.tsx';
@@ -21,7 +23,7 @@ export function Notices() {
       <ServiceNotice />
       <MicrophoneNotice />
       <LongRecordings />
-      <KeptRecording />
+      <KeptRecording tryAgain={tryAgain} />
       {removed.value && (
         <Notice close={forgetRemoved}>
           <p>Conversation deleted.</p>
@@ -30,6 +32,27 @@ export function Notices() {
           </button>
         </Notice>
       )}
+      <SoundNotices />
+    </div>
+  );
+}
+
+/** In hands-free mode, which shows the problems of the microphone itself and covers the conversation. */
+export function HandsFreeNotices() {
+  const last = turns.value.at(-1);
+  return (
+    <div class="notices">
+      <ServiceNotice />
+      {last?.role === 'assistant' && last.failure && <FailureNotice failure={last.failure} />}
+      <KeptRecording tryAgain={answerAgain} />
+      <SoundNotices />
+    </div>
+  );
+}
+
+function SoundNotices() {
+  return (
+    <>
       {wasSilent.value && !transcribing.value && (
         <Notice close={() => (wasSilent.value = false)}>
           No speech was detected. Check that the right microphone is selected and on.
@@ -39,7 +62,7 @@ export function Notices() {
       {speakerFailure.value && (
         <FailureNotice failure={speakerFailure.value} close={() => (speakerFailure.value = undefined)} />
       )}
-    </div>
+    </>
   );
 }
 
@@ -122,7 +145,7 @@ function MicrophoneNotice() {
   );
 }
 
-function KeptRecording() {
+function KeptRecording({ tryAgain }: { readonly tryAgain: () => Promise<void> }) {
   if (!undelivered.value) return null;
   const { failure, recording, isRefused } = undelivered.value;
   const close = () => void discardUndelivered();

@@ -4,7 +4,7 @@ import { forgetKey, key } from '../key.ts';
 import { dropRecordings } from '../kept-recordings.ts';
 import { microphones } from '../microphone.ts';
 import { prefer, preferences } from '../preferences.ts';
-import { pauseRange } from '../preference-storage.ts';
+import { bargeInModes, pauseRange, type BargeIn as BargeInMode } from '../preference-storage.ts';
 import { Dialog } from './dialog.tsx';
 
 export const isOptionsOpen = signal(false);
@@ -20,7 +20,7 @@ export function Options() {
         onChange={(isOn) => !isOn && void dropRecordings()}
       />
       <Pause />
-      <Switch name="bargeIn" label="Hands-free: interrupt answers by speaking (use headphones)" />
+      <BargeIn />
       <Microphone />
       {key.value !== undefined && (
         <div class="field">
@@ -47,7 +47,7 @@ export function Options() {
 }
 
 interface SwitchProps {
-  readonly name: 'sendAtOnce' | 'bargeIn' | 'keepRecordings';
+  readonly name: 'sendAtOnce' | 'keepRecordings';
   readonly label: string;
   readonly onChange?: (isOn: boolean) => unknown;
 }
@@ -82,6 +82,32 @@ function Pause() {
         aria-valuetext={text}
         onInput={({ currentTarget }) => prefer({ pauseMs: currentTarget.valueAsNumber })}
       />
+    </div>
+  );
+}
+
+const bargeInNames: Readonly<Record<BargeInMode, string>> = {
+  automatic: 'If the browser cancels echoes',
+  always: 'Always (with headphones)',
+  never: 'Never',
+};
+
+/** Without headphones and echo cancellation, an answer would interrupt itself. */
+function BargeIn() {
+  return (
+    <div class="field">
+      <label for="barge-in">Hands-free: interrupt answers by speaking</label>
+      <select
+        id="barge-in"
+        value={preferences.value.bargeIn}
+        onChange={({ currentTarget: { selectedIndex } }) => prefer({ bargeIn: bargeInModes[selectedIndex] ?? 'never' })}
+      >
+        {bargeInModes.map((mode) => (
+          <option key={mode} value={mode}>
+            {bargeInNames[mode]}
+          </option>
+        ))}
+      </select>
     </div>
   );
 }

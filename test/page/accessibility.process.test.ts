@@ -68,6 +68,68 @@ async function walk({ page }: UserPage): Promise<readonly string[]> {
   }
 }
 
+/** Somebody who never stops speaking. */
+const talker = `navigator.mediaDevices.getUserMedia = async () => {
+  const context = new AudioContext();
+  const words = context.createBuffer(1, context.sampleRate / 2, context.sampleRate);
+  words.getChannelData(0).forEach((_, at, all) => (all[at] = at < 0.8 * all.length ? 0.3 * Math.sin(at / 20) : 0));
+  const source = new AudioBufferSourceNode(context, { buffer: words, loop: true });
+  const microphone = context.createMediaStreamDestination();
+  source.connect(microphone);
+  source.start();
+  return microphone.stream;
+}`;
+
+async function startHandsFree(page: UserPage, state: string): Promise<void> {
+  await page.button('Hands-free').click();
+  await textOf(page.page.locator('.state')).toBe(state);
+}
+
+/** As if it had been said. */
+async function askHandsFree(page: UserPage, text: string): Promise<void> {
+  await startHandsFree(page, 'Listening');
+  await page.sendBehind(text);
+}
+
+/** What can be on the screen in hands-free mode. */
+const handsFreeStates: Readonly<Record<string, (page: UserPage) => Promise<unknown>>> = {
+  'hands-free, asking for the microphone': async (page) => {
+    await page.page.evaluate('navigator.mediaDevices.getUserMedia = () => new Promise(() => {})');
+    await startHandsFree(page, 'Allow the microphone');
+  },
+  'hands-free, listening': (page) => startHandsFree(page, 'Listening'),
+  'hands-free, hearing somebody': async (page) => {
+    await page.page.evaluate(talker);
+    await startHandsFree(page, 'Listening');
+    await page.page.getByText('Pause to send.').waitFor();
+  },
+  'hands-free, thinking': async (page) => {
+    await page.choose('Chat', 'sandbox-chat-slow');
+    await askHandsFree(page, 'word '.repeat(200));
+    await textOf(page.page.locator('.state')).toBe('Thinking');
+    await textOf(page.page.locator('.said')).toContain('You');
+  },
+  'hands-free, speaking': async (page) => {
+    await askHandsFree(page, `read aloud: ${'word '.repeat(30)}`);
+    await textOf(page.page.locator('.state')).toBe('Speaking');
+  },
+  'hands-free, muted': async (page) => {
+    await startHandsFree(page, 'Listening');
+    await page.button('Mute').click();
+    await textOf(page.page.locator('.state')).toBe('Muted');
+  },
+  'hands-free, without a microphone': async (page) => {
+    await page.page.evaluate(`navigator.mediaDevices.getUserMedia = async () => {
+      throw new DOMException('', 'NotAllowedError');
+    }`);
+    await startHandsFree(page, 'No microphone');
+  },
+  'hands-free, with a failed answer': async (page) => {
+    await askHandsFree(page, 'fail: provider-error');
+    await page.page.locator('.hands-free').getByRole('alert').waitFor();
+  },
+};
+
 describeWith(programs, 'the page', () => {
   const service = sharedService();
   const browser = sharedBrowser({ hears: toneWav({ words: [], rate: 16_000 }) }); // silence
@@ -159,21 +221,7 @@ describeWith(programs, 'the page', () => {
       await page.button('Speak').click();
       await page.button('Stop and transcribe').waitFor();
     },
-    'hands-free': async (page) => {
-      await page.button('Hands-free').click();
-      await textOf(page.hint).toContain('Listening.');
-    },
-    'hands-free, speaking to the muted': async (page) => {
-      await page.send('word '.repeat(30));
-      await page.answer();
-      await page.button('Hands-free').click();
-      await textOf(page.hint).toContain('Listening.');
-      await page.button('Read aloud').click();
-      await page.sees({ isSounding: true });
-      await page.button('Interrupt').waitFor();
-      await page.button('Mute').click();
-      await textOf(page.hint).toBe('Muted.');
-    },
+    ...handsFreeStates,
   };
 
   /** In the light; in the dark on a phone; in forced colors with the zoom of 400 % that the guidelines ask for. */

@@ -58,6 +58,21 @@ describe('the gate', () => {
     expect(run(gate(), [quietDb, 600_000], [voiceDb, 200])).toEqual(['opened at 600120']);
   });
 
+  test('needs a louder and longer voice while the page speaks', () => {
+    const speaking = new Gate({ pauseMs: () => 900, isSpeaking: () => true });
+    const restOfEcho = [-47, 1_000] as const;
+    const parts = [
+      [quietDb, 1_000],
+      restOfEcho,
+      [quietDb, 500],
+      [voiceDb, 220],
+      [quietDb, 500],
+      [voiceDb, 1_000],
+    ] as const;
+    expect(run(speaking, ...parts)).toEqual(['opened at 3460']);
+    expect(run(gate(), ...parts)[0]).toBe('opened at 1120');
+  });
+
   test('takes a steady noise for the room', () => {
     const changes = run(gate(), [-70, 1_000], [-40, 10_000], [voiceDb, 1_000], [-40, 2_000]);
     expect(changes.slice(-2)).toEqual(['opened at 11120', 'closed at 12900']);

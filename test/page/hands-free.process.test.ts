@@ -1,4 +1,5 @@
 /** A conversation without hands. */
+import type { Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { chunk, stallsAfter } from '../engines/llm-agent/support.ts';
 import { describeWith } from '../support/programs.ts';
@@ -64,7 +65,18 @@ const slowVoice = `{
   };
 }`;
 
-const pausedHint = 'Speaking. The microphone is paused.';
+/** Chromium's own microphones cancel echoes; the one of the patient user has to say so. */
+const withoutEcho = `MediaStreamTrack.prototype.getSettings = () => ({ echoCancellation: true });`;
+
+/** For a route: the service answers each recording with this transcript. */
+const understands = (text: string) => (route: Route) => {
+  const event = { type: 'transcription.completed', seq: 0, result: { text } };
+  return route.fulfill({ contentType: 'text/event-stream', body: `data: ${JSON.stringify(event)}\n\n` });
+};
+
+const listening = 'Say something.';
+const paused = 'The microphone is paused. To interrupt, press Space.';
+const open = 'To interrupt, speak or press Space.';
 
 describeWith(programs, 'hands-free', () => {
   const service = sharedService();
@@ -74,10 +86,12 @@ describeWith(programs, 'hands-free', () => {
     const page = await openPage(browser(), at, { settings: { pauseMs: 500, ...settings }, script });
     await page.ready();
     await page.button('Hands-free').click();
-    await textOf(page.hint).toContain('Listening.');
+    await state(page).toBe('Listening');
     return page;
   }
 
+  const state = ({ page }: UserPage) => textOf(page.locator('.state'));
+  const help = ({ page }: UserPage) => textOf(page.locator('.help'));
   const speak = ({ page }: UserPage) => page.evaluate('speak()');
 
   /** A busy machine tears holes into the sound: who is not understood says it again. Resolves with how often it was said. */
@@ -85,7 +99,7 @@ describeWith(programs, 'hands-free', () => {
     const before = await page.questions.count();
     for (let takes = 1; takes <= 5; takes++) {
       await speak(page);
-      await textOf(page.hint).toMatch(/^(Listening|Speaking)/);
+      await help(page).toMatch(/^(Say something|The microphone|To interrupt)/);
       if ((await page.questions.count()) > before) return takes;
     }
     throw new Error('The page has not understood a word.');
@@ -98,47 +112,89 @@ describeWith(programs, 'hands-free', () => {
     const page = await start({ readAloud: false });
     const takes = (await say(page)) + (await say(page));
     await textOf(page.answers.locator('.markdown')).toBe('You said: alpha\nYou said: alpha');
+    expect(await page.page.locator('.heard, .said').allTextContents()).toEqual(['alpha', 'You said: alpha']);
     expect(await transcriptions(page)).toBe(takes);
 
     await page.button('Mute').click();
     await speak(page);
-    await textOf(page.hint).toBe('Muted.');
+    await state(page).toBe('Muted');
     expect(await page.questions.count()).toBe(2);
     await page.button('Mute').click();
-    await textOf(page.hint).toContain('Listening.');
+    await state(page).toBe('Listening');
     expect(await transcriptions(page)).toBe(takes);
   });
 
-  test('pauses the microphone while it speaks, unless the user may interrupt it', async () => {
-    const page = await start({}, patientUser + slowVoice);
+  test('goes on in a tab that is not in front', async () => {
+    const page = await start({ readAloud: false });
+    await page.page.evaluate(`{
+      Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }`);
     await say(page);
-    await textOf(page.hint).toBe(pausedHint);
-    await speak(page);
-    await textOf(page.hint).toBe(pausedHint);
-    expect(await page.questions.allTextContents()).toEqual(['alpha']);
+    await page.page.evaluate(`{
+      delete document.visibilityState;
+      document.dispatchEvent(new Event('visibilitychange'));
+    }`);
+    await textOf(page.answers.locator('.markdown')).toBe('You said: alpha');
+    await page.page.keyboard.press('Escape');
+    await page.sees({ wakeLocks: { asked: 1, held: 0 } });
+  });
 
+  test.each([
+    ['unless the browser cancels the echo', '', 'If the browser cancels echoes'],
+    ['if the user wants it so', withoutEcho, 'Never'],
+  ])('pauses the microphone while it speaks, %s; a key interrupts', async (_why, script, option) => {
+    const page = await start({}, patientUser + slowVoice + script);
+    await page.button('End').click();
     await page.button('Options').click();
-    await page.page.getByLabel('interrupt answers by speaking').check();
+    await page.page.getByLabel('interrupt answers by speaking').selectOption(option);
     await page.button('Done').click();
-    await textOf(page.hint).toBe('Speaking. Talk to interrupt.');
+    await page.button('Hands-free').click();
+    await state(page).toBe('Listening');
     await say(page);
-    await textOf(page.questions).toBe('alpha\nalpha');
-    await textOf(page.hint).toBe('Speaking. Talk to interrupt.');
-    await page.button('Interrupt').click();
-    await textOf(page.hint).toContain('Listening.');
+    await help(page).toBe(paused);
+    await state(page).toBe('Speaking');
+    await speak(page);
+    await help(page).toBe(paused);
+    expect(await page.questions.allTextContents()).toEqual(['alpha']);
+    await page.page.keyboard.press('Space');
+    await help(page).toBe(listening);
     await page.sees({ isSounding: false });
   });
 
-  test('ends the answer when the user speaks over it', async () => {
+  test('is interrupted by a voice where the browser cancels the echo, and by the button', async () => {
+    const page = await start({}, patientUser + slowVoice + withoutEcho);
+    await say(page);
+    await help(page).toBe(open);
+    await say(page);
+    await textOf(page.questions).toBe('alpha\nalpha');
+    await help(page).toBe(open);
+    await page.button('Interrupt').click();
+    await help(page).toBe(listening);
+    await page.sees({ isSounding: false });
+  });
+
+  test('is interrupted by a key while the answer is being written', async () => {
+    const page = await start({ chatModel: 'sandbox-chat-slow' });
+    await page.sendBehind('word '.repeat(60));
+    await textOf(page.page.locator('.said')).toContain('You');
+    await state(page).toBe('Thinking');
+    await page.page.keyboard.press('Enter');
+    await help(page).toBe(listening);
+    await textOf(page.answers).toContain('Stopped.');
+  });
+
+  test('is interrupted by a voice while the answer is still being written and already sounds', async () => {
     const provider = await startProvider();
     provider.behave(stallsAfter(chunk({ content: 'This is the first sentence. It' })));
     const config = `engines:
   whisper: { use: whisper-cli, models: [{ id: tones, file: '\${WHISPER_MODEL}' }] }
   mind: { use: llm-agent, baseUrl: '${provider.baseUrl}', local: true, models: [scripted] }
   espeak: { use: espeak }`;
-    const page = await start({ bargeIn: true }, patientUser + slowVoice, await startPageService({ config }));
+    const script = patientUser + slowVoice + withoutEcho;
+    const page = await start({}, script, await startPageService({ config }));
     await say(page);
-    await textOf(page.hint).toBe('Speaking. Talk to interrupt.');
+    await help(page).toBe(open);
     expect(await page.answers.getAttribute('aria-busy')).toBe('true');
     await say(page);
     await textOf(page.questions).toBe('alpha\nalpha');
@@ -146,22 +202,66 @@ describeWith(programs, 'hands-free', () => {
     await provider.calls[0]!.gone;
   });
 
-  test('sends what was said until the microphone was disconnected', async () => {
+  test('does not answer its own voice, and pauses the microphone from then on', async () => {
+    const page = await start({}, patientUser + slowVoice + withoutEcho);
+    const heard = 'The quick brown fox jumps over the lazy dog';
+    await page.page.route('**/transcribe/stream', understands(heard));
+    await speak(page);
+    await help(page).toBe(open);
+    await speak(page);
+    await help(page).toBe(listening);
+    expect(await page.questions.allTextContents()).toEqual([heard]);
+    await speak(page);
+    await help(page).toMatch(/^The microphone hears the answer, and is paused/);
+  });
+
+  test('offers to send again what was not transcribed, and answers it', async () => {
+    const page = await start({ readAloud: false });
+    await page.page.route('**/transcribe/stream', understands('Good morning'));
+    await page.page.route('**/transcribe/stream', (route) => route.abort(), { times: 1 });
+    await speak(page);
+    await textOf(page.alert).toContain('The service is not responding');
+    await page.button('Try again').click();
+    await textOf(page.answers.locator('.markdown')).toBe('You said: Good morning');
+    await help(page).toBe(listening);
+  });
+
+  test('answers what was said until the microphone was disconnected, and tries again', async () => {
     const page = await start({ readAloud: false });
     const speaking = speak(page);
-    await textOf(page.hint).toBe('Recording your message.');
+    await help(page).toBe('Pause to send.');
     await page.page.evaluate('unplug()');
+    await state(page).toBe('No microphone');
     await textOf(page.alert).toContain('The microphone was disconnected');
-    await page.button('Speak').waitFor();
     await speaking;
     expect(await transcriptions(page)).toBe(1);
+    await page.button('Try again').click();
+    await state(page).toBe('Listening');
+    expect(await page.alert.count()).toBe(0);
   });
 
   test('keeps the screen on, and releases it and the microphone at the end', async () => {
     const page = await start({}, '');
     await page.sees({ wakeLocks: { asked: 1, held: 1 }, tracks: { opened: 1, live: 1 } });
-    await page.button('Hands-free').click();
+    await page.button('End').click();
     await page.sees({ wakeLocks: { asked: 1, held: 0 }, tracks: { opened: 1, live: 0 } });
     await page.button('Speak').waitFor();
+  });
+
+  test('is used by the keyboard alone', async () => {
+    const page = await start({}, '');
+    await page.hasFocus(page.button('Interrupt'));
+    await page.page.keyboard.press('Tab');
+    await page.hasFocus(page.button('End'));
+    await page.page.keyboard.press('Shift+Tab');
+    await page.page.keyboard.press('Shift+Tab');
+    await page.hasFocus(page.button('Mute'));
+    await page.page.keyboard.press('Space');
+    await state(page).toBe('Muted');
+    await page.page.keyboard.press('Escape');
+    await page.hasFocus(page.button('Hands-free'));
+    await page.sees({ tracks: { opened: 1, live: 0 } });
+    const { announcements } = await page.observed();
+    expect(announcements).toEqual(['Listening.', 'Muted.', 'Stopped.']);
   });
 });

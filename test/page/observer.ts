@@ -63,7 +63,7 @@ export const observer = String.raw`(() => {
 
   addEventListener('DOMContentLoaded', () => {
     new MutationObserver(() => {
-      const text = document.querySelector('[role=status]')?.textContent ?? '';
+      const text = [...document.querySelectorAll('[role=status]')].map(({ textContent }) => textContent).join('');
       if (text !== '' && announcements.at(-1) !== text) announcements.push(text);
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   });

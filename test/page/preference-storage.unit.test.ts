@@ -13,7 +13,14 @@ const blocked = (): PreferenceStorage => {
 
 test('are read as they were written', () => {
   const storage = memory();
-  const settings = { ...defaults, chatModel: 'llama', voice: 'en', readAloud: true, bargeIn: true, pauseMs: 2_000 };
+  const settings = {
+    ...defaults,
+    chatModel: 'llama',
+    voice: 'en',
+    readAloud: true,
+    bargeIn: 'never',
+    pauseMs: 2_000,
+  } as const;
   writePreferences(() => storage, settings);
   expect(readPreferences(() => storage)).toEqual(settings);
 });
@@ -24,7 +31,7 @@ test.each([
   ['another type', '[]'],
   ['null', 'null'],
   ['fields of other types', '{"chatModel":1,"sendAtOnce":"yes","readAloud":0}'],
-  ['values out of range', '{"pauseMs":100000}'],
+  ['values out of range', '{"pauseMs":100000,"bargeIn":"sometimes"}'],
   ['unknown fields', '{"conversation":["secret"],"__proto__":{"sendAtOnce":true}}'],
 ])('are the defaults for %s', (_what, stored) => {
   expect(readPreferences(() => memory(stored))).toEqual(defaults);

@@ -206,6 +206,16 @@ export class UserPage {
     await this.button('Send').click();
   }
 
+  /** Sends a message while a dialog covers the composer. */
+  async sendBehind(text: string): Promise<void> {
+    await this.page.evaluate(`{
+      const message = document.getElementById('message');
+      message.value = ${JSON.stringify(text)};
+      message.dispatchEvent(new Event('input', { bubbles: true }));
+      message.form.requestSubmit();
+    }`);
+  }
+
   /** The last answer, once it is complete. */
   async answer(): Promise<Locator> {
     const answer = this.answers.last();

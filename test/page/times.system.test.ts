@@ -56,7 +56,7 @@ describeWith(programs, 'the page', () => {
       async (name) => {
         const page = await open({ script: slowUser });
         await page.button(name).click();
-        await textOf(page.hint).toContain('Allow the microphone');
+        await page.page.getByText(/^Allow the microphone/).waitFor();
         await stop(page);
         await page.page.evaluate('answerQuestion()');
         await page.sees({ tracks: { opened: 1, live: 0 } });

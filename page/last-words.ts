@@ -1,0 +1,10 @@
+/** The end of a text in one line, from a whole word on, without the marks of Markdown. Pure. */
+export function lastWords(text: string, most: number): string {
+  const end = text.slice(-2 * most); // all of a long text would be copied with each word
+  const line = end
+    .replace(/[*`#|]+/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (line.length <= most && end.length === text.length) return line;
+  return `… ${line.slice(-most).replace(/^(\S{0,40}\s|[\uDC00-\uDFFF])/, '')}`;
+}
