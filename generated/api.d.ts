@@ -562,6 +562,11 @@ export type components = {
             progress?: number | null;
             /** @description Optional features of the model; may be empty. */
             supports: components["schemas"]["Feature"][];
+            /**
+             * @description Transcription models: the languages that a request may name (ISO 639-1); empty if it may name none. Absent if they
+             *     are not known.
+             */
+            languages?: string[];
         };
         /** @description A model id from one of the model lists. */
         ModelId: string;
@@ -731,6 +736,11 @@ export type components = {
             progress?: number | null;
             /** @description Optional features of the model; may be empty. */
             supports: components["schemas"]["Feature"][];
+            /**
+             * @description Transcription models: the languages that a request may name (ISO 639-1); empty if it may name none. Absent if they
+             *     are not known.
+             */
+            languages?: string[];
             /** @description Empty if the engine does not list its voices. */
             voices: components["schemas"]["Voice"][];
             /** @description The voice used if a request has no voice; null if unknown. In a chat, the language of the text may select another. */
@@ -994,6 +1004,11 @@ export type components = {
              */
             task?: "transcribe" | "translate";
             /**
+             * @description Names and terms that may occur, separated by commas. The model must list `keywords` or `prompt` in `supports`,
+             *     otherwise the response is 422 `parameter-not-supported`.
+             */
+            keywords?: string;
+            /**
              * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model
              *     must list it in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read
              *     if this field and `model` precede `file`.
@@ -1070,6 +1085,11 @@ export type components = {
              * @enum {string}
              */
             task?: "transcribe" | "translate";
+            /**
+             * @description Names and terms that may occur, separated by commas. The model must list `keywords` or `prompt` in `supports`,
+             *     otherwise the response is 422 `parameter-not-supported`.
+             */
+            keywords?: string;
             /**
              * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model
              *     must list it in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read

@@ -19,6 +19,9 @@ const whisperNames: Readonly<Record<string, string | null>> = {
   ...{ bashkir: 'ba', javanese: 'jv', sundanese: 'su', cantonese: null },
 };
 
+/** ISO 639-1 codes of Whisper's languages. */
+export const whisperLanguages: readonly string[] = Object.values(whisperNames).filter((code) => code !== null);
+
 /** Whisper's aliases, and some names that other models use. */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ burmese: 'my', valencian: 'ca', flemish: 'nl', haitian: 'ht', letzeburgesch: 'lb', pushto: 'ps' },

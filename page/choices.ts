@@ -1,5 +1,6 @@
 /** Entries and texts of the pickers. Pure. */
-import type { ModelEntry, SpeechModelEntry } from '../src/client/index.ts';
+import type { ModelEntry, SpeechModelEntry, Task } from '../src/client/index.ts';
+import type { Preferences } from './preference-storage.ts';
 
 export interface Listing<E extends ModelEntry = ModelEntry> {
   readonly data: readonly E[];
@@ -22,17 +23,75 @@ export function chooseVoice(entry: SpeechModelEntry | undefined, requested: stri
 }
 
 /** The text of an entry in the list; it says where data is sent, unless the model is local. */
-export function optionText(entry: ModelEntry): string {
-  const { name, local, available, reason } = entry;
+export function optionText({ name, local, engine, available, reason }: ModelEntry): string {
   if (!available) return `${name} · ${reason}`;
-  return local ? name : `${name} · ${placeOf(entry)}`;
+  return local ? name : `${name} · sent to ${engine}`;
 }
 
 export function placeOf({ local, engine }: ModelEntry): string {
-  return local ? 'on this machine' : `sent to ${engine}`;
+  return local ? 'On this machine' : `Sent to ${engine}`;
 }
 
 export type Capability = 'transcription' | 'chat' | 'speech';
+
+/** Data of each capability. */
+const dataOf: Readonly<Record<Capability, string>> = {
+  transcription: 'recordings',
+  chat: 'chat',
+  speech: 'text to speak',
+};
+
+/** Where the chosen models send data. A model that is not available gets none. */
+export function privacyOf(chosen: Readonly<Record<Capability, ModelEntry | undefined>>): {
+  readonly isLocal: boolean;
+  readonly text: string;
+} {
+  const sent = new Map<string, string[]>();
+  for (const capability of ['transcription', 'chat', 'speech'] as const) {
+    const entry = chosen[capability];
+    if (!entry?.available || entry.local) continue;
+    sent.set(entry.engine, [...(sent.get(entry.engine) ?? []), dataOf[capability]]);
+  }
+  if (sent.size === 0) return { isLocal: true, text: 'Everything stays on this machine' };
+  return { isLocal: false, text: [...sent].map(toSentence).join(' · ') };
+}
+
+function toSentence([engine, data]: readonly [engine: string, data: readonly string[]]): string {
+  const verb = data.length > 1 || data[0] === dataOf.transcription ? 'are' : 'is';
+  const sentence = `${data.join(' and ')} ${verb} sent to ${engine}`;
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+/** Fields of a request that has a recording. */
+export interface RecordingFields {
+  readonly model?: string;
+  readonly language?: string;
+  readonly task?: Task;
+  readonly keywords?: readonly string[];
+}
+
+/** Without the fields that the model would refuse. */
+export function recordingFieldsFor(
+  entry: ModelEntry | undefined,
+  { language, translate, keywords }: Pick<Preferences, 'language' | 'translate' | 'keywords'>,
+): RecordingFields {
+  if (!entry) return {};
+  const words = takesKeywords(entry) ? keywords.split(',').flatMap((word) => word.trim() || []) : [];
+  return {
+    model: entry.id,
+    ...(language !== '' && knowsLanguage(entry, language) && { language }),
+    ...(translate && entry.supports.includes('translate') && { task: 'translate' }),
+    ...(words.length > 0 && { keywords: words }),
+  };
+}
+
+/** True for automatic detection, and for a model that does not list its languages: it decides with the recording. */
+export const knowsLanguage = ({ languages }: ModelEntry, language: string): boolean =>
+  language === '' || languages === undefined || languages.includes(language);
+
+/** A model without keywords gets them in its prompt. */
+export const takesKeywords = ({ supports }: ModelEntry): boolean =>
+  supports.includes('keywords') || supports.includes('prompt');
 
 /** Other ways to get the capability, for the operator of the server. */
 export const otherWays: Readonly<Record<Capability, string>> = {

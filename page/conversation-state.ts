@@ -115,16 +115,20 @@ export function textOf({ result, parts }: Answer): string {
 export const maxTextLength = 32_000;
 const maxMessages = 100;
 
-/** The latest messages that one request may have, from a question on. Answers without text are left out. */
-export function messagesOf(turns: readonly Turn[]): Message[] {
+/**
+ * The system prompt, if there is one, and the latest messages that one request may have, from a question on. Answers
+ * without text are left out.
+ */
+export function messagesOf(turns: readonly Turn[], systemPrompt = ''): Message[] {
+  const system: Message[] = systemPrompt.trim() === '' ? [] : [{ role: 'system', content: systemPrompt }];
   const messages = turns
     .map((turn): Message =>
       turn.role === 'user' ? { role: 'user', content: turn.text } : { role: 'assistant', content: textOf(turn) },
     )
     .map((message) => ({ ...message, content: message.content.slice(0, maxTextLength) }))
     .filter(({ content }) => content.trim() !== '')
-    .slice(-maxMessages);
-  return messages.slice(messages.findIndex(({ role }) => role === 'user'));
+    .slice(system.length - maxMessages);
+  return [...system, ...messages.slice(messages.findIndex(({ role }) => role === 'user'))];
 }
 
 /** The questions and the texts of the answers, as a Markdown file. */

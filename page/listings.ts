@@ -6,7 +6,7 @@ import {
   type SpeechModelEntry,
   type TranscriptionAvailability,
 } from '../src/client/index.ts';
-import { choose, chooseVoice, isPreparing, type Listing } from './choices.ts';
+import { choose, chooseVoice, isPreparing, recordingFieldsFor, type Listing } from './choices.ts';
 import { failureOf, isKeyRefused, isNotAllowed, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { preferences } from './preferences.ts';
@@ -42,6 +42,9 @@ export const chosen = computed(() => {
     voice: chooseVoice(speech, voice),
   };
 });
+
+/** What is sent with every recording. */
+export const recordingFields = computed(() => recordingFieldsFor(chosen.value.transcription, preferences.value));
 
 export const canTranscribe = computed(() => chosen.value.transcription?.available === true);
 export const canChat = computed(() => chosen.value.chat?.available === true);

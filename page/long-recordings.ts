@@ -6,7 +6,7 @@ import { signal, untracked } from '@preact/signals';
 import { ParlanceError, type TranscriptFormat } from '../src/client/index.ts';
 import { announce } from './announcements.ts';
 import { failureOf, isKeyRefused, isNotAllowed, type Failure } from './failure.ts';
-import { chosen } from './listings.ts';
+import { recordingFields } from './listings.ts';
 import { saveFile } from './save-file.ts';
 import { client } from './service.ts';
 
@@ -57,10 +57,8 @@ export async function createJob(
   file: File,
   options: { readonly signal: AbortSignal; readonly onUploadProgress: (sent: number) => void },
 ): Promise<boolean> {
-  const model = chosen.value.transcription?.id;
   try {
-    const call = { ...options, ...(model !== undefined && { model }) };
-    const { id } = await client.value.transcriptions.create(file, call);
+    const { id } = await client.value.transcriptions.create(file, { ...options, ...recordingFields.value });
     add({ id, name: file.name, hasText: false, isOver: false });
     announce('Recording uploaded. You can close this page; the transcription continues.');
     return true;

@@ -15,6 +15,7 @@ import { Conversation } from './views/conversation.tsx';
 import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
 import { HandsFreeView } from './views/hands-free.tsx';
 import { KeyDialog } from './views/key-dialog.tsx';
+import { ModelsDialog } from './views/models-dialog.tsx';
 import { Options } from './views/options.tsx';
 import { Top } from './views/top.tsx';
 import { VoiceDialog } from './views/voice-dialog.tsx';
@@ -30,6 +31,7 @@ function Page() {
       </p>
       <HandsFreeView />
       <KeyDialog />
+      <ModelsDialog />
       <Options />
       <VoiceDialog />
       <DropZone />

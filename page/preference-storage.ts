@@ -4,6 +4,16 @@ export interface Preferences {
   readonly chatModel?: string;
   readonly speechModel?: string;
   readonly voice?: string;
+  /** Spoken in recordings, ISO 639-1; "" for automatic detection. */
+  readonly language: string;
+  /** Recordings are translated into English, by models that can. */
+  readonly translate: boolean;
+  /** Names and terms that may occur in recordings, separated by commas. */
+  readonly keywords: string;
+  /** Sent before the conversation; "" for none. */
+  readonly systemPrompt: string;
+  /** Of the chat model; undefined for its default. */
+  readonly temperature?: number | undefined;
   /** Transcripts are sent without review. */
   readonly sendAtOnce: boolean;
   /** Undefined until the user decides: then answers are read aloud in hands-free mode only. */
@@ -22,11 +32,15 @@ export type BargeIn = (typeof bargeInModes)[number];
 
 export const pauseRange = { min: 500, max: 3_000, step: 250 } as const;
 
+export const temperatureRange = { min: 0, max: 2, step: 0.1 } as const;
+
+/** Limits of the service, in characters. */
+export const longestKeywords = 1_000;
+export const longestSystemPrompt = 32_000;
+
 export const defaults: Preferences = {
-  sendAtOnce: false,
-  pauseMs: 1_000,
-  bargeIn: 'automatic',
-  keepRecordings: true,
+  ...{ language: '', translate: false, keywords: '', systemPrompt: '' },
+  ...{ sendAtOnce: false, pauseMs: 1_000, bargeIn: 'automatic', keepRecordings: true },
 };
 
 const name = 'parlance-settings';
@@ -59,6 +73,11 @@ export function writePreferences(storage: () => PreferenceStorage, settings: Pre
 
 const isText = (value: unknown) => typeof value === 'string';
 const isSwitch = (value: unknown) => typeof value === 'boolean';
+const isTextUpTo = (length: number) => (value: unknown) => typeof value === 'string' && value.length <= length;
+const isWithin =
+  ({ min, max }: { readonly min: number; readonly max: number }) =>
+  (value: unknown) =>
+    typeof value === 'number' && value >= min && value <= max;
 
 const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
   Object.entries({
@@ -66,11 +85,16 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     chatModel: isText,
     speechModel: isText,
     voice: isText,
+    language: (value: unknown) => typeof value === 'string' && /^([a-z]{2})?$/.test(value),
+    translate: isSwitch,
+    keywords: isTextUpTo(longestKeywords),
+    systemPrompt: isTextUpTo(longestSystemPrompt),
+    temperature: isWithin(temperatureRange),
     microphone: isText,
     sendAtOnce: isSwitch,
     readAloud: isSwitch,
     bargeIn: (value: unknown) => bargeInModes.some((mode) => mode === value),
     keepRecordings: isSwitch,
-    pauseMs: (value: unknown) => typeof value === 'number' && value >= pauseRange.min && value <= pauseRange.max,
+    pauseMs: isWithin(pauseRange),
   } satisfies Record<keyof Preferences, (value: unknown) => boolean>),
 );

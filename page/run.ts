@@ -62,9 +62,11 @@ export function startOver(): void {
 async function answer(isHandsFree: boolean): Promise<void> {
   const { signal } = (run = new AbortController());
   const { chat, speech, voice } = chosen.value;
+  const { systemPrompt, temperature } = preferences.value;
   const request = {
-    messages: messagesOf(turns.value),
+    messages: messagesOf(turns.value, systemPrompt),
     ...(chat && { model: chat.id }),
+    ...(temperature !== undefined && { temperature }),
     ...(speech?.available === true && { tts_model: speech.id, ...(voice !== undefined && { voice_id: voice }) }),
   };
   const id = ++lastId;

@@ -3,7 +3,7 @@ import { effect, signal, untracked } from '@preact/signals';
 import { ParlanceError } from '../src/client/index.ts';
 import { failureOf, isKeyRefused, isRecordingRefused, type Failure } from './failure.ts';
 import { isKeyAsked } from './key.ts';
-import { chosen } from './listings.ts';
+import { recordingFields } from './listings.ts';
 import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
 import { createJob, isLong } from './long-recordings.ts';
 import { saveFile } from './save-file.ts';
@@ -109,8 +109,7 @@ const sentOf = (signal: AbortSignal) => (sent: number) => changeOf(signal)((tran
 
 async function textOf(recording: File, signal: AbortSignal): Promise<string> {
   const change = changeOf(signal);
-  const model = chosen.value.transcription?.id;
-  const options = { signal, ...(model !== undefined && { model }) };
+  const options = { signal, ...recordingFields.value };
   const asking = setInterval(() => {
     if (!transcribing.value || !isUnknown(transcribing.value)) return;
     void isLoading(options).then((isLoading) => change((transcript) => ({ ...transcript, isLoading })));

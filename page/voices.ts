@@ -1,7 +1,6 @@
 /** Sorts and searches the voices of a model. Pure. */
 import type { SpeechModelEntry } from '../src/client/index.ts';
-
-type Voice = SpeechModelEntry['voices'][number];
+import { nameOfLanguage } from './languages.ts';
 
 export interface ListedVoice {
   readonly id: string;
@@ -12,7 +11,10 @@ export interface ListedVoice {
 
 /** By language and name; those of several languages, or of one without a code, are last. */
 export function listVoices(entry: SpeechModelEntry | undefined): readonly ListedVoice[] {
-  const voices = (entry?.voices ?? []).map(({ id, name, language }) => ({ id, name, language: nameOf(language) }));
+  const voices = (entry?.voices ?? []).map(({ id, name, language }) => ({
+    ...{ id, name },
+    language: language === null ? '' : nameOfLanguage(language),
+  }));
   const { compare } = new Intl.Collator('en', { numeric: true });
   const isLast = ({ language }: ListedVoice) => Number(language === '');
   return voices.sort((a, b) => isLast(a) - isLast(b) || compare(a.language, b.language) || compare(a.name, b.name));
@@ -35,15 +37,3 @@ export function nameOfDefault(entry: SpeechModelEntry | undefined): string {
 
 /** Removes case and accents. */
 const plain = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
-
-let names: Intl.DisplayNames | undefined;
-
-function nameOf(language: Voice['language']): string {
-  if (language === null) return '';
-  names ??= new Intl.DisplayNames('en', { type: 'language' });
-  try {
-    return names.of(language) ?? language;
-  } catch {
-    return language; // not a tag
-  }
-}

@@ -58,6 +58,11 @@ export interface ModelEntry {
   readonly isExplicitOnly?: boolean;
   /** Features of the model. Defaults to none if not specified. */
   readonly supports?: readonly Feature[];
+  /**
+   * Transcription: ISO 639-1 codes that `TranscriptionCall.language` may have; empty if the model accepts none. Absent if
+   * they are not known.
+   */
+  readonly languages?: readonly string[];
   /** For speech models whose voices are known. */
   readonly voices?: readonly Voice[];
   /** Id of the voice that speaks when a call has neither a voice nor a language. It is one of `voices`. */

@@ -26,7 +26,10 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
   const provider = createProvider(options, context);
   const queue = context.queue({ slots: context.cores, waiting: 1024 });
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => ({ ...entryOf(model, isLocal(options)), supports: model.supports() })),
+    fixedModels(models, (model) => ({
+      ...{ ...entryOf(model, isLocal(options)), supports: model.supports() },
+      ...(model.languages && { languages: model.languages }),
+    })),
     ({ id }) => provider.availability(id),
   );
   const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);

@@ -7,6 +7,8 @@ export interface Model {
   readonly id: string;
   readonly name: string | undefined;
   readonly remoteId: string;
+  /** Undefined: the provider decides. */
+  readonly languages: readonly string[] | undefined;
   /** The model returns timestamps unless the provider is known to reject verbose_json, which contains them. */
   readonly supports: () => readonly Feature[];
   /** The response format to request now. */
@@ -37,6 +39,7 @@ export function toModel(options: string | ModelOptions): Model {
     id,
     name,
     remoteId,
+    languages,
     saysDuration: true,
     hasWarned: false,
     languagesFor({ language, languages: hints = [] }) {

@@ -20,7 +20,7 @@ export interface Model {
 /** Returns ids such as `sandbox-chat` and `sandbox-chat-slow`. */
 export function serveSandbox(
   id: string,
-  more: Pick<ModelEntry, 'supports' | 'voices' | 'defaultVoice'> = {},
+  more: Pick<ModelEntry, 'supports' | 'languages' | 'voices' | 'defaultVoice'> = {},
 ): ServedModels<Model> {
   const models = [id, `${id}-slow`].map((one) => ({ id: one, isSlow: one !== id }));
   const reason = 'Sandbox: answers are made up.';

@@ -27,7 +27,10 @@ const waiting = 64;
 export const transcription = defineSandbox('transcription', createListener);
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { modelOf, ...served } = serveSandbox('sandbox-transcribe', { supports });
+  const { modelOf, ...served } = serveSandbox('sandbox-transcribe', {
+    supports,
+    languages: languages.map(({ code }) => code),
+  });
   const queue = context.queue({ slots: context.cores, waiting });
   return {
     ...served,

@@ -48,7 +48,10 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
 
   const needs = library.asset ? [library.asset.id] : [];
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => ({ ...entryOf(model, true), needs, supports })),
+    fixedModels(models, (model) => {
+      const languages = model.language === undefined ? [] : [model.language];
+      return { ...entryOf(model, true), needs, supports, languages };
+    }),
     availability,
   );
 

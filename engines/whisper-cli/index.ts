@@ -18,7 +18,7 @@ import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
-import { featuresOf, languageFor, limitTo, type Model, toModel, type UsableFile } from './models.ts';
+import { abilitiesOf, languageFor, limitTo, type Model, toModel, type UsableFile } from './models.ts';
 import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
@@ -63,7 +63,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const hasHost = () => findHost(program(), context.dataDir) !== undefined;
   const { modelOf, ...served } = serveModels(
     withPulled(models, pulled, async (model) => {
-      const entry = { ...entryOf(model, true), supports: await featuresOf(model, hasHost()) };
+      const entry = { ...entryOf(model, true), ...(await abilitiesOf(model, hasHost())) };
       // Without the program that the settings name, no asset helps, and the availability names the setting.
       if (inspectNamedProgram(options.program, context)) return entry;
       const needs = [...programs.needed.map(({ id }) => id), ...(model.download === undefined ? [] : [model.download])];

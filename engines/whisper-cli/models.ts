@@ -1,6 +1,7 @@
 /** The model files that the settings name. */
 import { stat } from 'node:fs/promises';
-import { type EngineContext, EngineError, type Feature } from '../contract/index.ts';
+import { type EngineContext, EngineError, type ModelEntry } from '../contract/index.ts';
+import { whisperLanguages } from '../../lib/languages.ts';
 import { catalogue } from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
@@ -27,16 +28,20 @@ export function toModel(options: ModelOptions, context: Pick<EngineContext, 'dat
  * With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). Only
  * whisper-host chooses between languages.
  */
-export async function featuresOf({ vad, download, inspect }: Model, hasHost: boolean): Promise<readonly Feature[]> {
+export async function abilitiesOf(
+  { vad, download, inspect }: Model,
+  hasHost: boolean,
+): Promise<Required<Pick<ModelEntry, 'supports' | 'languages'>>> {
   const file = await inspect();
   const isMultilingual = file.ok ? file.multilingual : download?.endsWith('.en') !== true;
-  return [
+  const supports = [
     ...(['prompt', 'temperature', 'segment'] as const),
     ...(vad === undefined ? (['word'] as const) : []),
-    'keywords',
+    'keywords' as const,
     ...(isMultilingual && hasHost && vad === undefined ? (['languages'] as const) : []),
     ...(isMultilingual ? (['translate'] as const) : []),
   ];
+  return { supports, languages: isMultilingual ? whisperLanguages : ['en'] };
 }
 
 /** Inspecting a model file takes milliseconds, so the result is kept until the file changes. */
@@ -52,13 +57,7 @@ function remember(path: string): () => Promise<InspectedFile> {
   };
 }
 
-const known = new Set(
-  (
-    'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml ' +
-    'cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu ' +
-    'am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt ln ha ba jv su'
-  ).split(' '),
-);
+const known = new Set(whisperLanguages);
 
 /** Whisper's code of a language, or undefined if it is not supported. */
 function toWhisper(language: string): string | undefined {

@@ -4,7 +4,13 @@ import { forgetKey, key } from '../key.ts';
 import { dropRecordings } from '../kept-recordings.ts';
 import { microphones } from '../microphone.ts';
 import { prefer, preferences } from '../preferences.ts';
-import { bargeInModes, pauseRange, type BargeIn as BargeInMode } from '../preference-storage.ts';
+import {
+  bargeInModes,
+  longestSystemPrompt,
+  pauseRange,
+  temperatureRange,
+  type BargeIn as BargeInMode,
+} from '../preference-storage.ts';
 import { Dialog } from './dialog.tsx';
 
 export const isOptionsOpen = signal(false);
@@ -22,6 +28,8 @@ export function Options() {
       <Pause />
       <BargeIn />
       <Microphone />
+      <SystemPrompt />
+      <Temperature />
       {key.value !== undefined && (
         <div class="field">
           <button
@@ -109,6 +117,50 @@ function BargeIn() {
         ))}
       </select>
     </div>
+  );
+}
+
+function SystemPrompt() {
+  return (
+    <div class="field">
+      <label for="system-prompt">System prompt, for every answer</label>
+      <textarea
+        id="system-prompt"
+        rows={3}
+        maxLength={longestSystemPrompt}
+        value={preferences.value.systemPrompt}
+        onInput={({ currentTarget }) => prefer({ systemPrompt: currentTarget.value })}
+      />
+    </div>
+  );
+}
+
+const usualTemperature = 0.7;
+
+function Temperature() {
+  const { temperature } = preferences.value;
+  return (
+    <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={temperature !== undefined}
+          onChange={({ currentTarget }) =>
+            prefer({ temperature: currentTarget.checked ? usualTemperature : undefined })
+          }
+        />
+        <span>Set the temperature of answers{temperature !== undefined && `: ${temperature}`}</span>
+      </label>
+      {temperature !== undefined && (
+        <input
+          type="range"
+          aria-label="Temperature"
+          {...temperatureRange}
+          value={temperature}
+          onInput={({ currentTarget }) => prefer({ temperature: currentTarget.valueAsNumber })}
+        />
+      )}
+    </>
   );
 }
 

@@ -71,6 +71,11 @@ export interface TranscribeOptions extends CallOptions {
    * @default 'transcribe'
    */
   readonly task?: Task;
+  /**
+   * Names and terms that may occur, in at most 1,000 characters. The model must list `keywords` or `prompt` in `supports`;
+   * otherwise the call rejects with `parameter-not-supported`. Defaults to none if not specified.
+   */
+  readonly keywords?: readonly string[];
   /** Name of the recording, for information. Defaults to the name of the File, or the last segment of the path. */
   readonly fileName?: string;
   /**
@@ -399,9 +404,12 @@ function requestOf(headers: Readonly<Record<string, string>>, signal: AbortSigna
 /** The fields precede the file, so that the service can refuse them before it has read the file. */
 async function formOf(
   recording: RecordingSource,
-  { model, language, timestamps, task, fileName }: TranscribeOptions,
+  { model, language, timestamps, task, keywords, fileName }: TranscribeOptions,
 ): Promise<Form> {
-  return encodeForm({ model, language, timestamps, task }, await toFilePart(recording, fileName));
+  return encodeForm(
+    { model, language, timestamps, task, keywords: keywords?.join() },
+    await toFilePart(recording, fileName),
+  );
 }
 
 function uploadOf(

@@ -16,10 +16,10 @@ export async function requireJobs(services: Services): Promise<void> {
 export const createTranscriptionJob: Handler<'createTranscriptionJob', Services> = async (request, services) => {
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
-  const { file, model: named, language = null, timestamps = 'none', task = 'transcribe' } = body;
-  const { id: model } = await chooseTranscriptionModel(services, named, requestedFeatures({ timestamps, task }));
+  const { file, model: named, language = null, timestamps = 'none', task = 'transcribe', keywords = '' } = body;
+  const { id: model } = await chooseTranscriptionModel(services, named, requestedFeatures(body));
   const pace = services.sandbox ? (preferenceOf(headers.Prefer, 'pace') ?? null) : null;
-  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, pace }, signal);
+  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, keywords, pace }, signal);
   return answer({
     status: 202,
     mediaType: 'application/json',

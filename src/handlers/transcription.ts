@@ -27,7 +27,7 @@ export function requireTranscription({ transcribeEnabled }: Services): void {
  * model if `model` is missing, although it may still follow.
  */
 export async function checkRecordingFields(fields: FormFields, { registry }: Services): Promise<void> {
-  const { timestamps, task, model: named } = fields;
+  const { timestamps, task, keywords, model: named } = fields;
   if (typeof named !== 'string') {
     const defaultEntry = await defaultModel(registry, 'transcription');
     if (defaultEntry) warmUp(defaultEntry);
@@ -43,6 +43,7 @@ export async function checkRecordingFields(fields: FormFields, { registry }: Ser
     requestedFeatures({
       ...(isTimestamps(timestamps) && { timestamps }),
       ...(task === 'translate' && { task }),
+      ...(typeof keywords === 'string' && { keywords }),
     }),
   );
   warmUp(model);

@@ -18,6 +18,8 @@ export interface JobRecord {
   readonly language: string | null;
   readonly timestamps: Request['timestamps'];
   readonly task: Request['task'];
+  /** Separated by commas; "" for none. */
+  readonly keywords: string;
   readonly container: Container;
   /** Size of the recording. */
   readonly bytes: number;
@@ -34,7 +36,7 @@ export interface JobRecord {
 }
 
 /** Fields that the request sets. */
-export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'language' | 'timestamps' | 'task' | 'pace'>;
+export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'language' | 'timestamps' | 'task' | 'keywords' | 'pace'>;
 
 /** A transcribed part. Its times are relative to the whole recording. */
 export interface Part {

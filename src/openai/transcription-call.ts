@@ -1,5 +1,4 @@
 /** Converts the fields of a form to the options that the model supports. */
-import { promptWithKeywords } from '../../lib/text.ts';
 import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
@@ -71,13 +70,15 @@ function requireFeatures(
   if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
 }
 
-/** For a model that supports only a prompt, the keywords are added to the prompt. */
 function hintsFor(model: ServedModel<'transcription'>, { prompt, keywords }: RequestedTranscription) {
   const takesPrompt = supports(model, 'prompt');
-  const own = takesPrompt ? prompt : undefined;
-  const ignored = prompt === own ? [] : ['prompt'];
-  if (keywords.length === 0) return { ignored, prompt: own };
-  if (supports(model, 'keywords')) return { ignored, prompt: own, keywords };
-  if (!takesPrompt) return { ignored: [...ignored, 'keywords'] };
-  return { ignored, prompt: promptWithKeywords(own, keywords) };
+  const takesKeywords = takesPrompt || supports(model, 'keywords');
+  return {
+    ...(takesPrompt && { prompt }),
+    ...(takesKeywords && { keywords }),
+    ignored: [
+      ...(takesPrompt || prompt === undefined ? [] : ['prompt']),
+      ...(takesKeywords || keywords.length === 0 ? [] : ['keywords']),
+    ],
+  };
 }

@@ -8,6 +8,7 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
+import { promptWithKeywords } from '../../lib/text.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import { chooseModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
@@ -28,6 +29,7 @@ export interface TranscriptionRequest {
   readonly prompt?: string | undefined;
   readonly temperature?: number | undefined;
   readonly timestamps?: readonly TimestampKind[];
+  /** A model without `keywords` gets them in its prompt. */
   readonly keywords?: readonly string[];
   readonly translate?: true | undefined;
   readonly diarize?: true | undefined;
@@ -60,15 +62,17 @@ export async function chooseTranscriptionModel(
 export interface TranscriptionFeatures {
   readonly timestamps?: readonly TimestampKind[];
   readonly translate?: true | undefined;
+  readonly keywords?: readonly string[];
 }
 
 /** Throws `parameter-not-supported`. */
 export function requireFeatures(
   model: ServedModel<'transcription'>,
-  { timestamps = [], translate }: TranscriptionFeatures,
+  { timestamps = [], translate, keywords = [] }: TranscriptionFeatures,
 ): void {
   for (const kind of timestamps) requireSupport(model, kind, '/timestamps');
   if (translate) requireSupport(model, 'translate', '/task');
+  if (keywords.length > 0 && !supports(model, 'prompt')) requireSupport(model, 'keywords', '/keywords');
 }
 
 /** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits requested timestamps. */
@@ -119,13 +123,15 @@ async function callWithHint(
 }
 
 async function callEngine(
-  { engine, engineId }: ServedModel<'transcription'>,
+  model: ServedModel<'transcription'>,
   request: TranscriptionRequest,
   { signal, ...callbacks }: TranscriptionOptions,
   setting: number | 'auto',
 ): Promise<Transcript> {
-  const { recording, language, prompt, temperature, translate, diarize } = request;
-  const { languages = [], timestamps = [], keywords = [], knownSpeakers = [] } = request;
+  const { engine, engineId } = model;
+  const { recording, language, temperature, translate, diarize } = request;
+  const { languages = [], timestamps = [], knownSpeakers = [] } = request;
+  const { prompt, keywords = [] } = withKeywords(model, request);
   let audioMs = knownMs(request) ?? 0;
   const ms = () => timeoutMs(setting, Math.max(audioMs, usage?.decodedMs ?? 0));
   const usage = currentUsage();
@@ -150,6 +156,14 @@ async function callEngine(
     ...(knownSpeakers.length > 0 && { knownSpeakers }),
   };
   return await engine.transcribe(call, { ...callbacks, onProgress, signal: timeout.signal });
+}
+
+function withKeywords(
+  model: ServedModel<'transcription'>,
+  { prompt, keywords = [] }: TranscriptionRequest,
+): Pick<TranscriptionRequest, 'prompt' | 'keywords'> {
+  if (keywords.length === 0 || supports(model, 'keywords')) return { prompt, keywords };
+  return { prompt: promptWithKeywords(prompt, keywords) };
 }
 
 const minSeconds = 600;

@@ -17,11 +17,19 @@ export function isTimestamps(value: unknown): value is Timestamps {
   return typeof value === 'string' && Object.hasOwn(timestampKindsOf, value);
 }
 
-type Requested = Pick<Schemas['TranscriptionRequest'], 'timestamps' | 'task'>;
+type Requested = Pick<Schemas['TranscriptionRequest'], 'timestamps' | 'task' | 'keywords'>;
 
 /** The model features that a request needs. */
-export function requestedFeatures({ timestamps = 'none', task }: Requested): Required<TranscriptionFeatures> {
-  return { timestamps: timestampKindsOf[timestamps], translate: task === 'translate' ? true : undefined };
+export function requestedFeatures({
+  timestamps = 'none',
+  task,
+  keywords = '',
+}: Requested): Required<TranscriptionFeatures> {
+  return {
+    timestamps: timestampKindsOf[timestamps],
+    translate: task === 'translate' ? true : undefined,
+    keywords: keywords.split(',').flatMap((word) => word.replaceAll(/\s+/g, ' ').trim() || []),
+  };
 }
 
 /** `model` is the id that requests use. */

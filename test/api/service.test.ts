@@ -68,7 +68,7 @@ describe('the listings', () => {
     expect((await api.get('/api/v1/transcribe/models')).body).toEqual({
       data: [
         { id: 'first', name: 'first', ...entry },
-        { id: 'second', name: 'second', ...entry },
+        { id: 'second', name: 'second', ...entry, supports: ['keywords'], languages: ['de'] },
       ],
       default: 'first',
     });

@@ -170,6 +170,34 @@ describe('the field language', () => {
   });
 });
 
+describe('the field keywords', () => {
+  const second = field('model', 'second');
+
+  it('has names and terms, separated by commas', async () => {
+    const keywords = field('keywords', 'Ada Lovelace, Grace\nHopper,, ');
+    expect(handed(await sendForm(second, keywords, recording))).toMatchObject({
+      keywords: ['Ada Lovelace', 'Grace Hopper'],
+    });
+  });
+
+  it('may have 1,000 characters', async () => {
+    expect(handed(await sendForm(second, field('keywords', '語'.repeat(1_000)), recording))).toHaveProperty('keywords');
+    const answer = await sendForm(second, field('keywords', 'x'.repeat(1_001)), recording);
+    expectProblem(answer, 'invalid-request', '/keywords', 'must NOT have more than 1000 characters');
+  });
+
+  it.each(['first', undefined])('needs a model that supports it, before or behind the recording: %s', async (model) => {
+    const fields = [field('keywords', 'Ada'), ...(model === undefined ? [] : [field('model', model)])];
+    for (const form of [
+      [...fields, recording],
+      [recording, ...fields],
+    ]) {
+      const answer = await sendForm(...form);
+      expectProblem(answer, 'parameter-not-supported', '/keywords', 'must be something that the model supports');
+    }
+  });
+});
+
 describe('the field model', () => {
   it('selects the model', async () => {
     const answer = await sendForm(recording, field('model', 'second'));

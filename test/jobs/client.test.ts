@@ -28,17 +28,20 @@ describe('transcriptions', () => {
     expect(await failureOf(transcriptions.wait(id))).toMatchObject({ code: 'transcription-not-found' });
   });
 
-  test('are translated, each part of them', async () => {
+  test('are translated, with the keywords in each part of them', async () => {
     const asked: unknown[] = [];
-    using _hook = hookEngine(({ translate }) => void asked.push(translate));
+    using _hook = hookEngine(({ translate, keywords }) => void asked.push({ translate, keywords }));
     await using service = await startTestService({ ...wordEngine, env });
     const { transcriptions } = createClient({ baseUrl: service.url });
-    const { id } = await transcriptions.create(speechOf(12), { model: 'words', task: 'translate' });
+    const keywords = ['Ada', 'Grace Hopper'];
+    const { id } = await transcriptions.create(speechOf(12), { model: 'words', task: 'translate', keywords });
     await transcriptions.wait(id);
     expect(asked.length).toBeGreaterThan(1);
-    expect(new Set(asked)).toEqual(new Set([true]));
-    const refused = transcriptions.create(speechOf(1), { model: 'plain', task: 'translate' });
-    expect(await failureOf(refused)).toMatchObject({ status: 422, code: 'parameter-not-supported' });
+    for (const one of asked) expect(one).toEqual({ translate: true, keywords });
+    for (const options of [{ task: 'translate' }, { keywords }] as const) {
+      const refused = transcriptions.create(speechOf(1), { model: 'plain', ...options });
+      expect(await failureOf(refused)).toMatchObject({ status: 422, code: 'parameter-not-supported' });
+    }
   });
 
   test('that fail reject the wait with their problem', async () => {

@@ -109,6 +109,17 @@ describe('the messages of a request', () => {
     expect(messages.at(-1)).toEqual({ role: 'user', content: 'last' });
   });
 
+  test('are at most 100 with the system prompt, which comes first', () => {
+    const turns = Array.from({ length: 70 }, (_, i) => [question(`${i}`), answerTo(completed)]).flat();
+    const messages = messagesOf([...turns, question('last')], 'Be brief.');
+    expect(messages).toHaveLength(100);
+    expect(messages.slice(0, 2)).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: '21' },
+    ]);
+    expect(messagesOf([question('a')], ' \n')).toEqual([{ role: 'user', content: 'a' }]);
+  });
+
   test('are no longer than the service takes', () => {
     expect(messagesOf([question('x'.repeat(maxTextLength + 1))])[0]?.content).toHaveLength(maxTextLength);
   });

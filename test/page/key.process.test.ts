@@ -47,7 +47,7 @@ describeWith(programs, 'a service with keys', () => {
     await dialog(page).waitFor();
     await page.page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'hidden' });
-    await textOf(page.picker('Chat').locator('option')).toBe('API key required');
+    await textOf(page.models).toBe('Models. Chat: API key required');
     await page.button('Enter the key').click();
     await enter(page, key);
     await page.ready();

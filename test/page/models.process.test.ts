@@ -1,4 +1,4 @@
-/** The pickers: what is there, what is missing and why, and where the data goes. */
+/** The choice of models: what is there, what is missing and why, where the data goes, and what goes with it. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +10,7 @@ import { answers, startProvider } from '../support/provider.ts';
 import { replaceFiles } from '../support/catalogue.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import { faultsOf } from './axe.ts';
 import {
   draftOf,
   fastTimers,
@@ -55,25 +56,32 @@ async function startMirror(file: Buffer): Promise<{ readonly url: string; readon
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sendRest: () => resolve(undefined) };
 }
 
-describeWith(programs, 'the pickers', () => {
+describeWith(programs, 'the models', () => {
   const browser = sharedBrowser();
   const service = sharedService({ config });
 
   test('list what is unavailable, disabled and with its reason', async () => {
     const page = await openPage(browser(), service());
     await page.ready();
+    await page.models.click();
     const large = page.picker('Transcription').locator('option[value=large]');
     expect(await large.isDisabled()).toBe(true);
     expect(await large.textContent()).toBe('large · No API key is configured for the provider groq.');
   });
 
-  test('say where the data goes', async () => {
+  test('say where the data goes, and so does the header without a click', async () => {
     const page = await openPage(browser(), service());
     await page.ready();
+    const sign = page.page.locator('header .sign');
+    await textOf(sign).toBe('Everything stays on this machine');
+    await page.models.click();
     const note = page.page.locator('#transcription-note');
-    await textOf(note).toBe('on this machine');
+    await textOf(note).toBe('On this machine');
     await page.picker('Transcription').selectOption('away');
-    await textOf(note).toBe('sent to paid');
+    await textOf(note).toBe('Sent to paid');
+    await page.page.keyboard.press('Escape');
+    await page.hasFocus(page.models);
+    await textOf(sign).toBe('Recordings are sent to paid');
   });
 
   test('stay as they were at the next visit', async () => {
@@ -81,7 +89,63 @@ describeWith(programs, 'the pickers', () => {
     await page.choose('Chat', 'sandbox-chat-slow');
     await page.page.reload();
     await page.ready();
+    await textOf(page.models).toBe('Models. Chat: Sandbox chat slow');
+    await page.models.click();
     expect(await page.picker('Chat').inputValue()).toBe('sandbox-chat-slow');
+  });
+
+  /** The longest that an engine may list. */
+  const hostileName = '<img src=x onerror=alert(1)>\u202e'.padEnd(256, 'W');
+
+  test('leave the conversation its space, however long the name of the model is', async () => {
+    const page = await openPage(browser(), service());
+    await page.page.route('**/api/v1/models', async (route) => {
+      const response = await route.fetch();
+      const { data, ...list } = (await response.json()) as { data: { name: string }[] };
+      await route.fulfill({ response, json: { ...list, data: data.map((one) => ({ ...one, name: hostileName })) } });
+    });
+    await page.page.reload();
+    await page.send('Good morning');
+    await page.answer();
+    await textOf(page.models).toBe(`Models. Chat: ${hostileName}`);
+    const header = page.page.getByRole('banner');
+    await page.page.setViewportSize({ width: 1280, height: 800 });
+    expect((await header.boundingBox())!.height).toBeLessThanOrEqual(120);
+    await page.page.setViewportSize({ width: 320, height: 600 });
+    expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    for (const button of [page.models, page.button('Options')]) {
+      const { x, width } = (await button.boundingBox())!;
+      expect({ isWide: width >= 44, isInside: x + width <= 320 }).toEqual({ isWide: true, isInside: true });
+    }
+    await page.models.click();
+    expect(await page.page.locator('img').count()).toBe(0);
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  test('send a system prompt and a temperature only once they are set, and keep them', async () => {
+    const page = await openPage(browser(), service());
+    const request = async (text: string) => {
+      const [one] = await Promise.all([page.page.waitForRequest(/\/chat\/stream$/), page.send(text)]);
+      await page.answer();
+      return one.postDataJSON() as object;
+    };
+    const plain = await request('Good morning');
+    expect(plain).not.toHaveProperty('temperature');
+    expect(plain).toMatchObject({ messages: [{ role: 'user', content: 'Good morning' }] });
+    await page.button('Options').click();
+    await page.page.getByLabel('System prompt').fill('Be brief.');
+    await page.page.getByLabel('Set the temperature').check();
+    await page.page.getByRole('slider', { name: 'Temperature' }).press('ArrowLeft');
+    await page.page.keyboard.press('Escape');
+    await page.hasFocus(page.button('Options'));
+    await page.page.reload();
+    const system = { role: 'system', content: 'Be brief.' };
+    expect(await request('And now?')).toMatchObject({ temperature: 0.6, messages: [system, {}, {}, {}] });
+    await page.button('Options').click();
+    await page.page.getByLabel('Set the temperature').uncheck();
+    await page.page.getByLabel('System prompt').fill(' ');
+    await page.page.keyboard.press('Escape');
+    expect(await request('Good night')).toMatchObject({ messages: [{ role: 'user' }, {}, {}, {}, {}] });
   });
 
   test('show how far a download is, and the model as soon as it works: without a reload', async () => {
@@ -94,6 +158,7 @@ describeWith(programs, 'the pickers', () => {
     });
     const prepared = service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
     const page = await openPage(browser(), rest, { script: fastTimers });
+    await page.models.click();
     const note = page.page.locator('#transcription-note');
     await textOf(note).toBe('Installing'); // the details are in the card
     await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain(
@@ -106,7 +171,8 @@ describeWith(programs, 'the pickers', () => {
     mirror.sendRest();
     expect(await prepared).toEqual([]);
     await expect.poll(() => page.button('Speak').isEnabled(), patience).toBe(true);
-    await textOf(note).toBe('on this machine');
+    await textOf(note).toBe('On this machine');
+    await page.page.keyboard.press('Escape');
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
     await draftOf(page).toBe('alpha');
   });
@@ -114,7 +180,9 @@ describeWith(programs, 'the pickers', () => {
   test('show at length why the only model does not work', async () => {
     const config = `engines: { whisper: { use: whisper-cli, models: [{ id: gone, file: gone.bin }] } }`;
     const page = await openPage(browser(), await startPageService({ config }));
+    await page.models.click();
     await textOf(page.page.locator('#transcription-note')).toBe('Not available');
+    await page.page.keyboard.press('Escape');
     await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain('gone.bin does not exist');
     expect(await page.button('Speak').isDisabled()).toBe(true);
   });

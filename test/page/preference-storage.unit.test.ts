@@ -14,13 +14,10 @@ const blocked = (): PreferenceStorage => {
 test('are read as they were written', () => {
   const storage = memory();
   const settings = {
-    ...defaults,
-    chatModel: 'llama',
-    voice: 'en',
-    readAloud: true,
-    bargeIn: 'never',
-    pauseMs: 2_000,
-  } as const;
+    ...{ ...defaults, chatModel: 'llama', voice: 'en', readAloud: true, pauseMs: 2_000 },
+    ...{ language: 'de', translate: true, keywords: 'Ada', systemPrompt: 'x'.repeat(32_000), temperature: 0 },
+    ...({ bargeIn: 'never' } as const),
+  };
   writePreferences(() => storage, settings);
   expect(readPreferences(() => storage)).toEqual(settings);
 });
@@ -31,7 +28,8 @@ test.each([
   ['another type', '[]'],
   ['null', 'null'],
   ['fields of other types', '{"chatModel":1,"sendAtOnce":"yes","readAloud":0}'],
-  ['values out of range', '{"pauseMs":100000,"bargeIn":"sometimes"}'],
+  ['values out of range', '{"pauseMs":100000,"bargeIn":"sometimes","temperature":2.1,"language":"german"}'],
+  ['texts that are too long', JSON.stringify({ keywords: 'x'.repeat(1_001), systemPrompt: 'x'.repeat(32_001) })],
   ['unknown fields', '{"conversation":["secret"],"__proto__":{"sendAtOnce":true}}'],
 ])('are the defaults for %s', (_what, stored) => {
   expect(readPreferences(() => memory(stored))).toEqual(defaults);

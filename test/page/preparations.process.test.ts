@@ -88,7 +88,9 @@ describeWith(programs, 'what is missing', () => {
 
     emit('brain-comes');
     await card(page).waitFor({ state: 'detached' });
-    await textOf(page.page.locator('#chat-note')).toBe('on this machine');
+    await page.models.click();
+    await textOf(page.page.locator('#chat-note')).toBe('On this machine');
+    await page.page.keyboard.press('Escape');
     await page.message.fill('Good morning');
     await expect.poll(() => page.button('Send').isEnabled(), patience).toBe(true);
   });

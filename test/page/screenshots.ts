@@ -106,6 +106,7 @@ const pictures: Readonly<Record<string, Picture>> = {
   'page-first-run-phone-dark': { machine: 'fresh', context: { ...phone, colorScheme: 'dark' }, prepare: type },
   'page-voices': {
     prepare: async (page) => {
+      await page.getByRole('button', { name: /^Models/ }).click();
       await page.locator('#voice').click();
       await page.getByRole('searchbox').fill('english');
       await page.getByRole('radio').nth(3).click();

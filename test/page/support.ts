@@ -182,22 +182,27 @@ export class UserPage {
     return this.page.getByRole('button', { name, exact: true });
   }
 
-  /** `Transcription`, `Chat` or `Speech`. */
+  /** The button that names the chat model, and opens the choice of models. */
+  get models(): Locator {
+    return this.button(/^Models/);
+  }
+
+  /** `Transcription`, `Chat` or `Voice`, once the choice of models is open. */
   picker(name: string): Locator {
-    return this.page.getByRole('combobox', { name, exact: true });
+    return this.page.getByRole('group', { name, exact: true }).getByRole('combobox', { name: 'Model', exact: true });
   }
 
   /** The three listings have come. */
   async ready(): Promise<this> {
-    await expect
-      .poll(() => this.picker('Chat').locator('option').first().textContent(), patience)
-      .not.toMatch(/^(Loading …|API key required)$/);
+    await expect.poll(() => this.models.textContent(), patience).not.toMatch(/(Loading …|API key required)$/);
     return this;
   }
 
   async choose(picker: string, model: string): Promise<void> {
     await this.ready();
+    await this.models.click();
     await this.picker(picker).selectOption(model);
+    await this.button('Done').click();
   }
 
   async send(text: string): Promise<void> {

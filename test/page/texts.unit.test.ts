@@ -1,6 +1,7 @@
 /** The texts of the page: microphone problems, models, failures, speech. */
 import { describe, expect, test } from 'vitest';
-import { adviceFor, choose, chooseVoice, optionText } from '../../page/choices.ts';
+import { whisperLanguages } from '../../lib/languages.ts';
+import { adviceFor, choose, chooseVoice, optionText, privacyOf, recordingFieldsFor } from '../../page/choices.ts';
 import { failureOf } from '../../page/failure.ts';
 import {
   captureProblemOf,
@@ -8,6 +9,7 @@ import {
   textOfCaptureProblem,
   type CaptureProblem,
 } from '../../page/capture-checks.ts';
+import { languagesOf, usualLanguages } from '../../page/languages.ts';
 import { ParlanceError, type ModelEntry, type SpeechModelEntry } from '../../src/client/index.ts';
 
 describe('microphone problems', () => {
@@ -48,7 +50,7 @@ describe('microphone problems', () => {
   });
 });
 
-describe('the pickers', () => {
+describe('the models', () => {
   const entry = (id: string, facts: Partial<ModelEntry> = {}): ModelEntry => ({
     ...{ id, name: id.toUpperCase(), engine: 'groq', local: true, available: true, code: 'ready', reason: 'Fine.' },
     supports: [],
@@ -88,6 +90,53 @@ describe('the pickers', () => {
     expect(optionText(entry('a'))).toBe('A');
     expect(optionText(entry('a', { local: false }))).toBe('A · sent to groq');
     expect(optionText(unavailable)).toBe('U · No key.');
+  });
+
+  const local = { transcription: entry('t'), chat: entry('c'), speech: entry('s') };
+  const away = (engine: string) => entry('away', { local: false, engine });
+
+  test.each([
+    ['Everything stays on this machine', {}],
+    ['Everything stays on this machine', { chat: undefined, speech: { ...away('groq'), available: false } }],
+    ['Chat is sent to groq', { chat: away('groq') }],
+    ['Recordings are sent to openai', { transcription: away('openai') }],
+    ['Text to speak is sent to openai', { speech: away('openai') }],
+    [
+      'Recordings and text to speak are sent to openai · Chat is sent to groq',
+      { transcription: away('openai'), chat: away('groq'), speech: away('openai') },
+    ],
+  ])('say in one sign: %s', (text, chosen) => {
+    expect(privacyOf({ ...local, ...chosen })).toEqual({ isLocal: text.startsWith('Everything'), text });
+  });
+
+  const wishes = { language: 'de', translate: true, keywords: ' Ada Lovelace,, Grace ' };
+  const keywords = ['Ada Lovelace', 'Grace'];
+
+  test.each<[string, Partial<ModelEntry>, object]>([
+    ['everything, to a model that can', { supports: ['keywords', 'translate'] }, { task: 'translate', keywords }],
+    ['keywords, to a model with a prompt', { supports: ['prompt'], languages: ['de'] }, { keywords }],
+    ['nothing that the model refuses', { languages: ['en'] }, { language: undefined }],
+    ['no language, to a model that accepts none', { languages: [] }, { language: undefined }],
+  ])('get with each recording: %s', (_what, facts, fields) => {
+    expect(recordingFieldsFor(entry('m', facts), wishes)).toEqual({ model: 'm', language: 'de', ...fields });
+  });
+
+  test('get nothing with a recording until something is chosen', () => {
+    const none = { language: '', translate: false, keywords: ' , ' };
+    const all = entry('m', { supports: ['keywords', 'translate'] });
+    expect(recordingFieldsFor(all, none)).toEqual({ model: 'm' });
+    expect(recordingFieldsFor(undefined, wishes)).toEqual({});
+  });
+
+  test('offer their languages by name, and first those of the user', () => {
+    const { own, others } = languagesOf({ languages: ['en', 'es', 'de', 'fr'] }, ['de-CH', 'de', 'it']);
+    expect(own).toEqual([{ code: 'de', name: 'German' }]);
+    expect(others.map(({ name }) => name)).toEqual(['English', 'French', 'Spanish']);
+  });
+
+  test('that do not list their languages offer those of Whisper', () => {
+    expect(usualLanguages).toEqual(whisperLanguages);
+    expect(languagesOf({}, ['en']).others).toHaveLength(whisperLanguages.length - 1);
   });
 
   test('say what to do where nothing works, and only there', () => {

@@ -98,7 +98,7 @@ describeWith(programs, 'the page', () => {
 
     test('while a clip is made', async () => {
       const page = await open();
-      await page.choose('Speech', 'sandbox-speech-slow');
+      await page.choose('Voice', 'sandbox-speech-slow');
       await page.send('read aloud: one two three four five six seven eight');
       await textOf(page.answers.locator('summary')).toContain('read_aloud: running');
       await stop(page);
@@ -108,7 +108,7 @@ describeWith(programs, 'the page', () => {
     test('while speech is made', async () => {
       const page = await open();
       const earlier = requestsOf(service()).length;
-      await page.choose('Speech', 'sandbox-speech-slow');
+      await page.choose('Voice', 'sandbox-speech-slow');
       await page.send('one two three four five six seven eight');
       const [clip] = await Promise.all([page.page.waitForRequest(/\/clips$/), page.button('Read aloud').click()]);
       await clip.allHeaders(); // they are sent

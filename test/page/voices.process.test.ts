@@ -7,7 +7,11 @@ import { openPage, patience, programs, sharedBrowser, sharedService, textOf, typ
 describeWith(programs, 'the voices', () => {
   const browser = sharedBrowser();
   const service = sharedService();
-  const open = async () => (await openPage(browser(), service())).ready();
+  const open = async (): Promise<UserPage> => {
+    const page = await (await openPage(browser(), service())).ready();
+    await page.models.click();
+    return page;
+  };
   const dialog = ({ page }: UserPage) => page.getByRole('dialog', { name: 'Voice' });
   const search = (page: UserPage) => dialog(page).getByRole('searchbox', { name: 'Search voices' });
 
@@ -36,18 +40,21 @@ describeWith(programs, 'the voices', () => {
     expect(request.postDataJSON()).toMatchObject({ voice_id: 'de', text: '1, 2, 3, 4, 5.' });
     await page.sees({ isSounding: true });
     expect(await faultsOf(page)).toEqual([]);
-    await page.button('Done').press('Enter');
+    await dialog(page).getByRole('button', { name: 'Done' }).press('Enter');
     await page.sees({ isSounding: false });
     await textOf(page.page.locator('#voice')).toBe('German');
 
     await page.page.reload();
     await page.ready();
+    await page.models.click();
     await textOf(page.page.locator('#voice')).toBe('German');
   });
 
   test('are listened to with the text that is typed', async () => {
     const page = await open();
+    await page.button('Done').click();
     await page.message.fill('Good morning');
+    await page.models.click();
     await page.button('Voice English').click();
     const [request] = await Promise.all([
       page.page.waitForRequest(/\/tts\/clips$/),

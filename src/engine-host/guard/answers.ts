@@ -79,15 +79,16 @@ function checkList<T>(
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, isExplicitOnly, needs: needed, supports: listed, voices: given, defaultVoice } = item; // prettier-ignore
+  const { id, name, local, discovered, isExplicitOnly, needs: needed, supports: listed, languages: spoken, voices: given, defaultVoice } = item; // prettier-ignore
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
   must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
   must(isExplicitOnly === undefined || typeof isExplicitOnly === 'boolean', '.isExplicitOnly is not a boolean');
-  const needs = needed === undefined ? undefined : checkNeeds(needed, last?.needs);
+  const needs = needed === undefined ? undefined : checkIds(needed, last?.needs, '.needs');
   const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
+  const languages = spoken === undefined ? undefined : checkIds(spoken, last?.languages, '.languages');
   const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
   const isSame =
     last?.id === id &&
@@ -97,6 +98,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     last.isExplicitOnly === isExplicitOnly &&
     last.needs === needs &&
     last.supports === supports &&
+    last.languages === languages &&
     last.voices === voices &&
     last.defaultVoice === defaultVoice;
   if (isSame) return last;
@@ -108,6 +110,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     ...(isExplicitOnly !== undefined && { isExplicitOnly }),
     ...(needs !== undefined && { needs }),
     ...(supports !== undefined && { supports }),
+    ...(languages !== undefined && { languages }),
     ...(voices !== undefined && { voices }),
     ...(defaultVoice !== undefined && { defaultVoice }),
   };
@@ -123,8 +126,8 @@ function checkFeatures(value: unknown, last: readonly Feature[] | undefined): re
 }
 
 /** Returns `last` if it is equal. */
-function checkNeeds(value: unknown, last: readonly string[] | undefined): readonly string[] {
-  must(Array.isArray(value) && value.every(isId), '.needs is not an array of ids');
+function checkIds(value: unknown, last: readonly string[] | undefined, what: string): readonly string[] {
+  must(Array.isArray(value) && value.every(isId), `${what} is not an array of ids`);
   const given = value as readonly string[];
   return last && isSameList(given, last) ? last : given;
 }

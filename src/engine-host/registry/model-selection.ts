@@ -163,8 +163,11 @@ export function requireSupport(model: ServedModel, feature: Feature, pointer: st
 export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {
   const availability = override ?? (await availabilityOf(model));
   const { id, entry, instance } = model;
-  const { name = id, local, supports: supported = [] } = entry;
-  return { id, name, engine: instance, local, ...toAvailability(availability), supports: [...supported] };
+  const { name = id, local, supports: supported = [], languages } = entry;
+  return {
+    ...{ id, name, engine: instance, local, ...toAvailability(availability), supports: [...supported] },
+    ...(languages && { languages: [...languages] }),
+  };
 }
 
 /** Converts to the availability of the API. */

@@ -31,18 +31,19 @@ export default {
 export interface Echo {
   readonly model: string;
   readonly language?: string;
+  readonly keywords?: readonly string[];
   readonly bytes: number;
   readonly container: string;
 }
 
-/** Serves `first` and `second`. */
+/** Serves `first`, and `second`, which accepts keywords and German only. */
 export const echo = engine(
   'echo',
   `return {
-      models: async () => [entry('first'), entry('second')],
+      models: async () => [entry('first'), { ...entry('second'), supports: ['keywords'], languages: ['de'] }],
       availability: async () => ready,
-      async transcribe({ recording: { bytes, container }, model, language }) {
-        return { text: JSON.stringify({ model, language, bytes, container }), language: language ?? null };
+      async transcribe({ recording: { bytes, container }, model, language, keywords }) {
+        return { text: JSON.stringify({ model, language, keywords, bytes, container }), language: language ?? null };
       },
     };`,
 );

@@ -24,7 +24,7 @@ function failWhereAsked(model) {
 }
 
 function define(capability, more, verb) {
-  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word', 'translate'] }));
+  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word', 'translate', 'keywords'] }));
   const create = (_options, { dataDir }) => ({
     models: async () => models,
     availability: async () => ready,

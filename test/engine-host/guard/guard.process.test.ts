@@ -94,6 +94,7 @@ describe('models()', () => {
     'returns an entry without an id': `async () => [{ local: true }]`,
     'returns an entry that does not say where it works': `async () => [{ id: 'bad-model' }]`,
     'returns an id that is too long': `async () => [{ id: 'x'.repeat(257), local: true }]`,
+    'returns languages that are not a list': `async () => [{ id: 'bad-model', local: true, languages: 'de' }]`,
     'returns a text': `async () => 'bad-model'`,
     'returns too many entries': `async () => Array(1e6).fill({ id: 'bad-model', local: true })`,
   };

@@ -110,12 +110,12 @@ describe('the options of a model', () => {
     expect((await transcribe({ language: 'en' })).status).toBe(200);
   });
 
-  test('set its display name and the local flag', async () => {
+  test('set its display name, the local flag and the languages', async () => {
     const { service } = await startHosted(fine, { models, engine: 'local: true' });
     const listing: unknown = await (await service.api('/transcribe/models')).json();
     expect(listing).toMatchObject({
       data: [
-        { id: 'small', name: 'Small one', local: true },
+        { id: 'small', name: 'Small one', local: true, languages: ['de', 'en'] },
         { id: 'big', name: 'big', local: true },
       ],
     });

@@ -2,6 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import type { Schemas } from '../../../src/contract/operations.ts';
 import type { Timed } from '../../support/local-service.ts';
 import { multipart, multipartType } from '../../api/support/forms.ts';
 import { describeWith } from '../../support/programs.ts';
@@ -160,8 +161,15 @@ describe('models', () => {
     expect(programs()).toHaveLength(2);
   });
 
+  /** The languages that the listing has for each model. */
+  const languagesOf = async (service: Recognizers['service']) => {
+    const { data } = (await (await service.api('/transcribe/models')).json()) as Schemas['ModelList'];
+    return data.map(({ languages }) => languages);
+  };
+
   it('transcribe the language of the settings', async () => {
-    const { hear } = await startRecognizers({ models: { words: { code: 'words', language: 'en' } } });
+    const { hear, service } = await startRecognizers({ models: { words: { code: 'words', language: 'en' } } });
+    expect(await languagesOf(service)).toEqual([['en']]);
     expect(await hear(recordingOfWords('alpha'))).toMatchObject({ text: 'alpha', language: 'en' });
     expect(await hear(recordingOfWords('alpha'), { language: 'en' })).toMatchObject({ text: 'alpha', language: 'en' });
     expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
@@ -172,7 +180,8 @@ describe('models', () => {
   });
 
   it('without a language in the settings refuse that of a request', async () => {
-    const { hear } = await startRecognizers(wordsModel);
+    const { hear, service } = await startRecognizers(wordsModel);
+    expect(await languagesOf(service)).toEqual([[]]);
     expect(await hear(recordingOfWords('alpha'), { language: 'de' })).toMatchObject({
       status: 422,
       detail: 'The model words does not accept a language, because its settings name none.',

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TranscriptionCall } from '../../../engines/contract/index.ts';
+import { whisperLanguages } from '../../../lib/languages.ts';
 import { describeWith, run } from '../../support/programs.ts';
 import { wav, writeToneModel } from '../../support/tone-model.ts';
 import { answersWithTimes, rate, takesHints, toneModels, ways, writeRecordings } from './times.ts';
@@ -164,9 +165,11 @@ describe('a model of whisper-cli', () => {
     expect(supports).toEqual([...hints, 'segment', 'keywords', 'translate']);
   });
 
-  test('translates only if it knows more than English', async () => {
+  test('lists its languages, and translates only if it knows more than English', async () => {
+    expect((await openModel(standIn)).languages).toEqual(whisperLanguages);
     await writeToneModel(path('english.bin'), { englishOnly: true });
-    const { supports } = await openModel(standIn, { file: path('english.bin') });
+    const { supports, languages } = await openModel(standIn, { file: path('english.bin') });
     expect(supports).toEqual([...hints, 'segment', 'word', 'keywords']);
+    expect(languages).toEqual(['en']);
   });
 });

@@ -13,6 +13,7 @@ export const rate = 16_000;
 
 export interface OpenedModel {
   readonly supports: readonly string[] | undefined;
+  readonly languages: readonly string[] | undefined;
   readonly transcribe: (
     wavPath: string,
     call?: Partial<TranscriptionCall>,
@@ -55,6 +56,7 @@ export function toneModels(): ToneModels {
       const { entry, engine, engineId } = model!;
       return {
         supports: entry.supports,
+        languages: entry.languages,
         async transcribe(wavPath, call = {}, options = {}, sound = 'words') {
           await using recording = await (await openRecorder(wavPath))(sound);
           const { signal } = new AbortController();

@@ -24,6 +24,7 @@ export interface Heard {
   readonly first: number | undefined;
   readonly language: string | undefined;
   readonly translate: true | undefined;
+  readonly keywords: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +49,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const models = [
-  { id: 'words', local: true, supports: ['segment', 'word', 'translate'] },
+  { id: 'words', local: true, supports: ['segment', 'word', 'translate', 'keywords'] },
   { id: 'plain', local: true },
   { id: 'slow', local: true, supports: ['segment', 'word'] },
 ];
@@ -72,8 +73,8 @@ export default {
       transcribe: (call, options) => queue.run(async () => {
         const sound = await soundOf(call, options);
         const [heard, bytes] = [wordsIn(sound), sound.length];
-        const { language, translate } = call;
-        await globalThis['${hookName}']?.({ bytes, first: heard[0]?.n, language, translate, signal: options.signal });
+        const { language, translate, keywords } = call;
+        await globalThis['${hookName}']?.({ bytes, first: heard[0]?.n, language, translate, keywords, signal: options.signal });
         if (call.model === 'slow') await wait(Number(context.env.JOBS_TEST_MS ?? 50), undefined, { signal: options.signal });
         const times = heard.map(({ n, startMs }) => ({ startMs, endMs: startMs + 100, text: 'w' + n }));
         return {
