@@ -588,12 +588,19 @@ export type components = {
              * @example voice
              */
             id: string;
-            /** @description Display name. */
+            /** @description Display name, for people. */
             title: string;
+            /** @description What it is good for, in one short sentence; empty if the engine does not say. */
+            purpose: string;
             /** @description The capability that it is for. */
             capability: components["schemas"]["Capability"];
             /** @description true: required by the models of the settings. false: a further model or voice. */
             configured: boolean;
+            /**
+             * @description Id of its model in requests, once it is installed; null if it has none or several, or if the settings have to list
+             *     the model first.
+             */
+            model: string | null;
             /** @description Size of the download in bytes; null if unknown. */
             bytes: number | null;
             /** @description License of the download, such as `MIT`. */
@@ -2039,9 +2046,11 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": "voice",
-                     *           "title": "sherpa-onnx 1.13.8 and en_US-ljspeech-medium",
+                     *           "title": "English voice (female, clear)",
+                     *           "purpose": "Good for reading answers aloud in American English.",
                      *           "capability": "speech",
                      *           "configured": true,
+                     *           "model": "local-voice",
                      *           "bytes": 96936351,
                      *           "license": "GPL-3.0, public domain",
                      *           "state": "missing",

@@ -38,15 +38,12 @@ export interface Address {
   readonly port: string;
 }
 
-export function textOfCaptureProblem(problem: CaptureProblem, { hostname, port }: Address): string {
-  const on = port || '80';
+export function textOfCaptureProblem(problem: CaptureProblem): string {
   switch (problem) {
     case 'insecure':
       return (
-        `The microphone is not available at this address: browsers allow it only over https and on localhost. ` +
-        `On the server itself, open http://localhost:${on}. ` +
-        `From another machine, run “ssh -L ${on}:127.0.0.1:${on} ${hostname}” and open the same address, or serve the page over https (PUBLIC_URL). ` +
-        `You can still transcribe files.`
+        `The microphone is not available at this address, so “Speak” and “Hands-free” do not work: ` +
+        `browsers allow it only over https and on localhost. Typing, files and reading aloud work.`
       );
     case 'unsupported':
       return 'This browser cannot record. You can still transcribe files.';
@@ -59,4 +56,15 @@ export function textOfCaptureProblem(problem: CaptureProblem, { hostname, port }
     case 'gone':
       return 'The microphone was disconnected. The recording up to that point is transcribed.';
   }
+}
+
+/** How to open the page so that the browser allows the microphone. */
+export function remedyForInsecure({ hostname, port }: Address): string {
+  const on = port || '80';
+  const host = hostname.replace(/^\[|\]$/g, ''); // of IPv6
+  return (
+    `To speak on the machine of the service, open http://localhost:${on} there. ` +
+    `To speak on this one, run “ssh -L ${on}:127.0.0.1:${on} ${host}” here and open http://localhost:${on}, ` +
+    `or serve the page over https (PUBLIC_URL).`
+  );
 }

@@ -26,6 +26,12 @@ export const longRecordings = signal<readonly LongRecording[]>([]);
 /** The limit of an ordinary transcription. */
 const largestBytes = 26_214_400;
 const longestSeconds = 600;
+
+/** For people who choose a file. The operator may have set other limits for jobs. */
+export const acceptedFiles =
+  'Audio or video, such as mp3, m4a, wav, ogg, webm or mp4. ' +
+  'Over 10 minutes or 25 MB it is transcribed in the background, usually up to 4 hours and 500 MB.';
+
 const storageName = 'parlance-jobs';
 const mostKept = 8;
 

@@ -1,4 +1,4 @@
-/** Texts and offers of the cards for missing models. Pure. */
+/** Texts and offers of the cards for models that can be installed. Pure. */
 import type { Preparation } from '../src/client/index.ts';
 import type { Capability } from './choices.ts';
 
@@ -24,11 +24,25 @@ export const purposes: Readonly<Record<Capability, Purpose>> = {
     text: 'Answers your messages. Conversations stay on this machine.',
   },
   speech: {
-    title: 'Speech',
-    betterTitle: 'Speech with a natural voice',
+    title: 'Voice',
+    betterTitle: 'A natural voice',
     text: 'Reads text aloud. The text stays on this machine.',
   },
 };
+
+/** What to do with a model that is installed. */
+export const nextSteps: Readonly<Record<Capability, string>> = {
+  transcription: 'Press “Speak” and say something, or choose a file.',
+  chat: 'Type a message and press “Send”.',
+  speech: 'Type some text and press “Read aloud”.',
+};
+
+/** The setting that names the chosen model. */
+export const preferenceOf = {
+  transcription: 'transcriptionModel',
+  chat: 'chatModel',
+  speech: 'speechModel',
+} as const satisfies Readonly<Record<Capability, string>>;
 
 export interface Offers {
   /** Models that the settings name. */
@@ -37,14 +51,24 @@ export interface Offers {
   readonly more: readonly Preparation[];
 }
 
-/** Models of a capability that can be installed and are not installed yet. */
-export function offersFor(capability: Capability, all: readonly Preparation[]): Offers {
-  const open = all.filter((one) => one.capability === capability && one.state !== 'ready');
+/** Models of a capability that can be installed, and those that were `installed` during this visit. */
+export function offersFor(
+  capability: Capability,
+  all: readonly Preparation[],
+  installed: ReadonlySet<string> = new Set(),
+): Offers {
+  const open = all.filter((one) => one.capability === capability && (one.state !== 'ready' || installed.has(one.id)));
   return { main: open.filter(({ configured }) => configured), more: open.filter(({ configured }) => !configured) };
 }
 
-/** In progress, or failed. */
-export const isActive = ({ state }: Preparation): boolean => state === 'preparing' || state === 'failed';
+/** Voices that can be installed, and installed ones of models other than the chosen one. */
+export function otherVoices(all: readonly Preparation[], chosen: string | undefined): readonly Preparation[] {
+  const isOther = ({ state, model }: Preparation) => state !== 'ready' || (model !== null && model !== chosen);
+  return all.filter((one) => one.capability === 'speech' && isOther(one));
+}
+
+/** In progress, failed, or installed during this visit: among `offersFor`, only those are ready. */
+export const isActive = ({ state }: Preparation): boolean => state !== 'missing';
 
 export function sizeOf(bytes: number | null): string {
   if (bytes === null) return 'unknown size';

@@ -11,6 +11,9 @@ export const preparations = signal<PreparationList | undefined>(undefined);
 /** The failure of the last start or stop, with the id of its preparation. */
 export const preparationFailure = signal<(Failure & { readonly of: string }) | undefined>(undefined);
 
+/** Ids of those that were installed during this visit. */
+export const installed = signal<ReadonlySet<string>>(new Set());
+
 export const isInstalling = computed(() => preparations.value?.data.some(isInProgress) === true);
 
 const isInProgress = ({ state }: Preparation) => state === 'preparing';
@@ -37,7 +40,7 @@ function refresh(): void {
   void refreshPreparations();
 }
 
-async function refreshPreparations(): Promise<void> {
+export async function refreshPreparations(): Promise<void> {
   clearTimeout(timer);
   current?.abort();
   const { signal } = (current = new AbortController());
@@ -53,10 +56,15 @@ async function refreshPreparations(): Promise<void> {
 function take(list: PreparationList): void {
   const before = preparations.value?.data ?? [];
   preparations.value = list;
-  const ended = list.data.filter((one) => !isInProgress(one) && before.some(({ id, state }) => id === one.id && state === 'preparing')); // prettier-ignore
+  const ended = list.data.filter(({ id, state }) => {
+    const was = before.find((one) => one.id === id)?.state ?? state;
+    return was !== state && (was === 'preparing' || state === 'ready'); // or it was installed in a terminal
+  });
   for (const { title, state, reason } of ended) {
     announce(state === 'ready' ? `${title}: ready.` : `${title}: ${reason}`);
   }
+  const added = ended.filter(({ state }) => state === 'ready').map(({ id }) => id);
+  if (added.length > 0) installed.value = new Set([...installed.value, ...added]);
   if (ended.length > 0) void refreshListings(); // a new model works at once
 }
 

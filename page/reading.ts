@@ -6,9 +6,11 @@ import { enqueue, reading, speakerFailure, stopPlayback, untilStopped } from './
 import { clipUrl } from './service.ts';
 import { createSpokenPieces } from './speakable.ts';
 
+type Speaker = Pick<(typeof chosen)['value'], 'speech' | 'voice'>;
+
 export class Reading {
   readonly #id: string;
-  readonly #voice = voiceOfUser();
+  readonly #voice: ReturnType<typeof voiceOf>;
   readonly #pieces = createSpokenPieces();
   readonly #over = new AbortController();
   #waiting: string[] = [];
@@ -16,8 +18,9 @@ export class Reading {
   #isWritten = false;
 
   /** `id` identifies the button that belongs to it. Ends with the next `stopPlayback`. */
-  constructor(id: string) {
+  constructor(id: string, speaker: Speaker = chosen.value) {
     this.#id = id;
+    this.#voice = voiceOf(speaker);
     untilStopped().addEventListener('abort', () => this.#over.abort());
   }
 
@@ -73,16 +76,15 @@ export class Reading {
   }
 }
 
-function voiceOfUser() {
-  const { speech, voice } = chosen.value;
+function voiceOf({ speech, voice }: Speaker) {
   return { ...(speech && { model: speech.id }), ...(voice !== undefined && { voice_id: voice }) };
 }
 
 /** Reads a text that is complete, in place of what is playing. */
-export function readAloud(id: string, markdown: string): void {
+export function readAloud(id: string, markdown: string, speaker?: Speaker): void {
   stopPlayback();
   speakerFailure.value = undefined;
-  const text = new Reading(id);
+  const text = new Reading(id, speaker);
   text.write(markdown);
   text.flush();
   if (reading.value !== id)

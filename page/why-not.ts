@@ -13,7 +13,7 @@ type Reason = string | undefined;
 const notSetUp: Readonly<Record<Capability, string>> = {
   transcription: 'Transcription is not set up yet',
   chat: 'Chat is not set up yet',
-  speech: 'Speech is not set up yet',
+  speech: 'No voice is set up yet',
 };
 
 export function whyNot(capability: Capability): Reason {
@@ -22,7 +22,7 @@ export function whyNot(capability: Capability): Reason {
   if (!listings.value) return isKeyMissing.value ? 'This service requires an API key.' : 'Waiting for the service.';
   if (listings.value[capability].refusal !== undefined) return listings.value[capability].refusal;
   if (entry && isPreparing(entry)) return entry.reason;
-  return `${notSetUp[capability]}. See “What to do next”.`;
+  return `${notSetUp[capability]}. See “Get started”.`;
 }
 
 export const whyNotSend = (): Reason =>
@@ -32,9 +32,7 @@ export const whyNotReadAloud = (): Reason =>
   whyNot('speech') ?? (draft.value.trim() === '' ? 'Type some text first.' : undefined);
 
 export const whyNotRecord = (): Reason =>
-  isImpossible() && captureProblem.value
-    ? textOfCaptureProblem(captureProblem.value, location)
-    : whyNot('transcription');
+  isImpossible() && captureProblem.value ? textOfCaptureProblem(captureProblem.value) : whyNot('transcription');
 
 export const whyNotNow = (): Reason => (isWorking.value ? 'Cancel what is running first (Esc).' : undefined);
 

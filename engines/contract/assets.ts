@@ -99,8 +99,13 @@ export interface AssetGroup {
    * Optional assets, installed after the others when the operator names the group. Defaults to none if not specified.
    */
   readonly extras?: readonly Asset[];
-  /** Display name. Defaults to the titles of its assets if not specified. */
+  /** Display name. Defaults to those of the single models that it contains, or of its assets, if not specified. */
   readonly title?: string;
+  /**
+   * What it is good for, in one short sentence. Defaults to that of the first single model that it contains if not
+   * specified.
+   */
+  readonly purpose?: string;
   /**
    * True if a model in the settings needs the group; false if it is a further model or voice.
    * @default false

@@ -5,6 +5,10 @@ import type { Asset, AssetGroup, EngineContext, FilesAsset } from '../contract/i
 export interface CatalogueModel {
   /** Display name. Defaults to the id if not specified. */
   readonly title?: string;
+  /** Title for people who choose what to install. Defaults to `title` if not specified. */
+  readonly label?: string;
+  /** What it is good for, in one short sentence. */
+  readonly purpose: string;
   readonly license: string;
   /** In the order in which they are downloaded. The last one is the model. */
   readonly files: readonly CatalogueFile[];
@@ -45,6 +49,10 @@ export class Catalogue {
     return this.find(id)?.title ?? id;
   }
 
+  labelOf(id: string): string {
+    return this.find(id)?.label ?? this.titleOf(id);
+  }
+
   /** Path of the downloaded model. */
   pathOf(id: string, place: Place): string {
     return this.#pathOf(this.find(id)?.files.at(-1)?.path ?? id, place);
@@ -62,6 +70,21 @@ export class Catalogue {
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
       files: files.map(({ path, ...file }) => ({ url: `${base}/${path}`, path: this.#pathOf(path, place), ...file })),
     };
+  }
+
+  /** Returns one group for the assets that the settings need, and a group per model of the catalog. */
+  groups({ part, base, configured, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
+    const assets = [...base, ...configured];
+    const singles = named.map(({ asset, ...one }) => {
+      const { id } = asset;
+      const purpose = this.find(id)?.purpose ?? '';
+      return { id, title: this.labelOf(id), purpose, assets: [...base, asset], extras, ...one };
+    });
+    return [
+      ...(assets.length + extras.length > 0 ? [{ id: part, assets, extras, isConfigured: true, ...more }] : []),
+      // Two models in the settings may be the same one in the catalog.
+      ...new Map(singles.toReversed().map((group) => [group.id, group])).values().toArray().reverse(),
+    ];
   }
 }
 
@@ -81,17 +104,4 @@ interface GroupOptions extends Pick<AssetGroup, 'extras' | 'isAutomatic'> {
   readonly base: readonly Asset[];
   readonly configured: readonly Asset[];
   readonly named: readonly NamedModel[];
-}
-
-/** Returns one group for the assets that the settings need, and a group per model of the catalog. */
-export function groupsOf({ part, base, configured, named, extras = [], ...more }: GroupOptions): AssetGroup[] {
-  const assets = [...base, ...configured];
-  const singles = named.map(({ asset, ...one }) => {
-    return { id: asset.id, title: asset.title, assets: [...base, asset], extras, ...one };
-  });
-  return [
-    ...(assets.length + extras.length > 0 ? [{ id: part, assets, extras, isConfigured: true, ...more }] : []),
-    // Two models in the settings may be the same one in the catalog.
-    ...new Map(singles.toReversed().map((group) => [group.id, group])).values().toArray().reverse(),
-  ];
 }

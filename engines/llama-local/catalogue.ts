@@ -7,6 +7,8 @@ export const part = 'chat';
 export const catalogue = new Catalogue('https://huggingface.co', 'models', {
   'qwen3-0.6b': {
     title: 'Qwen3 0.6B',
+    label: 'Small chat model (Qwen3 0.6B)',
+    purpose: 'Good for a first try and short commands; it invents facts.',
     license: 'Apache-2.0',
     files: [
       {

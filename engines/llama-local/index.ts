@@ -15,7 +15,7 @@ import {
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
-import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
+import type { NamedModel } from '../lib/catalogue.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { catalogue, part } from './catalogue.ts';
@@ -127,7 +127,7 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   return {
     ...served,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
-    assets: groupsOf({ part, base: ofLibrary, configured, named: [...models, ...others].flatMap(namedModel) }),
+    assets: catalogue.groups({ part, base: ofLibrary, configured, named: [...models, ...others].flatMap(namedModel) }),
     inspect: async () => [
       ...library.inspect(),
       ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))).flat(),

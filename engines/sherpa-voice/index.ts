@@ -9,7 +9,7 @@ import {
   type SpeechEngine,
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
-import { groupsOf, type NamedModel } from '../lib/catalogue.ts';
+import type { NamedModel } from '../lib/catalogue.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { toSpeakable } from '../lib/espeak-text.ts';
 import { requireFormat } from '../lib/require-format.ts';
@@ -106,7 +106,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    assets: groupsOf({
+    assets: catalogue.groups({
       part,
       base: ofLibrary,
       configured: voices.assets,
@@ -154,7 +154,7 @@ function openOthers(
   const ids = catalogue.ids.filter((id) => !named.some((download) => download.id === id));
   const open = async (id: string): Promise<ServedVoices> => {
     const voices = await openVoices({ voices: [id], ...(mirror !== undefined && { mirror }) }, context);
-    return { id: pulledId(id), name: catalogue.titleOf(id), voices, defaultVoice: undefined };
+    return { id: pulledId(id), name: catalogue.labelOf(id), voices, defaultVoice: undefined };
   };
   return Promise.all(ids.map(open));
 }

@@ -33,11 +33,14 @@ export interface Speaker extends Voice {
   readonly speaker: number;
 }
 
-export function speakersOf({ id, name }: Pick<VoiceOptions, 'id' | 'name'>, file: UsableVoice): Speaker[] {
+export function speakersOf(
+  { id, name, download }: Pick<VoiceSource, 'id' | 'name' | 'download'>,
+  file: UsableVoice,
+): Speaker[] {
   const { speakers, language, dataset, locale } = file.config;
   const spoken = languageName(locale);
   const named = (suffix: string) => `${name ?? (dataset || id)}${suffix}${name === undefined && spoken ? ` (${spoken})` : ''}`; // prettier-ignore
-  if (speakers.size === 0) return [{ id, name: named(''), language, voice: id, file, speaker: 0 }];
+  if (speakers.size === 0) return [{ id, name: download?.title ?? named(''), language, voice: id, file, speaker: 0 }];
   return Array.from(speakers, ([own, speaker]) => {
     return { id: `${id}/${own}`, name: named(`/${own}`), language, voice: id, file, speaker };
   });

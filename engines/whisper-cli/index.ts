@@ -11,10 +11,9 @@ import {
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { cached, type Cached } from '../lib/cached.ts';
-import { groupsOf } from '../lib/catalogue.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
-import { openVoiceActivity, part } from '../lib/voice-activity/index.ts';
+import { detection, openVoiceActivity, part } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
@@ -96,8 +95,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     const configured = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
     const { needed: base, extras } = programs;
     return [
-      ...groupsOf({ part: 'transcription', base, extras, configured, named, isAutomatic: true }),
-      ...(activity && activity.assets.length > 0 ? [{ id: part, assets: activity.assets }] : []),
+      ...catalogue.groups({ part: 'transcription', base, extras, configured, named, isAutomatic: true }),
+      ...(activity && activity.assets.length > 0 ? [{ id: part, ...detection, assets: activity.assets }] : []),
     ];
   }
 

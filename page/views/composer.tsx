@@ -5,6 +5,7 @@ import { maxTextLength } from '../conversation-state.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, hasKeyboard, isComposing, keepFocus } from '../draft.ts';
 import { handsFree, startHandsFree } from '../hands-free.ts';
+import { acceptedFiles } from '../long-recordings.ts';
 import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
 import { prefer, preferences } from '../preferences.ts';
@@ -148,7 +149,7 @@ function FileButton() {
       <Action
         class="quiet"
         whyNot={whyNot('transcription') ?? whyNotNow()}
-        title="Transcribe a file"
+        title={`Transcribe a file. ${acceptedFiles}`}
         onClick={() => input.current?.click()}
       >
         <Icon name="file" />
@@ -273,7 +274,7 @@ function hintOf(): string {
 /** Touch keyboards have neither Esc nor Shift+Enter. The line stays, so that nothing jumps. */
 function idleHint(): string {
   if (!canChat.value && canSpeak.value) return 'Chat is not set up yet. Type some text and press “Read aloud”.';
-  if (listings.value && !canChat.value && !canTranscribe.value) return 'Nothing is set up yet. See “What to do next”.';
+  if (listings.value && !canChat.value && !canTranscribe.value) return 'Nothing is set up yet. See “Get started”.';
   return hasKeyboard ? 'Press Enter to send, Shift+Enter for a new line.' : '\u00a0';
 }
 

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import { isWorking } from '../cancel.ts';
 import { takeFile } from '../dictation.ts';
 import { canTranscribe } from '../listings.ts';
+import { acceptedFiles } from '../long-recordings.ts';
 
 const isOver = signal(false);
 
@@ -36,6 +37,7 @@ export function DropZone() {
   return (
     <div class="drop" aria-hidden="true">
       <p>{canTranscribe.value ? 'Drop a recording to transcribe it.' : 'Transcription is not set up yet.'}</p>
+      {canTranscribe.value && <p class="small">{acceptedFiles}</p>}
     </div>
   );
 }

@@ -96,7 +96,7 @@ function Failure() {
   return (
     <div class="help" role="alert">
       {microphoneFailure.value && <FailureText failure={microphoneFailure.value} />}
-      {captureProblem.value && <p>{textOfCaptureProblem(captureProblem.value, location)}</p>}
+      {captureProblem.value && <p>{textOfCaptureProblem(captureProblem.value)}</p>}
     </div>
   );
 }

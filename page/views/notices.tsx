@@ -9,7 +9,7 @@ import { discardUndelivered, undelivered, saveUndelivered, transcribing, wasSile
 import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, captureProblem } from '../microphone.ts';
-import { textOfCaptureProblem } from '../capture-checks.ts';
+import { remedyForInsecure, textOfCaptureProblem } from '../capture-checks.ts';
 import { forgetRemoved, removed, undo } from '../conversation.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { turns } from '../run.ts';
@@ -131,7 +131,18 @@ function MicrophoneNotice() {
     return <FailureNotice failure={microphoneFailure.value} close={() => (microphoneFailure.value = undefined)} />;
   }
   if (!captureProblem.value) return null;
-  const text = textOfCaptureProblem(captureProblem.value, location);
+  const text = textOfCaptureProblem(captureProblem.value);
+  if (captureProblem.value === 'insecure') {
+    return (
+      <Notice>
+        <p>{text}</p>
+        <details>
+          <summary>What to do</summary>
+          <p>{remedyForInsecure(location)}</p>
+        </details>
+      </Notice>
+    );
+  }
   if (isImpossible()) return <Notice>{text}</Notice>;
   return (
     <Notice role="alert" close={() => (captureProblem.value = undefined)}>

@@ -1,16 +1,13 @@
-/** Cards for missing models: each has an Install button where the page may start it, and a command elsewhere. */
+/** Cards for models that can be installed: each thing once, under what it is for. */
 import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
 import { adviceFor, isBroken, otherWays, type Capability } from '../choices.ts';
 import { key } from '../key.ts';
 import { chosen, listings } from '../listings.ts';
-import { capabilities, commandsLike, isActive, offersFor, purposes, sizeOf, type Offers } from '../missing.ts';
-import { change, isInstalling, preparationFailure, preparations } from '../preparations.ts';
+import { capabilities, commandsLike, isActive, offersFor, purposes, type Offers } from '../missing.ts';
+import { installed, preparations } from '../preparations.ts';
 import { turns } from '../run.ts';
-import { Action } from './action.tsx';
-import { CopyButton } from './copy-button.tsx';
-import { FailureText } from './failure-text.tsx';
-import { Icon } from './icons.tsx';
+import { Command, Offer } from './offer.tsx';
 
 export function Setup() {
   const lists = listings.value;
@@ -22,10 +19,11 @@ export function Setup() {
   const isUpToKey = missing.length > 0 && missing.every((name) => lists[name].refusal !== undefined);
   return (
     <section class="setup" aria-labelledby="setup-title">
-      <h2 id="setup-title">{missing.length > 0 ? 'What to do next' : 'Also available'}</h2>
-      {[...missing, ...better].map((name) => (
-        <Card key={name} capability={name} />
-      ))}
+      <h2 id="setup-title">{missing.length > 0 || installed.value.size > 0 ? 'Get started' : 'Also available'}</h2>
+      {/* In one order, whatever is installed: a card may have the focus. */}
+      {capabilities.map(
+        (name) => (missing.includes(name) || better.includes(name)) && <Card key={name} capability={name} />,
+      )}
       {!isUpToKey && missing.length > 0 && <Hints />}
     </section>
   );
@@ -46,7 +44,7 @@ function offersOf(name: Capability): Offers {
   const lists = listings.value;
   const isWithheld =
     lists?.[name].refusal !== undefined || (name === 'transcription' && lists?.probe?.code === 'disabled');
-  return offersFor(name, isWithheld ? [] : (preparations.value?.data ?? []));
+  return offersFor(name, isWithheld ? [] : (preparations.value?.data ?? []), installed.value);
 }
 
 function adviceOf(name: Capability): string | undefined {
@@ -70,7 +68,9 @@ function Card({ capability }: { readonly capability: Capability }) {
         <Offer key={one.id} preparation={one} />
       ))}
       {more.length > 0 && <More all={more} isAtWork={more.some(isActive) && !main.some(isActive)} />}
-      {main.length > 0 && !entry?.available && <p class="small">Or {otherWays[capability]}.</p>}
+      {main.some(({ state }) => state !== 'ready') && !entry?.available && (
+        <p class="small">Or {otherWays[capability]}.</p>
+      )}
     </section>
   );
 }
@@ -85,62 +85,6 @@ function More({ all, isAtWork }: { readonly all: readonly Preparation[]; readonl
         <Offer key={one.id} preparation={one} />
       ))}
     </details>
-  );
-}
-
-function Offer({ preparation }: { readonly preparation: Preparation }) {
-  const { id, title, bytes, license, state, progress, reason, command } = preparation;
-  const isStartable = preparations.value?.startable === true;
-  const failure = preparationFailure.value?.of === id ? preparationFailure.value : undefined;
-  return (
-    <div class="offer">
-      <div>
-        <p>
-          <strong>{title}</strong>
-        </p>
-        <p class="small">
-          {sizeOf(bytes)} · {license}
-        </p>
-      </div>
-      {isStartable && <OfferButton preparation={preparation} />}
-      {state === 'preparing' && (
-        <div class="row">
-          <progress aria-label={`Installing ${title}`} {...(progress !== null && { value: progress })} />
-          <p class="small">{reason}</p>
-        </div>
-      )}
-      {state === 'failed' && (
-        <p class="row failure" role="alert">
-          {reason}
-        </p>
-      )}
-      {state === 'missing' && reason.startsWith('Stopped') && <p class="row small">{reason}</p>}
-      {failure && (
-        <div class="row failure" role="alert">
-          <FailureText failure={failure} />
-        </div>
-      )}
-      {!isStartable && state !== 'preparing' && <Command text={command} />}
-    </div>
-  );
-}
-
-/** One element for all states: it may have the focus. */
-function OfferButton({ preparation: { id, title, state, configured } }: { readonly preparation: Preparation }) {
-  const isRunning = state === 'preparing';
-  const label = isRunning ? 'Stop' : state === 'failed' ? 'Try again' : 'Install';
-  return (
-    <Action
-      class={isRunning || !configured ? 'outlined' : 'filled'}
-      aria-label={`${label}: ${title}`}
-      whyNot={
-        !isRunning && isInstalling.value ? 'Another installation is running. Wait for it, or stop it.' : undefined
-      }
-      onClick={() => void change(id, isRunning ? 'stop' : 'start')}
-    >
-      {isRunning && <Icon name="stop" />}
-      <span>{label}</span>
-    </Action>
   );
 }
 
@@ -159,10 +103,3 @@ function Hints() {
     </>
   );
 }
-
-const Command = ({ text }: { readonly text: string }) => (
-  <p class="row command">
-    <code>{text}</code>
-    <CopyButton what={`the command ${text}`} text={text} />
-  </p>
-);

@@ -1,23 +1,34 @@
-/** The voices of the chosen model: found by name or language, chosen at once, and listened to before. */
+/** The voices of the chosen model, and those that can be installed: found by name or language, and listened to. */
 import { signal, useSignal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { draft } from '../draft.ts';
 import { chosen } from '../listings.ts';
 import { speakerFailure, speaking, stopPlayback, unlock } from '../playback.ts';
 import { prefer } from '../preferences.ts';
 import { readAloud } from '../reading.ts';
+import { otherVoices } from '../missing.ts';
+import { preparations, refreshPreparations } from '../preparations.ts';
 import { whyNot } from '../why-not.ts';
-import { listVoices, nameOfDefault, searchVoices, type ListedVoice } from '../voices.ts';
+import {
+  listVoices,
+  nameOfDefault,
+  previewSound,
+  sampleOf,
+  searchOffers,
+  searchVoices,
+  type ListedVoice,
+} from '../voices.ts';
 import { Action } from './action.tsx';
 import { Dialog } from './dialog.tsx';
 import { FailureText } from './failure-text.tsx';
 import { Icon } from './icons.tsx';
+import { Offer } from './offer.tsx';
 
 export const isVoiceDialogOpen = signal(false);
 
 export function VoiceDialog() {
   const close = () => {
-    if (speaking.value === previewSound) stopPlayback();
+    if (speaking.value?.startsWith(previewSound)) stopPlayback();
     isVoiceDialogOpen.value = false;
   };
   return (
@@ -36,12 +47,17 @@ function Voices() {
   const query = useSignal('');
   const { speech } = chosen.value;
   const found = searchVoices(listVoices(speech), query.value);
+  const more = searchOffers(otherVoices(preparations.value?.data ?? [], speech?.id), query.value);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => void refreshPreparations(), []); // one may have been installed or removed in a terminal
+  useLayoutEffect(() => field.current?.focus(), [speech?.id]); // the button that chose another model is gone
   return (
     <>
       <label class="unseen" for="voice-search">
         Search voices
       </label>
       <input
+        ref={field}
         id="voice-search"
         type="search"
         placeholder="Search by name or language"
@@ -51,13 +67,21 @@ function Voices() {
         onInput={({ currentTarget }) => (query.value = currentTarget.value)}
       />
       <fieldset class="voices">
-        <legend class="unseen">Voices</legend>
+        <legend class="unseen">Voices of {speech?.name}</legend>
         {query.value.trim() === '' && <VoiceRow voice={{ id: '', name: nameOfDefault(speech), language: 'default' }} />}
         {found.map((voice) => (
           <VoiceRow key={voice.id} voice={voice} />
         ))}
-        {found.length === 0 && <p class="small">No matching voices.</p>}
+        {found.length === 0 && <p class="small">This model has no matching voice.</p>}
       </fieldset>
+      {more.length > 0 && (
+        <section class="setup" aria-labelledby="more-voices">
+          <h3 id="more-voices">More voices</h3>
+          {more.map((one) => (
+            <Offer key={one.id} preparation={one} />
+          ))}
+        </section>
+      )}
       {speakerFailure.value && (
         <div class="failure" role="alert">
           <FailureText failure={speakerFailure.value} />
@@ -95,11 +119,11 @@ function VoiceRow({ voice: { id, name, language } }: { readonly voice: ListedVoi
   );
 }
 
-/** Identifies the sound of a voice. */
-const previewSound = 'voice';
-
-/** The text in the composer, or digits: every voice says them in its own language. */
-const sample = () => draft.value.trim().slice(0, 200) || '1, 2, 3, 4, 5.';
+/** The text in the composer, or a sentence in the language of the voice. */
+function sample(): string {
+  const { speech, voice = speech?.default_voice } = chosen.value;
+  return draft.value.trim().slice(0, 200) || sampleOf(speech, voice);
+}
 
 function Preview({ name }: { readonly name: string }) {
   const isOn = speaking.value === previewSound;

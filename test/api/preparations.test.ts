@@ -84,7 +84,8 @@ describe('GET /preparations', () => {
       'quick missing',
     ]);
     expect(data[0]).toEqual({
-      ...{ id: 'endless', title: 'Part endless', capability: 'speech', configured: true, bytes: 1000, license: 'MIT' },
+      ...{ id: 'endless', title: 'Part endless', purpose: '', capability: 'speech', configured: true },
+      ...{ model: null, bytes: 1000, license: 'MIT' },
       ...{ state: 'missing', progress: null, reason: 'Not installed.', command: 'npm run setup -- endless' },
     });
     expect({ startable, reason }).toEqual({ startable: true, reason: 'You may start preparations.' });

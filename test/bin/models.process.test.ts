@@ -28,7 +28,9 @@ describe('models', () => {
     const { code, stdout } = await models();
     expect(code).toBe(0);
     const small = stdout.split('\n').find((line) => line.startsWith('small '));
-    expect(small).toMatch(/^small +Whisper small +489 MB +MIT +missing +needs a line in the settings file$/);
+    expect(small).toMatch(
+      /^small +Careful transcription \(Whisper small\) +489 MB +MIT +missing +needs a line in the settings file$/,
+    );
     expect(stdout).toMatch(/^large-v3-turbo /m);
   });
 

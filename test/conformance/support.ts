@@ -109,6 +109,7 @@ export const badListings = {
   'assets have an id, a title, a size and a license, and report whether they are installed': {
     'names no license': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, license: '' }] }]`,
     'has a group twice': `assets: [{ id: 'voice', assets: [voiceAsset] }, { id: 'voice', assets: [voiceAsset] }]`,
+    'has a purpose that is not a text': `assets: [{ id: 'voice', purpose: 1, assets: [voiceAsset] }]`,
     'is of no known kind': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, kind: 'toString' }] }]`,
     'takes a second to say whether it is there': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, isReady: () => sleep(1000) }] }]`,
   },

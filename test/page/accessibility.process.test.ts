@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
 import { faultsOf } from './axe.ts';
+import { brain, emit } from './brain.ts';
 import {
   drawnTextOf,
+  fastTimers,
   lanName,
   openPage,
   programs,
@@ -275,7 +277,7 @@ describeWith(programs, 'the page', () => {
     });
     const origin = `http://${lanName}:${new URL(bare.url).port}`; // without a microphone, too
     const page = await openPage(browser(), bare, { origin, context: { reducedMotion: 'reduce' } });
-    await page.page.getByRole('region', { name: 'What to do next' }).waitFor();
+    await page.page.getByRole('region', { name: 'Get started' }).waitFor();
     await page.page.getByText('The microphone is not available at this address').waitFor();
     await checkEverywhere(page);
     await page.models.click();
@@ -289,8 +291,33 @@ describeWith(programs, 'the page', () => {
     });
     const page = await openPage(browser(), fresh, { context: { reducedMotion: 'reduce' } });
     await page.page.getByRole('region', { name: 'Chat' }).waitFor();
-    await page.page.getByRole('region', { name: 'Speech with a natural voice' }).getByText('more').click();
+    await page.page.getByRole('region', { name: 'A natural voice' }).getByText('more').click();
     await checkEverywhere(page);
+  });
+
+  test('has no fault that axe finds, moves nothing and fits everywhere: what is installed, fails and is removed', async () => {
+    const service = await startPageService({
+      config: 'engines: { brain: { use: ./brain.mjs }, espeak: { use: espeak } }',
+      files: { 'brain.mjs': brain },
+    });
+    const context = { reducedMotion: 'reduce' } as const;
+    const page = await openPage(browser(), service, { script: fastTimers, context });
+    const desktop = { width: 1280, height: 720 };
+    const steps: readonly (readonly [act: () => unknown, button: string])[] = [
+      [() => page.page.getByText('2 more').click(), 'Install: Brain 1'],
+      [() => page.button('Install: Brain 1').click(), 'Stop: Brain 1'],
+      [() => emit('brain-breaks'), 'Try again: Brain 1'],
+      [() => page.button('Try again: Brain 1').click(), 'Stop: Brain 1'],
+      [() => emit('brain-comes'), 'Use: Brain 1'],
+      [() => emit('brain-goes') && page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'), 'Install: Brain 1'], // prettier-ignore
+    ];
+    for (const [act, button] of steps) {
+      await act();
+      await page.button(button).waitFor();
+      await checkEverywhere(page);
+      await page.page.setViewportSize(desktop);
+      await page.page.emulateMedia({ colorScheme: 'light', forcedColors: 'none' });
+    }
   });
 
   test('shows its buttons and its questions in forced colors', async () => {

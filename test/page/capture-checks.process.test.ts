@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
+import { faultsOf } from './axe.ts';
 import { draftOf, lanName, openPage, programs, sharedBrowser, sharedService, textOf } from './support.ts';
 
 const speech = toneWav({ words: ['golf', 'hotel'], rate: 16_000 });
@@ -21,10 +22,25 @@ describeWith(programs, 'a user without a microphone', () => {
     test('is told before a click that the address is the reason', async () => {
       const page = await open();
       await page.ready();
-      const notice = page.page.getByText('The microphone is not available at this address');
-      await textOf(notice).toMatch(/open http:\/\/localhost:\d+.*ssh -L \d+:127\.0\.0\.1:\d+ lan\.test.*PUBLIC_URL/);
+      const notice = page.page.locator('.notice');
+      await textOf(notice).toMatch(/“Speak” and “Hands-free” do not work: browsers allow it only over https/);
+      await notice.getByText('What to do').press('Enter');
+      const remedy = notice.getByText('ssh');
+      await remedy.waitFor();
+      await textOf(remedy).toMatch(/open http:\/\/localhost:\d+.*ssh -L \d+:127\.0\.0\.1:\d+ lan\.test.*PUBLIC_URL/);
+      expect(await faultsOf(page)).toEqual([]);
       expect(await page.button('Speak').isDisabled()).toBe(true);
       expect(await page.button('Hands-free').isDisabled()).toBe(true);
+    });
+
+    test('is told which files can be chosen and dropped instead', async () => {
+      const page = await open();
+      await page.ready();
+      const accepted = /Audio or video, such as mp3.*Over 10 minutes or 25 MB.*up to 4 hours and 500 MB\./;
+      expect(await page.button('File').getAttribute('title')).toMatch(accepted);
+      await page.page.evaluate('document.body.dispatchEvent(new DragEvent("dragover", { bubbles: true }))');
+      await textOf(page.page.locator('.drop')).toMatch(accepted);
+      expect(await faultsOf(page)).toEqual([]);
     });
 
     test('gets files transcribed that are chosen, dropped or pasted', async () => {

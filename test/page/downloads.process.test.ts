@@ -34,12 +34,17 @@ const models = {
     },
   },
   speech: {
-    card: 'Speech',
+    card: 'Voice',
     file: 'es_ES-carlfm-x_low.onnx',
     config: (mirror: string) => `{ use: sherpa-voice, mirror: '${mirror}', voices: [es_ES-carlfm-x_low] }`,
     async works(page: UserPage) {
-      await page.message.fill('yes no hello world '.repeat(8));
-      await page.button('Read aloud what you typed').click();
+      const asked = page.page.waitForRequest(/\/tts\/clips$/);
+      await page.hasFocus(page.button('Listen: Spanish voice (male, small)')); // the button that installed it
+      await page.page.keyboard.press('Enter');
+      expect((await asked).postDataJSON()).toEqual({
+        model: 'local-voice',
+        text: 'Hello!', // the first sentence
+      });
       await page.sees({ isSounding: true });
     },
   },
@@ -82,4 +87,29 @@ describeWith(['chromium', 'whisper-cli', 'whisper-host'], 'the button of a card'
       await works(page);
     },
   );
+
+  test('in the dialog of voices installs one, which is listened to before it is used', async () => {
+    const spanish = 'Spanish voice (male, small)';
+    const files = await standIns();
+    const site = await serve((request, response) =>
+      good(files[request.url?.split('/').at(-1) ?? '']!)(request, response),
+    );
+    const voice = `{ use: sherpa-voice, mirror: '${site.url}', pulled: true }`;
+    const service = await startPageService({ config: `engines: { espeak: { use: espeak }, voice: ${voice} }` });
+    const page = await (await openPage(browser(), service, { script: fastTimers })).ready();
+    const dialog = page.page.getByRole('dialog', { name: 'Voice' }); // the page behind it has the same buttons
+    const button = (label: string) => dialog.getByRole('button', { name: `${label}: ${spanish}` });
+    await page.models.click();
+    await page.button('Voice English').click();
+    await button('Install').press('Enter');
+    await page.hasFocus(button('Listen'));
+    const asked = page.page.waitForRequest(/\/tts\/clips$/);
+    await page.page.keyboard.press('Enter');
+    expect((await asked).postDataJSON()).toMatchObject({ model: 'local/es_ES-carlfm-x_low' });
+    await page.sees({ isSounding: true });
+    await button('Use').press('Enter');
+    await page.hasFocus(page.page.getByRole('searchbox'));
+    await page.page.getByRole('radio', { name: spanish }).first().waitFor();
+    expect(await button('Use').count()).toBe(0);
+  });
 });

@@ -44,7 +44,7 @@ describeWith(programs, 'the first minutes', () => {
     expect(disabled.length).toBeGreaterThanOrEqual(6);
     for (const button of disabled) {
       const reason = (await button.getAttribute('title'))!;
-      expect(reason).toMatch(/“What to do next”|[Tt]ype/);
+      expect(reason).toMatch(/“Get started”|[Tt]ype/);
       await page.hint.evaluate((hint: { textContent: string }) => hint.textContent);
       if (press === 'click') await button.click({ force: true });
       else await button.press(press);

@@ -59,10 +59,10 @@ describeWith(programs, 'a service with keys', () => {
       ['listChatModels', 'streamChat'],
       [
         ['Transcription', 'listTranscriptionModels'],
-        ['Speech', 'listSpeechModels'],
+        ['Voice', 'listSpeechModels'],
       ],
     ],
-    ['no list', ['streamChat'], [['Transcription', 'listTranscriptionModels'], ['Chat', 'listChatModels'], ['Speech', 'listSpeechModels']]], // prettier-ignore
+    ['no list', ['streamChat'], [['Transcription', 'listTranscriptionModels'], ['Chat', 'listChatModels'], ['Voice', 'listSpeechModels']]], // prettier-ignore
   ] as const)('for %s works for that, and the page says what is withheld', async (_what, operations, withheld) => {
     const keys = `keys: [{ name: limited, sha256: ${hash('sha256', key)}, operations: [${operations.join()}] }]`;
     const limited = await startPageService({ files: { 'keys.yaml': keys }, env: { API_KEYS_FILE: 'keys.yaml' } });
@@ -71,7 +71,7 @@ describeWith(programs, 'a service with keys', () => {
     const texts = withheld.map(
       ([what, operation]) => `${what}The API key may not use ${operation}; ask the operator for it.`,
     );
-    await textOf(page.page.getByRole('region', { name: 'What to do next' }).locator('.card')).toBe(texts.join('\n'));
+    await textOf(page.page.getByRole('region', { name: 'Get started' }).locator('.card')).toBe(texts.join('\n'));
     expect(await page.page.getByText('npm run doctor').count()).toBe(0);
     if (operations.length === 1) return;
     await page.send('Good morning');

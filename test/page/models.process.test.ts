@@ -161,7 +161,7 @@ describeWith(programs, 'the models', () => {
     await page.models.click();
     const note = page.page.locator('#transcription-note');
     await textOf(note).toBe('Installing'); // the details are in the card
-    await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain(
+    await textOf(page.page.getByRole('region', { name: 'Get started' })).toContain(
       'Installing (downloading Whisper tiny: 50 %).',
     );
     const bar = page.page.getByRole('progressbar', { name: 'Installing', exact: true });
@@ -183,7 +183,7 @@ describeWith(programs, 'the models', () => {
     await page.models.click();
     await textOf(page.page.locator('#transcription-note')).toBe('Not available');
     await page.page.keyboard.press('Escape');
-    await textOf(page.page.getByRole('region', { name: 'What to do next' })).toContain('gone.bin does not exist');
+    await textOf(page.page.getByRole('region', { name: 'Get started' })).toContain('gone.bin does not exist');
     expect(await page.button('Speak').isDisabled()).toBe(true);
   });
 
@@ -199,7 +199,7 @@ describeWith(programs, 'the models', () => {
     await service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
     const context = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
     const page = await openPage(browser(), rest, { context });
-    const advice = page.page.getByRole('region', { name: 'What to do next' });
+    const advice = page.page.getByRole('region', { name: 'Get started' });
     await textOf(advice).toContain('404 Not Found');
     const text = (await advice.textContent())!;
     expect(text.match(/ggml-base\.bin/g)).toHaveLength(2);
@@ -233,7 +233,7 @@ describeWith(programs, 'the models', () => {
 
   test('say what to do where nothing is configured', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: {}' }));
-    const advice = page.page.getByRole('region', { name: 'What to do next' });
+    const advice = page.page.getByRole('region', { name: 'Get started' });
     for (const text of ['npm run setup', 'start Ollama', 'install espeak-ng']) await textOf(advice).toContain(text);
     await page.message.fill('Good morning');
     expect(await page.button('Send').isDisabled()).toBe(true);

@@ -1,8 +1,9 @@
-/** Cards of what is missing: prepared with a press where that is allowed, else by a command; alive without a reload. */
+/** Cards of what can be installed: with a press where that is allowed, else by a command; alive without a reload. */
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import type { TestServiceOptions } from '../support/service.ts';
 import { faultsOf } from './axe.ts';
+import { brain, emit } from './brain.ts';
 import {
   fastTimers,
   openPage,
@@ -13,48 +14,6 @@ import {
   textOf,
   type UserPage,
 } from './support.ts';
-
-/** Waits for the process to emit `brain-comes` or `brain-breaks`. */
-const brain = `
-let isThere = false;
-const bytes = 397_000_000;
-export default {
-  contract: 1,
-  name: 'brain',
-  capability: 'chat',
-  options: { type: 'object', properties: {} },
-  create: (_options, { dataDir }) => {
-    const group = (id, title, bytes, license, isConfigured) => ({ id, isConfigured, assets: [{
-      ...{ kind: 'made', id, title, bytes, license, verb: 'downloading', source: 'example.com', path: dataDir + '/' + id },
-      isReady: () => id === 'brain' && isThere,
-      async make({ signal, progress }) {
-        progress(0.42);
-        await new Promise((resolve, reject) => {
-          process.once('brain-comes', resolve);
-          process.once('brain-breaks', () => reject(new Error('downloading brain.gguf: 404 Not Found')));
-          signal.addEventListener('abort', () => reject(signal.reason));
-        });
-        isThere = true;
-      },
-    }] });
-    return {
-    models: async () => [{ id: 'brain', local: true }],
-    availability: async () =>
-      isThere
-        ? { available: true, code: 'ready', reason: 'Ready.' }
-        : { available: false, code: 'model-file-missing', reason: 'The model is missing.' },
-    assets: [
-      group('brain', 'Brain 1', bytes, 'Apache-2.0', true),
-      group('large-brain', '<img src=x>', 8 * bytes, 'MIT'),
-      group('odd-brain', 'Brain of unknown size', null, 'MIT'),
-    ],
-    complete() {},
-    };
-  },
-};
-`;
-
-const emit = (event: string) => (process as NodeJS.EventEmitter).emit(event);
 
 describeWith(programs, 'what is missing', () => {
   const browser = sharedBrowser();
@@ -72,11 +31,16 @@ describeWith(programs, 'what is missing', () => {
   }
 
   const card = ({ page }: UserPage) => page.getByRole('region', { name: 'Chat', exact: true });
+  const installedCard = ({ page }: UserPage) => page.getByRole('region', { name: 'Chat on this machine' });
   const stopButton = (page: UserPage) => page.button('Stop: Brain 1');
 
-  test('is a card with size and license, prepared by a press, and works without a reload', async () => {
+  test('is a card with its purpose and size, the license behind details; installed by a press, it works at once', async () => {
     const { page } = await open();
-    await textOf(card(page)).toMatch(/stay on this machine.*Brain 1.*397 MB · Apache-2.0/);
+    await textOf(card(page)).toMatch(/stay on this machine.*Brain 1Good for <i>thinking<\/i>\.397 MB/);
+    const license = page.page.getByText('License: Apache-2.0');
+    expect(await license.isVisible()).toBe(false);
+    await page.page.getByText('Details of Brain 1').press('Enter');
+    await license.waitFor();
     await page.button('Install: Brain 1').focus();
     await page.page.keyboard.press('Enter');
     await page.hasFocus(stopButton(page)); // the same button
@@ -87,12 +51,42 @@ describeWith(programs, 'what is missing', () => {
     expect(await faultsOf(page)).toEqual([]);
 
     emit('brain-comes');
-    await card(page).waitFor({ state: 'detached' });
-    await page.models.click();
-    await textOf(page.page.locator('#chat-note')).toBe('On this machine');
-    await page.page.keyboard.press('Escape');
-    await page.message.fill('Good morning');
+    await textOf(installedCard(page)).toContain('Installed. Type a message and press “Send”.');
+    await page.hasFocus(page.button('Use: Brain 1')); // the same button
+    await page.page.keyboard.press('Enter');
+    await page.hasFocus(page.message);
+    await textOf(page.hint).toBe('Type a message and press “Send”.');
+    await page.page.keyboard.type('Good morning');
     await expect.poll(() => page.button('Send').isEnabled(), patience).toBe(true);
+  });
+
+  test('can be installed again after it was removed', async () => {
+    const { page } = await open();
+    await page.button('Install: Brain 1').click();
+    await stopButton(page).waitFor();
+    emit('brain-comes');
+    await page.button('Use: Brain 1').waitFor();
+    emit('brain-goes');
+    await page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'); // the user returns
+    await page.button('Install: Brain 1').waitFor();
+    await card(page).waitFor();
+  });
+
+  test('is there once, with a title for people and a purpose, whatever it consists of', async () => {
+    const local = ['whisper: { use: whisper-cli, models: [{ id: local, file: data/models/ggml-base.bin }]', 'voice: { use: sherpa-voice', 'mind: { use: llama-local']; // prettier-ignore
+    const config = `engines: { ${local.map((one) => `${one}, pulled: true }`).join()} }`;
+    const page = await openPage(browser(), await startPageService({ config }));
+    const setup = page.page.getByRole('region', { name: 'Get started' });
+    await setup
+      .getByText(/^\d+ more$/)
+      .first()
+      .waitFor();
+    for (const more of await setup.getByText(/^\d+ more$/).all()) await more.click();
+    const titles = await setup.locator('.offer strong').allTextContents();
+    expect(titles).toEqual([...new Set(titles)]);
+    expect(titles).toEqual(expect.arrayContaining(['Everyday transcription (Whisper base)', 'Small chat model (Qwen3 0.6B)', 'English voice (female, clear)'])); // prettier-ignore
+    expect(titles.join()).not.toMatch(/sherpa|llama|whisper\.cpp|Silero/);
+    expect(await setup.getByText('Good for').count()).toBe(titles.length);
   });
 
   test('is stopped, and another one begun; the others wait meanwhile, and say so', async () => {
@@ -101,8 +95,8 @@ describeWith(programs, 'what is missing', () => {
     await page.page.getByText('2 more').click();
     await page.button('Install: <img src=x>').click({ force: true }); // it says that it waits
     await textOf(page.hint).toBe('Another installation is running. Wait for it, or stop it.');
-    await textOf(card(page)).toMatch(/3.2 GB · MIT.*unknown size · MIT/);
-    expect(await page.page.locator('img').count()).toBe(0);
+    await textOf(card(page)).toMatch(/3.2 GB.*License: MIT.*unknown size.*License: MIT/);
+    expect(await page.page.locator('img, .offer :is(i, b)').count()).toBe(0);
     await stopButton(page).click();
     await textOf(card(page)).toContain('Stopped. The partial download is kept.');
     await page.button('Install: <img src=x>').press('Enter');
@@ -116,7 +110,7 @@ describeWith(programs, 'what is missing', () => {
     await page.button('Install: Brain 1').click();
     await stopButton(page).waitFor();
     emit('brain-breaks');
-    await textOf(page.alert).toContain('404 Not Found');
+    await textOf(page.alert).toContain('<b>brain.gguf</b>: 404 Not Found');
     await textOf(page.status).toContain('404 Not Found');
     expect(await faultsOf(page)).toEqual([]);
     await page.button('Try again: Brain 1').click();
@@ -125,6 +119,7 @@ describeWith(programs, 'what is missing', () => {
 
   test('shows why a start was refused', async () => {
     const { page, service } = await open();
+    await page.page.route('**/preparations', (route) => route.abort()); // the page does not learn of the other one
     expect((await service.api('/preparations/large-brain', { method: 'POST' })).status).toBe(202);
     await page.button('Install: Brain 1').click();
     await textOf(page.alert).toContain('Code preparation-in-progress: what to do');
@@ -134,7 +129,7 @@ describeWith(programs, 'what is missing', () => {
     const { page } = await open({ env: { PREPARE: 'off' } });
     await textOf(card(page)).toContain('npm run setup -- brain');
     expect(await page.button(/^Install/).count()).toBe(0);
-    const setup = page.page.getByRole('region', { name: 'What to do next' });
+    const setup = page.page.getByRole('region', { name: 'Get started' });
     await textOf(setup).toContain('Preparations over HTTP are off (PREPARE=off).');
     await page.button('Copy the command npm run setup -- brain').press('Enter');
     await textOf(page.status).toBe('Copied.');

@@ -6,6 +6,7 @@ import { failureOf } from '../../page/failure.ts';
 import {
   captureProblemOf,
   captureProblemOfError,
+  remedyForInsecure,
   textOfCaptureProblem,
   type CaptureProblem,
 } from '../../page/capture-checks.ts';
@@ -38,15 +39,21 @@ describe('microphone problems', () => {
   });
 
   test('each has a text of its own', () => {
-    expect(new Set(all.map((problem) => textOfCaptureProblem(problem, address))).size).toBe(all.length);
+    expect(new Set(all.map((problem) => textOfCaptureProblem(problem))).size).toBe(all.length);
   });
 
-  test('an address without https says how to open the page', () => {
-    const text = textOfCaptureProblem('insecure', address);
-    expect(text).toContain('http://localhost:8484');
-    expect(text).toContain('ssh -L 8484:127.0.0.1:8484 lan.test');
-    expect(text).toContain('PUBLIC_URL');
-    expect(textOfCaptureProblem('insecure', { ...address, port: '' })).toContain('ssh -L 80:127.0.0.1:80 lan.test');
+  test('an address without https says what does not work there, why, and how to open the page', () => {
+    const text = textOfCaptureProblem('insecure');
+    expect(text).toContain(
+      'so “Speak” and “Hands-free” do not work: browsers allow it only over https and on localhost.',
+    );
+    expect(text).toContain('Typing, files and reading aloud work.');
+    const remedy = remedyForInsecure(address);
+    expect(remedy).toContain('http://localhost:8484');
+    expect(remedy).toContain('ssh -L 8484:127.0.0.1:8484 lan.test');
+    expect(remedy).toContain('PUBLIC_URL');
+    expect(remedyForInsecure({ ...address, port: '' })).toContain('ssh -L 80:127.0.0.1:80 lan.test');
+    expect(remedyForInsecure({ ...address, hostname: '[fd00::1]' })).toContain('127.0.0.1:8484 fd00::1”');
   });
 });
 

@@ -2,7 +2,16 @@
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { faultsOf } from './axe.ts';
-import { openPage, patience, programs, sharedBrowser, sharedService, textOf, type UserPage } from './support.ts';
+import {
+  openPage,
+  patience,
+  programs,
+  sharedBrowser,
+  sharedService,
+  startPageService,
+  textOf,
+  type UserPage,
+} from './support.ts';
 
 describeWith(programs, 'the voices', () => {
   const browser = sharedBrowser();
@@ -29,7 +38,7 @@ describeWith(programs, 'the voices', () => {
     await page.hasFocus(search(page));
     expect(await dialog(page).getByRole('radio').count()).toBeGreaterThan(80);
     await page.page.keyboard.type('DEUTSCH');
-    await textOf(dialog(page)).toContain('No matching voices.');
+    await textOf(dialog(page)).toContain('This model has no matching voice.');
     await search(page).fill('german');
     await expect.poll(() => dialog(page).getByRole('radio').count(), patience).toBe(1);
     await page.page.keyboard.press('Tab');
@@ -37,7 +46,7 @@ describeWith(programs, 'the voices', () => {
     await page.page.keyboard.press('Tab');
     await page.hasFocus(page.button('Listen to German'));
     const [request] = await Promise.all([page.page.waitForRequest(/\/tts\/clips$/), page.page.keyboard.press('Enter')]);
-    expect(request.postDataJSON()).toMatchObject({ voice_id: 'de', text: '1, 2, 3, 4, 5.' });
+    expect(request.postDataJSON()).toMatchObject({ voice_id: 'de', text: 'Hallo!' });
     await page.sees({ isSounding: true });
     expect(await faultsOf(page)).toEqual([]);
     await dialog(page).getByRole('button', { name: 'Done' }).press('Enter');
@@ -48,6 +57,26 @@ describeWith(programs, 'the voices', () => {
     await page.ready();
     await page.models.click();
     await textOf(page.page.locator('#voice')).toBe('German');
+  });
+
+  test('that can be installed are beside those that are there, and found by the same search', async () => {
+    const config = 'engines: { espeak: { use: espeak }, voice: { use: sherpa-voice, pulled: true } }';
+    const page = await (await openPage(browser(), await startPageService({ config }))).ready();
+    await page.models.click();
+    await page.button('Voice English').press('Enter');
+    const more = dialog(page).getByRole('region', { name: 'More voices' });
+    await textOf(more.locator('strong').first()).toBe('English voice (female, clear)');
+    await page.hasFocus(search(page));
+    await page.page.keyboard.type('german');
+    await expect.poll(() => dialog(page).getByRole('radio').count(), patience).toBe(1);
+    await textOf(more.locator('strong')).toBe('German voices (236 speakers)');
+    await textOf(more).toContain('110 MB');
+    expect(await faultsOf(page)).toEqual([]);
+    for (let presses = 0; presses < 3; presses++) await page.page.keyboard.press('Tab'); // the voice, the details
+    await page.hasFocus(page.button('Install: German voices (236 speakers)'));
+    await search(page).fill('xyzzy');
+    await textOf(dialog(page)).toContain('This model has no matching voice.');
+    expect(await more.count()).toBe(0);
   });
 
   test('are listened to with the text that is typed', async () => {

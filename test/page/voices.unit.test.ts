@@ -1,7 +1,7 @@
 /** The voices: in order, found, and the default by its name. */
 import { describe, expect, test } from 'vitest';
-import { listVoices, nameOfDefault, searchVoices } from '../../page/voices.ts';
-import type { SpeechModelEntry } from '../../src/client/index.ts';
+import { listVoices, nameOfDefault, sampleOf, searchOffers, searchVoices } from '../../page/voices.ts';
+import type { Preparation, SpeechModelEntry } from '../../src/client/index.ts';
 
 const entry = (voices: SpeechModelEntry['voices'], default_voice: string | null = null): SpeechModelEntry => ({
   ...{ id: 's', name: 'S', engine: 's', local: true, available: true, code: 'ready', reason: 'Ready.', supports: [] },
@@ -46,6 +46,23 @@ describe('voices', () => {
     ['('.repeat(1_000), 0],
   ])('are found by name, language and id: "%s"', (query, count) => {
     expect(searchVoices(listed, query)).toHaveLength(count);
+  });
+
+  test.each([
+    ['de', 'Hallo!'],
+    ['fr-CA', 'Bonjour'],
+    ['en', 'Hello!'],
+    [null, 'Hello!'],
+    ['xx', '1, 2, 3'],
+    ['__proto__', '1, 2, 3'],
+  ])('speak a sentence in their language: %s', (language, text) => {
+    expect(sampleOf(entry([voice('one', 'One', language)]), 'one')).toContain(text);
+  });
+
+  test('that can be installed are found by title, purpose and id', () => {
+    const offer = { id: 'de_DE-mls-medium', title: 'German voices', purpose: 'Good for reading.' } as Preparation;
+    const found = (query: string) => searchOffers([offer], query).length;
+    expect(['', 'GERMAN', 'reading german', 'mls', 'french'].map(found)).toEqual([1, 1, 1, 1, 0]);
   });
 
   test('have a default with its name', () => {

@@ -36,10 +36,10 @@ describeWith(['espeak-ng'], 'before it is installed', () => {
   test('local-voice is listed with the command that installs it, and eSpeak NG speaks', async () => {
     const { service, listing } = await start();
     const { data, default: usual } = await listing();
-    const reason = 'ljspeech (American English) is not installed: run `npm run setup -- voice`.';
+    const reason = 'English voice (female, clear) is not installed: run `npm run setup -- voice`.';
     expect(data[0]).toMatchObject({ id: 'local-voice', code: 'model-file-missing', reason });
     expect(data[0]).toHaveProperty('voices', [
-      { id: 'en_US-ljspeech-medium', name: 'ljspeech (American English)', language: 'en' },
+      { id: 'en_US-ljspeech-medium', name: 'English voice (female, clear)', language: 'en' },
     ]);
     expect(usual).toBe('espeak');
     expect(await speak(service)).not.toBe(said);

@@ -25,6 +25,12 @@ export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 /** The detector is in the group `voice`. */
 export const part = 'voice';
 
+/** The detector alone, for people who choose what to install. */
+export const detection = {
+  title: 'Speech detection (Silero VAD)',
+  purpose: 'Good for noisy rooms: silence and noise are not transcribed.',
+} as const;
+
 /** Audio to keep before and after each stretch of speech, because an onset in noise is detected late. */
 const marginMs = 300;
 /** Bytes of memory: 155 MB after two minutes of speech. */

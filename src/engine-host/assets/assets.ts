@@ -53,6 +53,8 @@ export type AssetState = 'ready' | 'preparing' | 'missing' | 'failed';
 /** The current state of a group. */
 export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
   readonly title: string;
+  /** What it is good for; "" if no engine says so. */
+  readonly purpose: string;
   readonly capability: Capability;
   readonly configured: boolean;
   /** True if another group, which the settings need, has all of its assets. */
@@ -65,6 +67,8 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   readonly state: AssetState;
   readonly reason: string;
   readonly progress: number | null;
+  /** Id in requests of the model that it serves; null if it serves none or several, or if the settings have to list it. */
+  readonly serves: string | null;
 }
 
 /** An installation of an asset by this process. */
@@ -289,28 +293,38 @@ export class Assets {
   }
 
   async #statusOf(group: MergedGroup): Promise<GroupStatus> {
-    const { id, assets, extras = [], capability, isConfigured = false, model, settings, title } = group;
+    const { id, assets, extras = [], capability, isConfigured = false, model, settings } = group;
     const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
     const others = this.#groups().filter((one) => one.id !== id && one.isConfigured);
     const isIncluded = others.some((other) => assets.every(({ id }) => other.assets.some((asset) => asset.id === id)));
+    const models = this.#modelsIn(group);
+    const served = new Set(models.flatMap((one) => (one.settings === undefined ? (one.model ?? []) : [])));
     const left = await Promise.all(all.map(({ asset, state }) => bytesLeftOf(asset, state === 'ready')));
     return {
-      ...{
-        id,
-        capability,
-        configured: isConfigured,
-        isIncluded,
-        title: title ?? titlesOf(assets.length > 0 ? assets : extras),
-      },
+      ...{ id, capability, configured: isConfigured, isIncluded },
+      title: group.title ?? titlesOf([models, assets, extras].find((parts) => parts.length > 0) ?? []),
+      purpose: group.purpose ?? models[0]?.purpose ?? '',
       bytes: assets.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), 0),
       bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
       license: [...new Set(assets.map(({ license }) => license))].join(', '),
       source: [...new Set(assets.map(sourceOf))].join(' and '),
       // Shared assets say nothing about the state of a further model.
-      ...summarize(model !== undefined && all.at(-1)?.state === 'missing' ? all.slice(-1) : all),
+      ...withSettings(
+        summarize(model !== undefined && all.at(-1)?.state === 'missing' ? all.slice(-1) : all),
+        settings,
+      ),
+      serves: served.size === 1 ? [...served].join() : null,
       ...(model !== undefined && { model }),
       ...(settings !== undefined && { settings }),
     };
+  }
+
+  /** The single models that a group contains; for one of them, itself. */
+  #modelsIn({ assets, model, id }: MergedGroup): readonly MergedGroup[] {
+    const ids = new Set(assets.map((asset) => asset.id));
+    return this.#groups().filter((one) =>
+      model === undefined ? one.model !== undefined && one.assets.every((asset) => ids.has(asset.id)) : one.id === id,
+    );
   }
 
   async #assetStatus(asset: Asset): Promise<AssetStatus> {
@@ -378,8 +392,15 @@ function summarize(all: readonly AssetStatus[]): Pick<GroupStatus, 'state' | 're
   return { state: 'ready', reason: 'Ready.', progress: null };
 }
 
-const titlesOf = (assets: readonly Asset[]) =>
-  [assets.slice(0, -1).map(({ title }) => title).join(', '), ...assets.slice(-1).map(({ title }) => title)].filter((part) => part !== '').join(' and '); // prettier-ignore
+function withSettings<S extends Pick<GroupStatus, 'state' | 'reason'>>(status: S, settings: string | undefined): S {
+  if (status.state !== 'ready' || settings === undefined) return status;
+  return { ...status, reason: `Installed. To use it, add this to the settings file and restart:\n${settings}` };
+}
+
+function titlesOf(parts: readonly { readonly title?: string }[]): string {
+  const titles = parts.map(({ title = '' }) => title);
+  return [titles.slice(0, -1).join(', '), ...titles.slice(-1)].filter((title) => title !== '').join(' and ');
+}
 
 const describe = ({ doing, done }: Step) => (done === null ? doing : `${doing}: ${Math.floor(done * 100)} %`);
 

@@ -103,8 +103,9 @@ export class Preparations implements AsyncDisposable {
   }
 }
 
-function toEntry({ id, title, capability, configured, bytes, license, state, reason, progress }: GroupStatus): Entry {
-  const facts = { id, title, capability, configured, bytes, license, command: nameSetup(id) };
+function toEntry({ id, title, purpose, capability, configured, serves, bytes, license, ...now }: GroupStatus): Entry {
+  const { state, progress, reason } = now;
+  const facts = { id, title, purpose, capability, configured, model: serves, bytes, license, command: nameSetup(id) };
   return { ...facts, state, progress, reason: shorten(reason, longestReason) };
 }
 

@@ -215,9 +215,11 @@ export function checkAssets(value: unknown): readonly AssetGroup[] {
   must(Array.isArray(value), '`assets` is not an array');
   const groups: readonly AssetGroup[] = value;
   for (const group of groups) {
-    const { id, title, assets, extras = [] } = group;
+    const { id, title, purpose, assets, extras = [] } = group;
     must(isId(id) && assetId.test(id), badAssetId);
-    must(title === undefined || isText(title), `.title of ${id} is not a string of at most ${longestLabel} characters`);
+    const longest = `of ${id} is not a string of at most ${longestLabel} characters`;
+    must(title === undefined || isText(title), `.title ${longest}`);
+    must(purpose === undefined || isText(purpose), `.purpose ${longest}`);
     must([assets, extras].every(Array.isArray), `the assets of ${id} are not arrays`);
     const all: readonly Asset[] = [...assets, ...extras];
     must(all.length > 0, `${id} has no assets`);

@@ -57,10 +57,11 @@ describe('the list', () => {
   it('joins the groups of engines by their ids: an asset that they share counts once', async () => {
     const { assets, dataDir, model, declare } = await machine();
     const { asset } = program(dataDir);
-    declare('one', { id: 'voice', assets: [asset] }, { id: 'base', title: 'A model', assets: [model], model: 'base' });
+    const single = { id: 'base', title: 'A model', purpose: 'Good for tests.', assets: [model], model: 'base' };
+    declare('one', { id: 'voice', assets: [asset] }, single);
     declare('two', { id: 'voice', assets: [asset, model], isConfigured: true });
     expect(await assets.list()).toEqual([
-      expect.objectContaining({ id: 'voice', title: 'The program and The base', configured: true, bytes: bytes.length, license: 'MIT, CC0', source: expect.stringMatching(/^npm and 127\.0\.0\.1/) as string, state: 'missing', reason: 'Not installed.' }), // prettier-ignore
+      expect.objectContaining({ id: 'voice', title: 'A model', purpose: 'Good for tests.', serves: 'base', configured: true, bytes: bytes.length, license: 'MIT, CC0', source: expect.stringMatching(/^npm and 127\.0\.0\.1/) as string, state: 'missing', reason: 'Not installed.' }), // prettier-ignore
       expect.objectContaining({
         id: 'base',
         title: 'A model',
@@ -69,6 +70,18 @@ describe('the list', () => {
         bytesLeft: bytes.length,
       }),
     ]);
+  });
+
+  it('names the assets of a group without models, and says how a model is served that the settings do not list', async () => {
+    const { assets, dataDir, model, declare, install } = await machine(good(bytes));
+    const { asset } = program(dataDir);
+    const single = { id: 'base', title: 'A model', assets: [model], model: 'base', settings: 'models:\n  - base' };
+    declare('one', { id: 'tools', assets: [asset, program(dataDir, 'other').asset] }, single);
+    expect(await assets.find('tools')).toMatchObject({ title: 'The program and The other', purpose: '', serves: null });
+    expect(await assets.find('base')).toMatchObject({ serves: null, reason: 'Not installed.' });
+    await install({ id: 'base' });
+    const reason = 'Installed. To use it, add this to the settings file and restart:\nmodels:\n  - base';
+    expect(await assets.find('base')).toMatchObject({ state: 'ready', serves: null, reason });
   });
 
   it('says that an asset cannot be checked, and what another process is at work on', async () => {

@@ -33,7 +33,9 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
     const [before, ...others] = await assets.list();
     expect(before).toMatchObject({ id: 'chat', license: 'MIT, Apache-2.0', state: 'missing' });
     expect(before!.bytes).toBe(88_000_000 + model.length);
-    expect(others).toMatchObject([{ id: 'qwen3-0.6b', title: 'Qwen3 0.6B', model: 'qwen3-0.6b', state: 'missing' }]);
+    expect(others).toMatchObject([
+      { id: 'qwen3-0.6b', title: 'Small chat model (Qwen3 0.6B)', model: 'qwen3-0.6b', state: 'missing' },
+    ]);
     expect(requests).toEqual([]);
     expect(await install()).toEqual([]);
     expect(requests.map(({ url }) => url)).toEqual([`/${catalogue.find('qwen3-0.6b')!.files[0]!.path}`]);

@@ -18,7 +18,7 @@ const id = 'en_US-ljspeech-medium';
 /** A voice of letters stands in for the real one, whose bytes are not available to tests. */
 const made = voiceModel();
 const [model, config] = [made.onnx, Buffer.from(JSON.stringify(made.config))];
-const title = 'ljspeech (American English)';
+const title = 'English voice (female, clear)';
 
 async function startSetup(answers: readonly Answer[]) {
   replaceFiles(catalogue, id, config, model);
@@ -55,7 +55,7 @@ describe('npm run setup -- voice', () => {
       state: 'missing',
     };
     expect((await setup.assets.list()).slice(0, 2)).toMatchObject([
-      { id: 'voice', title: `sherpa-onnx 1.13.8 and ${title}`, ...whole, configured: true },
+      { id: 'voice', title, ...whole, configured: true, serves: 'local-voice' },
       { id, title, ...whole, configured: false, model: 'local-voice' },
     ]);
     await setup.install();

@@ -42,7 +42,7 @@ async function pathWith(npm: string): Promise<string> {
 
 test('downloads the weights, verified; a second call does nothing', async () => {
   const { install: setup, offer, finding, place, steps } = await startSetup(reachesRegistry);
-  const title = 'sherpa-onnx 1.13.8 and Silero VAD 6';
+  const title = 'Speech detection (Silero VAD)';
   const missing = { id: 'voice', title, bytes: 39_472_382, license: 'GPL-3.0, MIT', state: 'missing' };
   expect(await offer()).toMatchObject(missing);
   expect(await finding()).toBeUndefined();
@@ -83,7 +83,7 @@ test('finds the weights in the directory that VOICE_RUNTIME names', async () => 
   const VOICE_RUNTIME = await temporaryDirectory();
   await symlink(join(import.meta.dirname, '../../../node_modules'), join(VOICE_RUNTIME, 'node_modules'));
   const { offer, finding, place } = await startSetup({ VOICE_RUNTIME });
-  expect(await offer()).toMatchObject({ title: 'Silero VAD 6', license: 'MIT', state: 'missing' });
+  expect(await offer()).toMatchObject({ title: 'Speech detection (Silero VAD)', license: 'MIT', state: 'missing' });
   await install(join(VOICE_RUNTIME, 'silero_vad.onnx'), voiceActivityModel());
   expect(await offer()).toMatchObject({ state: 'ready' });
   expect(await finding()).toMatchObject({ ok: true, detail: join(VOICE_RUNTIME, 'silero_vad.onnx') });

@@ -1,0 +1,158 @@
+/** Something that can be installed, with a button for what comes next: install it, stop that, or try it. */
+import type { Preparation } from '../../src/client/index.ts';
+import { keepFocus } from '../draft.ts';
+import { chosen, listings } from '../listings.ts';
+import { nextSteps, preferenceOf, sizeOf } from '../missing.ts';
+import { speaking, stopPlayback, unlock } from '../playback.ts';
+import { prefer } from '../preferences.ts';
+import { readAloud } from '../reading.ts';
+import { change, isInstalling, preparationFailure, preparations } from '../preparations.ts';
+import { previewSound, sampleOf } from '../voices.ts';
+import { explain } from '../why-not.ts';
+import { Action } from './action.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { FailureText } from './failure-text.tsx';
+import { Icon } from './icons.tsx';
+
+interface OfferProps {
+  readonly preparation: Preparation;
+}
+
+export function Offer({ preparation }: OfferProps) {
+  const { id, title, purpose, bytes, license, state, command } = preparation;
+  const isStartable = preparations.value?.startable === true;
+  const failure = preparationFailure.value?.of === id ? preparationFailure.value : undefined;
+  return (
+    <div class="offer">
+      <div>
+        <p>
+          <strong>{title}</strong>
+        </p>
+        {purpose !== '' && <p class="small">{purpose}</p>}
+        <details>
+          <summary>
+            {sizeOf(bytes)} · Details<span class="unseen"> of {title}</span>
+          </summary>
+          <p class="small">License: {license}</p>
+        </details>
+      </div>
+      <Buttons preparation={preparation} isStartable={isStartable} />
+      <State preparation={preparation} />
+      {failure && (
+        <div class="row failure" role="alert">
+          <FailureText failure={failure} />
+        </div>
+      )}
+      {!isStartable && (state === 'missing' || state === 'failed') && <Command text={command} />}
+    </div>
+  );
+}
+
+function State({ preparation }: OfferProps) {
+  const { title, state, progress, reason } = preparation;
+  switch (state) {
+    case 'ready':
+      return <p class="row small reason">{doneText(preparation)}</p>;
+    case 'preparing':
+      return (
+        <div class="row">
+          <progress aria-label={`Installing ${title}`} {...(progress !== null && { value: progress })} />
+          <p class="small">{reason}</p>
+        </div>
+      );
+    case 'failed':
+      return (
+        <p class="row failure" role="alert">
+          {reason}
+        </p>
+      );
+    case 'missing':
+      return reason.startsWith('Stopped') ? <p class="row small">{reason}</p> : null;
+  }
+}
+
+/** Says what to do now, unless the settings have to list the model first: the service then says that. */
+function doneText({ capability, model, reason }: Preparation): string {
+  return model === null && reason !== 'Ready.' ? reason : `Installed. ${nextSteps[capability]}`;
+}
+
+interface Deed {
+  readonly label: string;
+  readonly icon?: 'play' | 'stop';
+  readonly isMain?: boolean;
+  readonly whyNot?: string | undefined;
+  readonly run: () => unknown;
+}
+
+function Buttons({ preparation, isStartable }: OfferProps & { readonly isStartable: boolean }) {
+  const { state, title } = preparation;
+  const deeds = state === 'ready' ? deedsWith(preparation) : isStartable ? [deedFor(preparation)] : [];
+  if (deeds.length === 0) return null;
+  return (
+    <div class="actions">
+      {/* By index: the first stays the same element in all states, since it may have the focus. */}
+      {deeds.map(({ label, icon, isMain, whyNot, run }, index) => (
+        <Action
+          key={index}
+          class={isMain ? 'filled' : 'outlined'}
+          aria-label={`${label}: ${title}`}
+          whyNot={whyNot}
+          onClick={run}
+        >
+          {icon && <Icon name={icon} />}
+          <span>{label}</span>
+        </Action>
+      ))}
+    </div>
+  );
+}
+
+function deedFor({ id, state, configured }: Preparation): Deed {
+  if (state === 'preparing') return { label: 'Stop', icon: 'stop', run: () => change(id, 'stop') };
+  return {
+    label: state === 'failed' ? 'Try again' : 'Install',
+    isMain: configured,
+    whyNot: isInstalling.value ? 'Another installation is running. Wait for it, or stop it.' : undefined,
+    run: () => change(id, 'start'),
+  };
+}
+
+function deedsWith(preparation: Preparation): readonly Deed[] {
+  const { capability, model } = preparation;
+  if (model === null) return [];
+  const entry = listings.value?.[capability].data.find(({ id }) => id === model);
+  const whyNot = entry?.available ? undefined : (entry?.reason ?? 'Waiting for the service.');
+  const use: Deed = {
+    label: 'Use',
+    whyNot,
+    run: () => {
+      prefer({ [preferenceOf[capability]]: model });
+      keepFocus();
+      explain(nextSteps[capability]);
+    },
+  };
+  if (capability !== 'speech') return [use];
+  return [listenDeed(preparation, whyNot), ...(chosen.value.speech?.id === model ? [] : [use])];
+}
+
+function listenDeed({ id, model }: Preparation, whyNot: string | undefined): Deed {
+  const sound = `${previewSound} ${id}`;
+  if (speaking.value === sound) return { label: 'Stop', icon: 'stop', run: stopPlayback };
+  return {
+    label: 'Listen',
+    icon: 'play',
+    whyNot,
+    run: () => {
+      const speech = listings.value?.speech.data.find((entry) => entry.id === model);
+      unlock();
+      readAloud(sound, sampleOf(speech, speech?.default_voice), { speech, voice: undefined });
+    },
+  };
+}
+
+export const Command = ({ text }: { readonly text: string }) => (
+  <p class="row command">
+    <code>{text}</code>
+    <CopyButton what={`the command ${text}`} text={text} />
+  </p>
+);
