@@ -101,8 +101,10 @@ function change(answer: Answer, id: string, facts: Partial<ToolPart>): Answer {
   return { ...answer, parts };
 }
 
-/** The text of the last step, as in the result. Earlier steps lead to tool calls. */
-export function textOf({ result, parts }: Answer): string {
+/** The text of a question, or of the last step of an answer, as in the result. Earlier steps lead to tool calls. */
+export function textOf(turn: Turn): string {
+  if (turn.role === 'user') return turn.text;
+  const { result, parts } = turn;
   if (result) return result.content;
   const texts = parts.filter((part): part is TextPart => part.kind === 'text');
   const last = texts.at(-1)?.step;
@@ -110,6 +112,16 @@ export function textOf({ result, parts }: Answer): string {
     .filter(({ step }) => step === last)
     .map(({ text }) => text)
     .join('');
+}
+
+const maxExcerpt = 40;
+
+/** The beginning of a text in one line, as the name of a message. */
+export function excerptOf(text: string): string {
+  const start = text.trim().slice(0, 10 * maxExcerpt);
+  const characters = Array.from(start.replace(/\s+/g, ' '));
+  const excerpt = characters.slice(0, maxExcerpt).join('');
+  return characters.length > maxExcerpt ? `${excerpt.trimEnd()}…` : excerpt;
 }
 
 export const maxTextLength = 32_000;
@@ -122,10 +134,7 @@ const maxMessages = 100;
 export function messagesOf(turns: readonly Turn[], systemPrompt = ''): Message[] {
   const system: Message[] = systemPrompt.trim() === '' ? [] : [{ role: 'system', content: systemPrompt }];
   const messages = turns
-    .map((turn): Message =>
-      turn.role === 'user' ? { role: 'user', content: turn.text } : { role: 'assistant', content: textOf(turn) },
-    )
-    .map((message) => ({ ...message, content: message.content.slice(0, maxTextLength) }))
+    .map((turn): Message => ({ role: turn.role, content: textOf(turn).slice(0, maxTextLength) }))
     .filter(({ content }) => content.trim() !== '')
     .slice(system.length - maxMessages);
   return [...system, ...messages.slice(messages.findIndex(({ role }) => role === 'user'))];

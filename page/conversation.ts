@@ -1,9 +1,10 @@
-/** Keeps the conversation in the tab, starts a new one, and saves it as a file. */
-import { batch, effect, signal, untracked } from '@preact/signals';
+/** Keeps the conversation in the tab, changes it so that the change can be undone, and saves it as a file. */
+import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import { announce } from './announcements.ts';
-import { isRunning, stop, toMarkdown, type Turn } from './conversation-state.ts';
+import { isRunning, stop, textOf, toMarkdown, type Question, type Turn } from './conversation-state.ts';
 import { key } from './key.ts';
-import { isAnswering, restore, startOver, turns } from './run.ts';
+import { stopPlayback, unlock } from './playback.ts';
+import { askAgain, askInstead, isAnswering, restore, startOver, turns } from './run.ts';
 import { saveFile } from './save-file.ts';
 import { storedTurns, storeTurns } from './stored-conversation.ts';
 
@@ -13,7 +14,7 @@ const storage = () => sessionStorage;
 let isLeaving = false;
 
 function store(): void {
-  if (!isLeaving) storeTurns(storage, removed.peek() ?? turns.peek(), key.peek());
+  if (!isLeaving) storeTurns(storage, kept.peek(), key.peek());
 }
 
 /** Written when a question or an answer is complete, and when the page may go: each write copies the whole text. */
@@ -21,8 +22,8 @@ export function keepConversation(): void {
   restore(storedTurns(storage, key.peek()));
   effect(() => {
     // Read, so that each change of it counts; not while each word changes it.
-    const shown = isAnswering.value ? undefined : (removed.value ?? turns.value);
-    if (shown) untracked(store);
+    const complete = isAnswering.value ? undefined : kept.value;
+    if (complete) untracked(store);
   });
   let owner = key.peek();
   effect(() => {
@@ -32,7 +33,7 @@ export function keepConversation(): void {
     forgetRemoved();
   });
   effect(() => {
-    if (turns.value.length > 0) forgetRemoved(); // the new conversation has begun
+    if (removed.value?.question !== lastQuestion.value) forgetRemoved(); // the conversation has gone on
   });
   addEventListener('pagehide', () => {
     store();
@@ -50,26 +51,70 @@ export function saveConversation(): void {
   saveFile(new File([toMarkdown(turns.value, now)], name, { type: 'text/markdown' }));
 }
 
-/** A new conversation can be undone for ten seconds, also after a reload of the tab. */
+/** A change can be undone for ten seconds. */
 const undoMs = 10_000;
 
-/** The conversation that can be brought back. */
-export const removed = signal<readonly Turn[] | undefined>(undefined);
+interface Removed {
+  /** The conversation that can be brought back. */
+  readonly turns: readonly Turn[];
+  /** What happened to it. */
+  readonly text: string;
+  /** The last question after the change. */
+  readonly question: Question | undefined;
+}
+
+export const removed = signal<Removed | undefined>(undefined);
+
+const lastQuestion = computed(() => turns.value.findLast((turn) => turn.role === 'user'));
+
+/** A new conversation can be undone after a reload of the tab, too. */
+const kept = computed(() => (turns.value.length === 0 && removed.value ? removed.value.turns : turns.value));
 
 let forgetting: ReturnType<typeof setTimeout> | undefined;
 
 export function startNewConversation(): void {
   batch(() => {
-    removed.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+    const before = turns.value;
     startOver();
+    offerUndo(before, 'Conversation deleted.');
   });
+}
+
+export function editQuestion(question: Question, text: string): void {
+  replace('Message edited. What followed it was deleted.', () => askInstead(question, text));
+}
+
+export function regenerate(): void {
+  if (!isAnswering.value) replace('Answer replaced.', askAgain); // a second click comes while the first is answered
+}
+
+/** In a click: the new answer may be read aloud. */
+function replace(text: string, start: () => Promise<void>): void {
+  const before = turns.value;
+  stopPlayback();
+  unlock();
+  void start();
+  const lost = before.filter((turn) => !turns.value.includes(turn));
+  if (lost.some((turn) => textOf(turn).trim() !== '')) offerUndo(before, text);
+}
+
+function offerUndo(before: readonly Turn[], text: string): void {
+  const stopped = before.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+  removed.value = { turns: stopped, text, question: lastQuestion.value };
   clearTimeout(forgetting);
   forgetting = setTimeout(forgetRemoved, undoMs);
-  announce('Conversation deleted.');
+  announce(text);
 }
 
 export function undo(): void {
-  if (removed.value) restore(removed.value);
+  const before = removed.value?.turns;
+  if (!before) return;
+  stopPlayback();
+  batch(() => {
+    startOver();
+    forgetRemoved();
+    restore(before);
+  });
   announce('Conversation restored.');
 }
 

@@ -11,7 +11,12 @@ export function addToDraft(text: string): void {
 }
 
 export function focusDraft(): void {
-  const place = document.getElementById(draftId);
+  focusEnd(draftId);
+}
+
+/** Puts the cursor behind the text of a field. */
+export function focusEnd(id: string): void {
+  const place = document.getElementById(id);
   if (!(place instanceof HTMLTextAreaElement)) return;
   place.focus();
   place.setSelectionRange(place.value.length, place.value.length);

@@ -57,7 +57,12 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
     end_token: (open) => {
       if (open.length > 1) open.pop();
     },
-    add_text: (open, text) => top(open).append(text),
+    add_text: (open, text) => {
+      const { lastChild } = top(open);
+      if (lastChild instanceof Text)
+        lastChild.appendData(text); // one long text is faster than many short ones
+      else top(open).append(text);
+    },
     set_attr: (open, attribute, value) => {
       const element = top(open);
       if (attribute === smd.HREF && element instanceof HTMLAnchorElement) link(element, value);

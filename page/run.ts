@@ -10,11 +10,13 @@ import {
   stop,
   textOf,
   type Answer,
+  type Question,
   type Turn,
 } from './conversation-state.ts';
 import { isKeyRefused } from './failure.ts';
 import { isKeyAsked } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
+import { paced } from './paced.ts';
 import { preferences } from './preferences.ts';
 import { client, clipUrl } from './service.ts';
 import { enqueue, stopPlayback } from './playback.ts';
@@ -29,16 +31,29 @@ let lastId = 0;
 
 /** Resolves when the run has ended, even if it failed. */
 export async function ask(text: string, isHandsFree = false): Promise<void> {
-  if (isAnswering.value || text.trim() === '') return;
-  turns.value = [...turns.value, { role: 'user', id: ++lastId, text: text.trim() }];
-  await answer(isHandsFree);
+  if (!isAnswering.value) await askAfter(turns.value, text, isHandsFree);
+}
+
+/** Asks in place of a question. All that followed it is gone, and an answer that is running is stopped. */
+export async function askInstead(question: Question, text: string): Promise<void> {
+  const at = turns.value.indexOf(question);
+  if (at < 0) return;
+  stopAnswer();
+  await askAfter(turns.value.slice(0, at), text, false);
 }
 
 /** Asks the last question again. */
 export async function askAgain(): Promise<void> {
-  if (isAnswering.value || turns.value.at(-1)?.role !== 'assistant') return;
+  const [question, last] = turns.value.slice(-2);
+  if (isAnswering.value || question?.role !== 'user' || last?.role !== 'assistant') return;
   turns.value = turns.value.slice(0, -1);
   await answer(false);
+}
+
+async function askAfter(earlier: readonly Turn[], text: string, isHandsFree: boolean): Promise<void> {
+  if (text.trim() === '') return;
+  turns.value = [...earlier, { role: 'user', id: ++lastId, text: text.trim() }];
+  await answer(isHandsFree);
 }
 
 /** Ends the answer at once, and all speech. */
@@ -75,7 +90,7 @@ async function answer(isHandsFree: boolean): Promise<void> {
   stopPlayback();
   const reading = shouldRead(isHandsFree) ? new Reading(soundOf(id)) : undefined;
   try {
-    for await (const event of client.value.streamChat(request, { signal })) {
+    for await (const event of paced(client.value.streamChat(request, { signal }))) {
       signal.throwIfAborted();
       change(id, (answer) => applyEvent(answer, event));
       speak(event, reading);

@@ -25,8 +25,8 @@ export function whyNot(capability: Capability): Reason {
   return `${notSetUp[capability]}. See “Get started”.`;
 }
 
-export const whyNotSend = (): Reason =>
-  whyNot('chat') ?? (draft.value.trim() === '' ? 'Type or say a message first.' : undefined);
+export const whyNotSend = (text = draft.value): Reason =>
+  whyNot('chat') ?? (text.trim() === '' ? 'Type or say a message first.' : undefined);
 
 export const whyNotReadAloud = (): Reason =>
   whyNot('speech') ?? (draft.value.trim() === '' ? 'Type some text first.' : undefined);

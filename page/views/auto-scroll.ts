@@ -1,23 +1,42 @@
-/** Keeps the end of the conversation in view, unless the user has scrolled away from it. */
-import { turns } from '../run.ts';
+/** Keeps the end of the conversation in view, until the user scrolls up. */
+import { effect, signal } from '@preact/signals';
+import { isAnswering, turns } from '../run.ts';
 
-let isAtEnd = true;
+const isFollowing = signal(true);
 
-const nearPx = 80;
+/** Text arrives, or has arrived, below what the user reads. */
+export const isBehind = signal(false);
 
-addEventListener('scroll', () => {
-  const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
-  isAtEnd = scrollHeight - scrollTop - clientHeight < nearPx;
+effect(() => {
+  const isAway = !isFollowing.value && turns.value.length > 0;
+  isBehind.value = isAway && (isAnswering.value || isBehind.peek());
 });
 
-// Notices above the composer must not cover the end.
+/** Scrolling down ends near the end; a browser with a zoom rounds. */
+const nearPx = 80;
+const exactPx = 2;
+
+let lastTop = 0;
+
+/** Any step upward stops the following, or the next word would undo it. The browser itself goes up to a nearer end. */
+function look(): void {
+  const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
+  const rest = scrollHeight - scrollTop - clientHeight;
+  const isAtEnd = rest < (scrollTop > lastTop ? nearPx : exactPx);
+  isFollowing.value = isAtEnd || (isFollowing.value && scrollTop >= lastTop);
+  lastTop = scrollTop;
+}
+
+addEventListener('scroll', look);
+
+// Once in a frame, after its layout: a layout for each word would be slow in a long answer.
 new ResizeObserver(() => {
-  if (isAutoScrolling()) scrollToEnd();
+  if (isFollowing.value && turns.peek().length > 0) scrollToEnd();
+  else look();
 }).observe(document.body);
 
-export const isAutoScrolling = (): boolean => isAtEnd && turns.peek().length > 0;
-
 export function scrollToEnd(): void {
-  isAtEnd = true;
+  isFollowing.value = true;
   window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+  lastTop = document.documentElement.scrollTop;
 }

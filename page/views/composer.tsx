@@ -1,9 +1,8 @@
 /** The message field with its buttons and its hint. */
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { cancel, isBusy, isWorking } from '../cancel.ts';
-import { maxTextLength } from '../conversation-state.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
-import { draft, draftId, hasKeyboard, isComposing, keepFocus } from '../draft.ts';
+import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
 import { handsFree, startHandsFree } from '../hands-free.ts';
 import { acceptedFiles } from '../long-recordings.ts';
 import { transcribing } from '../transcription.ts';
@@ -17,12 +16,15 @@ import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, w
 import { Action } from './action.tsx';
 import { scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';
+import { Latest } from './latest.tsx';
 import { Meter, Seconds } from './meter.tsx';
 import { Notices } from './notices.tsx';
+import { TextField } from './text-field.tsx';
 
 export function Composer() {
   return (
     <footer class="bottom">
+      <Latest />
       {handsFree.value === 'off' && <Notices />}
       <form class="composer" aria-label="Message" onSubmit={submit}>
         {transcribing.value && <TranscriptionProgress transcript={transcribing.value} />}
@@ -57,30 +59,17 @@ function send(): void {
 }
 
 function Message() {
-  const place = useRef<HTMLTextAreaElement>(null);
-  useLayoutEffect(() => {
-    if (!place.current) return;
-    place.current.style.height = 'auto';
-    place.current.style.height = `${place.current.scrollHeight}px`;
-  }, [draft.value]);
   useEffect(() => {
     keepFocus();
   }, []);
   return (
-    <textarea
-      ref={place}
+    <TextField
       id={draftId}
-      rows={1}
-      maxLength={maxTextLength}
-      aria-label="Message"
+      label="Message"
       placeholder="Speak, or type a message"
-      value={draft.value}
-      onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
-        event.preventDefault();
-        send();
-      }}
+      text={draft.value}
+      onText={(text) => (draft.value = text)}
+      onEnter={send}
     />
   );
 }

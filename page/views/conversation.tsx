@@ -1,6 +1,7 @@
 /** The conversation: questions, answers, and the steps between them. */
-import { useLayoutEffect } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
 import {
+  excerptOf,
   textOf,
   type Answer,
   type ClipPart,
@@ -9,33 +10,38 @@ import {
   type ToolPart,
   type Turn,
 } from '../conversation-state.ts';
-import { draft, focusDraft } from '../draft.ts';
+import { regenerate } from '../conversation.ts';
+import { draft, focusDraft, keepFocus } from '../draft.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
 import { prettyJson } from '../pretty-json.ts';
-import { askAgain, soundOf, turns } from '../run.ts';
+import { soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
 import { stopPlayback, play, speaking, unlock } from '../playback.ts';
 import { readAloud } from '../reading.ts';
+import { whyNot } from '../why-not.ts';
+import { Action } from './action.tsx';
+import { scrollToEnd } from './auto-scroll.ts';
 import { CopyButton } from './copy-button.tsx';
 import { FailureText } from './failure-text.tsx';
-import { isAutoScrolling, scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';
+import { QuestionView } from './question.tsx';
 import { Setup } from './setup.tsx';
 
 export function Conversation() {
   const all = turns.value;
-  useLayoutEffect(() => {
-    if (isAutoScrolling()) scrollToEnd();
-  }, [all]);
   return (
     <main>
       <Setup />
       {all.length === 0 && (!listings.value || canChat.value) && <Welcome />}
       <div role="log" aria-live="off" aria-label="Conversation" class="turns">
-        {all.map((turn) => (
-          <TurnView key={turn.id} turn={turn} isLast={turn === all.at(-1)} />
-        ))}
+        {all.map((turn, index) =>
+          turn.role === 'user' ? (
+            <QuestionView key={turn.id} question={turn} />
+          ) : (
+            <AnswerView key={turn.id} answer={turn} question={all[index - 1]} isLast={index === all.length - 1} />
+          ),
+        )}
       </div>
     </main>
   );
@@ -76,18 +82,17 @@ function use(text: string): void {
   requestAnimationFrame(focusDraft); // when the text is in its place
 }
 
-function TurnView({ turn, isLast }: { readonly turn: Turn; readonly isLast: boolean }) {
-  if (turn.role === 'assistant') return <AnswerView answer={turn} isLast={isLast} />;
-  return (
-    <article class="turn question">
-      <h2 class="unseen">You</h2>
-      <Markdown text={turn.text} isComplete />
-    </article>
-  );
+interface AnswerProps {
+  readonly answer: Answer;
+  /** Missing from a conversation that was too long to be stored whole. */
+  readonly question: Turn | undefined;
+  readonly isLast: boolean;
 }
 
-function AnswerView({ answer, isLast }: { readonly answer: Answer; readonly isLast: boolean }) {
+function AnswerView({ answer, question, isLast }: AnswerProps) {
   const { parts, state } = answer;
+  const name = question ? `the answer to “${excerptOf(textOf(question))}”` : 'the answer';
+  const again = isLast && question && <AskAgainButton state={state} name={name} />;
   const isRunning = state === 'running';
   const hasClips = isRunning || state === 'done'; // with the run, its clips end
   return (
@@ -100,14 +105,14 @@ function AnswerView({ answer, isLast }: { readonly answer: Answer; readonly isLa
       {answer.failure && (
         <div class="failure" role="alert">
           <FailureText failure={answer.failure} />
-          {isLast && (
-            <button type="button" class="outlined" onClick={() => void askAgain()}>
-              Try again
-            </button>
-          )}
+          {again}
         </div>
       )}
-      {!isRunning && <Footer answer={answer} />}
+      {!isRunning && (
+        <Footer answer={answer} name={name}>
+          {!answer.failure && again}
+        </Footer>
+      )}
     </article>
   );
 }
@@ -186,7 +191,40 @@ function Clip({ part }: { readonly part: ClipPart }) {
   );
 }
 
-function Footer({ answer }: { readonly answer: Answer }) {
+interface AskAgainProps {
+  readonly state: Answer['state'];
+  /** Name of the answer. */
+  readonly name: string;
+}
+
+function AskAgainButton({ state, name }: AskAgainProps) {
+  const [label, fullLabel] =
+    state === 'done' ? ['Regenerate', `Regenerate ${name}`] : ['Ask again', `Ask again for ${name}`];
+  return (
+    <Action
+      class={state === 'failed' ? 'outlined' : 'quiet'}
+      whyNot={whyNot('chat')}
+      aria-label={fullLabel}
+      title={fullLabel}
+      onClick={() => {
+        regenerate();
+        scrollToEnd();
+        keepFocus();
+      }}
+    >
+      <Icon name="again" />
+      <span>{label}</span>
+    </Action>
+  );
+}
+
+interface FooterProps {
+  readonly answer: Answer;
+  readonly name: string;
+  readonly children: ComponentChildren;
+}
+
+function Footer({ answer, name, children }: FooterProps) {
   const text = textOf(answer);
   return (
     <footer class="small">
@@ -198,7 +236,8 @@ function Footer({ answer }: { readonly answer: Answer }) {
           start={() => readAloud(soundOf(answer.id), text)}
         />
       )}
-      {text.trim() !== '' && <CopyButton what="the answer" text={text} />}
+      {text.trim() !== '' && <CopyButton what={name} text={text} />}
+      {children}
       <span>{summaryOf(answer)}</span>
     </footer>
   );

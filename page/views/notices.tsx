@@ -26,7 +26,7 @@ export function Notices() {
       <KeptRecording tryAgain={tryAgain} />
       {removed.value && (
         <Notice close={forgetRemoved}>
-          <p>Conversation deleted.</p>
+          <p>{removed.value.text}</p>
           <button type="button" class="outlined" onClick={undo}>
             Undo
           </button>

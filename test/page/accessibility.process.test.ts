@@ -178,6 +178,19 @@ describeWith(programs, 'the page', () => {
       await page.page.keyboard.press('Escape');
       await textOf(await page.answer()).toContain('Stopped.');
     },
+    'with a message that is edited': async (page) => {
+      await page.send('Good morning');
+      await page.answer();
+      await page.button('Edit your message “Good morning”').click();
+      await page.page.getByRole('textbox', { name: 'Your message' }).fill('');
+    },
+    'with text that arrives below': async (page) => {
+      await page.choose('Chat', 'sandbox-chat-slow');
+      await page.send('Line\n\n'.repeat(60));
+      await textOf(page.answers.locator('.markdown')).toContain('You');
+      await page.page.evaluate('scrollTo(0, 0)');
+      await page.button('Jump to the latest').waitFor();
+    },
     speaking: async (page) => {
       await page.send('word '.repeat(30));
       await page.answer();
@@ -325,7 +338,7 @@ describeWith(programs, 'the page', () => {
     await page.send('Good morning');
     await page.answer();
     const withoutBorder = await page.page
-      .locator('button:visible, .question')
+      .locator('button:visible, .bubble')
       .evaluateAll(
         (all: object[]) =>
           all.filter((one) => (globalThis as never as Styled).getComputedStyle(one).borderTopStyle === 'none').length,
@@ -362,8 +375,11 @@ describeWith(programs, 'the page', () => {
       'Save',
       'Options',
       'API',
+      'Copy your message “Good morning”',
+      'Edit your message “Good morning”',
       'Read aloud',
-      'Copy the answer',
+      'Copy the answer to “Good morning”',
+      'Regenerate the answer to “Good morning”',
       'Message',
       'Speak',
       'Hands-free',

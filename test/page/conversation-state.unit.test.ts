@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   applyEvent,
+  excerptOf,
   fail,
   maxTextLength,
   messagesOf,
@@ -88,6 +89,17 @@ describe('an answer', () => {
     expect(textOf(answerTo(content('Let me look.'), completed))).toBe('Done.');
     expect(textOf(newAnswer(1))).toBe('');
   });
+});
+
+test.each([
+  ['Good morning', 'Good morning'],
+  [' two\n\n lines\t', 'two lines'],
+  ['x'.repeat(40), 'x'.repeat(40)],
+  ['x'.repeat(41), `${'x'.repeat(40)}…`],
+  ['😀'.repeat(32_000), `${'😀'.repeat(40)}…`],
+  [`${'word '.repeat(8)}word`, `${'word '.repeat(8).trim()}…`],
+])('a message is named by its beginning: %j', (text, excerpt) => {
+  expect(excerptOf(text)).toBe(excerpt);
 });
 
 describe('the messages of a request', () => {

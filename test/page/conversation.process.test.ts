@@ -82,7 +82,7 @@ describeWith(programs, 'the conversation', () => {
     await textOf(page.alert).toMatch(/Code provider-error: what to do.*Request [0-9a-f-]{36}/);
     await reload(page);
     await textOf(page.alert).toMatch(/Code provider-error: what to do.*Request [0-9a-f-]{36}/);
-    await page.button('Try again').click();
+    await page.button('Ask again for the answer to “fail: provider-error”').click();
     await page.answer();
     expect(await page.answers.count()).toBe(1);
   });
@@ -210,6 +210,7 @@ describeWith(programs, 'the conversation', () => {
     expect(kept).toContain('# Long');
     await reload(page);
     await textOf(page.answers.last().locator('.markdown')).toContain('A line of words');
+    expect(await page.button(/^Regenerate/).count()).toBe(0); // its question had no room
   });
 
   test('in a full sessionStorage is as good as ever, and gone with the reload', async () => {

@@ -59,6 +59,7 @@ describeWith(programs, 'hostile Markdown', () => {
     const answer = await page.answer();
     for (const summary of await answer.locator('summary').all()) await summary.click();
     await textOf(answer.locator('.reasoning')).toBe(image!);
+    await page.button(`Edit your message “think: ${image}…”`).click();
     await page.page.context().setOffline(true);
     await page.upload(`<img src=x onerror=hacked=14>.wav`, Buffer.from('no recording'));
     await textOf(page.alert).toContain('The recording is kept: <img src=x onerror=hacked=14>.wav');

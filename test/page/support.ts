@@ -163,7 +163,7 @@ export class UserPage {
 
   constructor(page: Page) {
     this.page = page;
-    this.message = page.getByRole('textbox', { name: 'Message' });
+    this.message = page.getByRole('textbox', { name: 'Message', exact: true });
     this.status = page.getByRole('status');
     this.questions = page.locator('article.question .markdown');
     this.answers = page.locator('article.answer');
