@@ -135,7 +135,7 @@ function Words() {
     <div class="words">
       {heard !== '' && (
         <p class="heard" dir="auto">
-          {lastWords(heard, 80)}
+          {lastWords(heard, 60)}
         </p>
       )}
       {said !== '' && (

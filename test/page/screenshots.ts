@@ -104,6 +104,12 @@ const pictures: Readonly<Record<string, Picture>> = {
   },
   'page-first-run-phone': { machine: 'fresh', context: phone, prepare: type },
   'page-first-run-phone-dark': { machine: 'fresh', context: { ...phone, colorScheme: 'dark' }, prepare: type },
+  'page-models': {
+    prepare: async (page) => {
+      await page.getByRole('button', { name: /^Models/ }).click();
+      await page.getByLabel('Language of recordings').selectOption('German');
+    },
+  },
   'page-voices': {
     prepare: async (page) => {
       await page.getByRole('button', { name: /^Models/ }).click();
