@@ -3,9 +3,9 @@
  * microphone is paused, unless the user may interrupt by speaking.
  */
 import { computed, effect, signal } from '@preact/signals';
+import { levelOf, loudness } from '../lib/voice-gate.ts';
 import { textOf } from './conversation-state.ts';
 import { isEcho } from './echo.ts';
-import { levelOf, loudness } from './gate.ts';
 import { canInterrupt, isOpen, onPress, onVoice, stateOf, type Facts } from './hands-free-state.ts';
 import { stopTranscribing, transcribe, transcribing, undelivered } from './transcription.ts';
 import { cancelsEcho, level, onGone, useMicrophone } from './microphone.ts';
@@ -109,10 +109,10 @@ export function toggleMute(): void {
 function onFrame(frame: Float32Array, sampleRate: number): void {
   level.value = isPaused.peek() ? 0 : loudness(levelOf(frame));
   if (isPaused.peek()) return;
-  cutter ??= new UtteranceCutter(sampleRate, {
-    pauseMs: () => preferences.peek().pauseMs,
-    isSpeaking: () => speaking.peek() !== undefined,
-  });
+  cutter ??= new UtteranceCutter(sampleRate, () => ({
+    pauseMs: preferences.peek().pauseMs,
+    isSpeaking: speaking.peek() !== undefined,
+  }));
   const reaction = onVoice(handsFree.peek());
   const utterance = cutter.push(frame);
   isRecording.value = cutter.isRecording;

@@ -1,5 +1,5 @@
 /** Records an open microphone by MediaRecorder, or reads its samples, until the signal aborts. */
-import { levelOf, loudness } from './gate.ts';
+import { levelOf, loudness } from '../lib/voice-gate.ts';
 import { level } from './microphone.ts';
 
 /** Written by the build. */

@@ -1,5 +1,5 @@
 /** Cuts utterances out of a stream of frames. Pure. */
-import { Gate, levelOf, type GateOptions } from './gate.ts';
+import { closeGate, levelOf, newGate, pushLevel, type GateOptions } from '../lib/voice-gate.ts';
 
 /** Kept from before the first sound: quiet consonants, and room for the model to begin. */
 const preRollMs = 500;
@@ -8,13 +8,15 @@ const keptMs = preRollMs + 500;
 const maxUtteranceMs = 60_000;
 
 export class UtteranceCutter {
-  readonly #gate: Gate;
   readonly rate: number;
+  readonly #options: () => GateOptions;
+  #gate = newGate;
   #frames: Float32Array[] = [];
 
-  constructor(rate: number, options: GateOptions) {
-    this.#gate = new Gate(options);
+  /** `options`: of each frame. They may change at any time. */
+  constructor(rate: number, options: () => GateOptions) {
     this.rate = rate;
+    this.#options = options;
   }
 
   get isRecording(): boolean {
@@ -24,9 +26,12 @@ export class UtteranceCutter {
   /** Returns the samples of an utterance that ended with this frame. */
   push(frame: Float32Array): Float32Array | undefined {
     this.#frames.push(frame);
-    const change = this.#gate.push(levelOf(frame), this.#msOf(frame.length));
-    if (change === 'opened') this.#keep(this.#gate.age + preRollMs);
-    if (change === 'closed' || (this.isRecording && this.#gate.age >= maxUtteranceMs)) return this.take();
+    const before = this.#gate;
+    const gate = pushLevel(before, levelOf(frame), this.#msOf(frame.length), this.#options());
+    this.#gate = gate;
+    const age = gate.now - gate.onset;
+    if (gate.isOpen && !before.isOpen) this.#keep(age + preRollMs);
+    if (before.isOpen && (!gate.isOpen || age >= maxUtteranceMs)) return this.take();
     if (!this.isRecording) this.#keep(keptMs);
     return undefined;
   }
@@ -35,7 +40,7 @@ export class UtteranceCutter {
   take(): Float32Array {
     const utterance = joined(this.#frames);
     this.#frames = [];
-    this.#gate.reset();
+    this.#gate = closeGate(this.#gate);
     return utterance;
   }
 

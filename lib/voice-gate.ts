@@ -1,0 +1,77 @@
+/** Finds speech in a stream of sound by its level. Pure. */
+
+export interface GateOptions {
+  /** Silence that closes the gate, in milliseconds. */
+  readonly pauseMs: number;
+  /** A voice is at least this much louder than the room, in decibels. Default: 12. */
+  readonly marginDb?: number;
+  /** An answer sounds: what is left of its echo must not open the gate. */
+  readonly isSpeaking?: boolean;
+}
+
+/** All times are in milliseconds of sound. */
+export interface Gate {
+  /** Length of the sound so far. */
+  readonly now: number;
+  readonly isOpen: boolean;
+  /** Start of the first voice since the gate was closed. */
+  readonly onset: number;
+  /** End of the last voice. */
+  readonly lastVoice: number;
+  /** Voice since the onset, while closed. Falls in silence, so that a click is forgotten. */
+  readonly voiceMs: number;
+  /** Ascending from the quietest moment on: what is louder and older will never be the quietest. */
+  readonly room: readonly { readonly db: number; readonly at: number }[];
+}
+
+/** Shorter sounds are clicks. */
+const openMs = 120;
+/** What interrupts an answer is longer and louder than what is left of an echo. */
+const interruption = { openMs: 240, moreDb: 6 } as const;
+/** The noise of the room is the quietest moment of this time. */
+const roomMs = 3_000;
+const quietestDb = -70;
+/** Bounds of the threshold, in the quietest and the loudest room. */
+const thresholdDb = { min: -52, max: -20 } as const;
+/** A muted microphone is this quiet; its level says nothing about the room. */
+const nothingDb = -90;
+
+/** In decibels of full scale. */
+export function levelOf(samples: Float32Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return 10 * Math.log10(sum / samples.length + 1e-12);
+}
+
+/** For a meter: 0 is a quiet room, 1 a loud voice. */
+export const loudness = (db: number): number => Math.max(0, Math.min(1, (db + 60) / 45));
+
+export const newGate: Gate = { now: 0, isOpen: false, onset: 0, lastVoice: 0, voiceMs: 0, room: [] };
+
+/** Closes the gate. The level of the room stays known. */
+export const closeGate = (gate: Gate): Gate => ({ ...gate, isOpen: false, voiceMs: 0 });
+
+/** Returns the gate after another frame of sound. */
+export function pushLevel(gate: Gate, db: number, ms: number, options: GateOptions): Gate {
+  const { pauseMs, marginDb = 12, isSpeaking = false } = options;
+  const needed = isSpeaking ? interruption : { openMs, moreDb: 0 };
+  const now = gate.now + ms;
+  const room = roomAt(now, db, gate.room);
+  const isVoice = db > thresholdOf(room, marginDb) + needed.moreDb;
+  const next = { ...gate, now, room, lastVoice: isVoice ? now : gate.lastVoice };
+  if (gate.isOpen) return now - next.lastVoice < pauseMs ? next : closeGate(next);
+  const voiceMs = isVoice ? gate.voiceMs + ms : Math.max(0, gate.voiceMs - ms);
+  const onset = isVoice && gate.voiceMs === 0 ? gate.now : gate.onset;
+  return { ...next, onset, voiceMs, isOpen: voiceMs >= needed.openMs };
+}
+
+function roomAt(now: number, db: number, room: Gate['room']): Gate['room'] {
+  const recent = room.filter(({ at }) => at >= now - roomMs);
+  if (db <= nothingDb) return recent;
+  return [...recent.filter((quieter) => quieter.db < db), { db, at: now }];
+}
+
+function thresholdOf(room: Gate['room'], marginDb: number): number {
+  const floor = Math.max(quietestDb, room[0]?.db ?? quietestDb);
+  return Math.max(thresholdDb.min, Math.min(thresholdDb.max, floor + marginDb));
+}
