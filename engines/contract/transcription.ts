@@ -153,6 +153,17 @@ export interface TranscriptionEngine extends Engine {
    */
   warmUp?(model?: string): Promise<void>;
   /**
+   * For engines with a detector of speech on this machine that answers within some milliseconds: live sessions ask it
+   * where speech begins and ends, whichever model transcribes. `wavPath` is a file of 16 kHz mono s16 that the service
+   * has written. Resolves with the speech in it, in order, with up to 300 ms of audio around each stretch; with
+   * undefined if the detector is not installed or not free. A failure is only logged.
+   */
+  findSpeech?(
+    wavPath: string,
+    durationMs: number,
+    options: { readonly signal: AbortSignal },
+  ): Promise<readonly Span[] | undefined>;
+  /**
    * The engine has the sound of every recording from `context.decode`, and reads no more of the file than is between
    * `startMs` and `endMs`: the parts of a long recording need no files of their own.
    */

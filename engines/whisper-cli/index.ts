@@ -139,6 +139,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         if (model.vad === undefined) await activity?.preload();
       }
     },
+    ...(activity && {
+      findSpeech: (wavPath, endMs, { signal }) => activity.find({ wavPath, startMs: 0, endMs }, signal),
+    }),
     assets: groups(),
     inspect: async () => [
       ...(await inspectProgram(options.program, context)),

@@ -9,6 +9,7 @@ import {
   type Feature,
   type Finding,
   type ModelEntry,
+  type Span,
   type SpeakerTurn,
   type TimedText,
   type Transcript,
@@ -189,6 +190,18 @@ export function checkTime(value: unknown, durationMs = Infinity): TimedText {
   must(isCount(startMs) && isCount(endMs), 'the times of the transcript are not whole milliseconds');
   must(startMs <= endMs && endMs <= Math.ceil(durationMs), 'a part of the transcript lies outside of it');
   return value as TimedText;
+}
+
+export function checkSpans(value: unknown, durationMs: number): readonly Span[] {
+  must(Array.isArray(value) && value.length <= mostTimes, 'the stretches of speech are not an array');
+  let before = 0;
+  return (value as readonly unknown[]).map((item) => {
+    const { startMs, endMs } = objectOf(item, 'a stretch of speech');
+    const isAfter = isAmount(startMs) && isAmount(endMs) && startMs >= before && endMs >= startMs;
+    must(isAfter && endMs <= durationMs, 'the stretches of speech overlap or lie outside of the sound');
+    before = endMs;
+    return { startMs, endMs };
+  });
 }
 
 function checkTurns(turns: readonly Partial<SpeakerTurn>[]): void {

@@ -10,7 +10,7 @@ import type {
   Usage,
 } from '../../../engines/contract/index.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
-import { checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
+import { checkSpans, checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
 import { callFailure, asError } from './failures.ts';
@@ -66,6 +66,22 @@ export function guardWarmUp(
       await engine.warmUp?.(model);
     } catch (error) {
       log.warn({ err: asError(error) }, 'the engine failed to warm up');
+    }
+  };
+}
+
+/** Never rejects: resolves with undefined if the engine has failed or has been aborted. */
+export function guardFindSpeech(
+  engine: Pick<TranscriptionEngine, 'findSpeech'>,
+  { log }: Pick<CallFacts, 'log'>,
+): NonNullable<TranscriptionEngine['findSpeech']> {
+  return async (wavPath, durationMs, { signal }) => {
+    try {
+      const spans = await outcome(() => engine.findSpeech?.(wavPath, durationMs, { signal }), signal, 0);
+      return spans === undefined ? undefined : checkSpans(spans, durationMs);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ err: asError(error) }, 'the engine failed to find speech');
+      return undefined;
     }
   };
 }

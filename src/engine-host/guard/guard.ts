@@ -15,7 +15,14 @@ import {
 } from '../../../engines/contract/index.ts';
 import type { Assets } from '../assets/assets.ts';
 import { checkAssets, checkAvailability, checkFindings, checkModels, hasFunction } from './answers.ts';
-import { guardComplete, guardSynthesize, guardTranscribe, guardWarmUp, type CallFacts } from './calls.ts';
+import {
+  guardComplete,
+  guardFindSpeech,
+  guardSynthesize,
+  guardTranscribe,
+  guardWarmUp,
+  type CallFacts,
+} from './calls.ts';
 import { engineErrorOf, asError } from './failures.ts';
 import type { EngineTimeouts } from './timeouts.ts';
 import { CachedPoll, type Failure, SharedDeadline } from './cached-poll.ts';
@@ -56,6 +63,7 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
     ...guarded,
     transcribe: guardTranscribe(raw, call),
     ...(hasFunction(raw, 'warmUp') && { warmUp: guardWarmUp(raw, call) }),
+    ...(hasFunction(raw, 'findSpeech') && { findSpeech: guardFindSpeech(raw, call) }),
     ...(raw.decodes && { decodes: true }),
   }),
   chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),
