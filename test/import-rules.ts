@@ -25,6 +25,10 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
     /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
+    /^src\/realtime\//,
+    /^(lib\/|engines\/contract\/|src\/(transcription|engine-host|audio|settings|contract|system|keys|limits)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
+  ],
+  [
     /^src\/jobs\//,
     /^(lib\/|engines\/contract\/|src\/(transcription|engine-host|audio|settings|contract|system|keys|limits)\/|src\/(request-scope|metrics\/metrics)\.ts$)/,
   ],
@@ -38,7 +42,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/openai\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|handlers|engine-host|contract|keys)\/|src\/http\/api-format\.ts$|generated\/openai-api\.d\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|realtime|handlers|engine-host|contract|keys)\/|src\/http\/api-format\.ts$|generated\/openai-api\.d\.ts$)/,
   ],
   [
     /^src\/http\//,

@@ -7,14 +7,14 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import type { Logger, TemporaryDirectory } from '../../engines/contract/index.ts';
-import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount } from './disk-budget.ts';
+import { DiskBudget, spaceOf, type AccountOptions, type DiskAccount, type SharedAccount } from './disk-budget.ts';
 import { errnoOf } from '../../lib/errors.ts';
 
 const dayMs = 86_400_000;
 
 /** A directory with a disk account. Disposal removes the files and then releases their bytes. */
 export interface AccountedDirectory extends TemporaryDirectory {
-  readonly account: DiskAccount;
+  readonly account: SharedAccount;
 }
 
 export type Workspace = Awaited<ReturnType<typeof createWorkspace>>;

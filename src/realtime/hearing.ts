@@ -1,0 +1,368 @@
+/** Hears a session: its sound goes in, its turns and their transcripts come out. It knows no protocol. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Recording, Span, TranscriptionEngine } from '../../engines/contract/index.ts';
+import { linkedSignal, onAbort, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
+import { ignore } from '../../lib/errors.ts';
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { currentScope, runInScope, type RequestScope } from '../request-scope.ts';
+import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
+import {
+  chooseTranscriptionModel,
+  warmUp,
+  type TranscriptionRequest,
+  type TranscriptionServices,
+} from '../transcription/run.ts';
+import { FrameCutter, type Frame, type SoundFormat } from './frames.ts';
+import { RecentSound } from './recent-sound.ts';
+import { newTurnState, next, windowMs, type TurnDetection, type TurnEffect, type TurnEvent, type TurnState } from './turn-detector.ts'; // prettier-ignore
+import { TurnRecording } from './turn-recording.ts';
+import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
+
+export type { SoundFormat, TurnDetection };
+
+/** `model` is the id of an entry, by default the default model. The others are hints that the model supports. */
+export type Hints = { readonly model?: string | undefined } & Pick<
+  TranscriptionRequest,
+  'language' | 'languages' | 'prompt' | 'keywords'
+>;
+
+export interface HearingOptions {
+  readonly format: SoundFormat;
+  /** null: the client commits the turns. */
+  readonly detection: TurnDetection | null;
+  readonly hints: Hints;
+}
+
+export interface HearingServices extends TranscriptionServices {
+  readonly workspace: Pick<Workspace, 'accountedDirectory'>;
+  /** Called for each turn. Throws the problem with which it fails if a limit of the key permits no further one. */
+  readonly requireBudget?: (() => Promise<void>) | undefined;
+}
+
+/** Times are milliseconds of sound since the start of the session. */
+export type HeardEvent = { readonly turn: string } & (
+  | { readonly type: 'started' | 'stopped'; readonly ms: number }
+  | { readonly type: 'committed' }
+  | { readonly type: 'delta'; readonly text: string }
+  | Completed
+  | { readonly type: 'failed'; readonly error: unknown }
+);
+
+interface Completed {
+  readonly type: 'completed';
+  readonly transcript: string;
+  readonly seconds: number;
+  readonly languages?: readonly string[];
+}
+
+/** Calls take effect one after the other. After the end they do nothing. */
+export interface Hearing {
+  /** For the sound that follows; the first call also for all sound that has arrived in the last second. */
+  configure(options: HearingOptions): void;
+  /**
+   * Resolves when the bytes have been judged and, inside a turn, written. Resolves with false if they are the first that
+   * no longer fit a turn without an end.
+   */
+  append(sound: Uint8Array): Promise<boolean>;
+  /** Resolves with false if there are less than 100 ms to commit. */
+  commit(): Promise<boolean>;
+  clear(): void;
+  /** Ends all work. Resolves when every transcription has ended and the files are gone. */
+  end(): Promise<void>;
+}
+
+/** Throws `storage-full`. The signal ends the hearing. */
+export async function openHearing(
+  options: HearingOptions,
+  services: HearingServices,
+  emit: (event: HeardEvent) => void,
+  signal: AbortSignal,
+): Promise<Hearing> {
+  const directory = await services.workspace.accountedDirectory('realtime');
+  const models = await services.registry.models('transcription').catch(() => []);
+  const detector = models.map(({ engine }) => engine).find((engine) => 'findSpeech' in engine);
+  return new LiveHearing(options, { ...services, directory, detector, emit }, signal);
+}
+
+interface Parts extends HearingServices {
+  readonly directory: AccountedDirectory;
+  readonly detector: Pick<TranscriptionEngine, 'findSpeech'> | undefined;
+  readonly emit: (event: HeardEvent) => void;
+}
+
+interface OpenTurn {
+  readonly id: string;
+  readonly recording: TurnRecording;
+  /** A transcription of the turn so far, as long as nothing more has been said. */
+  early?: TurnRun | undefined;
+}
+
+/** A model that takes longer is not used before a turn has ended. */
+const maxEarlyMs = 800;
+/** Without an answer of the detector by then, the gate decides. */
+const maxAnswerMs = 300;
+/** A turn ends when no sound arrives for this time after the silence that ends a turn. */
+const stallMs = 1_000;
+/** Sound that arrives before the first options waits for them. */
+const held = { ms: 1_000, bytes: 1_048_576 } as const;
+
+/** Performs what the turn detector says. */
+class LiveHearing implements Hearing {
+  readonly #parts: Parts;
+  readonly #scope: RequestScope = currentScope() ?? { caller: '' };
+  /** Aborts all work. */
+  readonly #life: LinkedSignal;
+  readonly #unlink: () => void;
+  readonly #recent = new RecentSound();
+  readonly #running = new Set<Promise<void>>();
+  #options: HearingOptions;
+  #cutter: FrameCutter;
+  #state: TurnState;
+  #turn: OpenTurn | undefined;
+  #files = 0;
+  #held: Uint8Array[] | undefined = [];
+  #holding: NodeJS.Timeout | undefined;
+  #stalling: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  #ended: Promise<void> | undefined;
+
+  constructor(options: HearingOptions, parts: Parts, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#cutter = new FrameCutter(options.format);
+    this.#state = newTurnState(options.detection, { hasDetector: parts.detector !== undefined });
+    this.#life = linkedSignal(signal);
+    this.#warmUp();
+    this.#unlink = onAbort(signal, () => void this.end());
+  }
+
+  configure(options: HearingOptions): void {
+    void this.#inOrder(async () => {
+      const { format, hints } = this.#options;
+      this.#options = options;
+      if (!isDeepStrictEqual(format, options.format)) await this.#change(options.format);
+      if (!isDeepStrictEqual(hints, options.hints)) {
+        if (this.#turn) this.#turn.early = undefined;
+        this.#warmUp();
+      }
+      await this.#apply({ type: 'configure', detection: options.detection });
+      await this.#release();
+    });
+  }
+
+  append(sound: Uint8Array): Promise<boolean> {
+    return this.#inOrder(async () => {
+      if (!this.#held) return this.#hear(this.#cutter.push(sound));
+      this.#held.push(sound);
+      this.#holding ??= setTimeout(() => void this.#inOrder(() => this.#release()), held.ms);
+      const bytes = this.#held.reduce((sum, { length }) => sum + length, 0);
+      return bytes < held.bytes || this.#release();
+    }, true);
+  }
+
+  commit(): Promise<boolean> {
+    return this.#inOrder(async () => {
+      await this.#release();
+      await this.#hear(this.#cutter.flush());
+      return (await this.#apply({ type: 'commit' })).some(({ type }) => type === 'commit');
+    }, false);
+  }
+
+  clear(): void {
+    void this.#inOrder(async () => {
+      await this.#release();
+      await this.#hear(this.#cutter.flush());
+      await this.#apply({ type: 'clear' });
+    });
+  }
+
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
+    this.#unlink();
+    this.#life.end(new Error('the session has ended'));
+    await this.#last;
+    clearTimeout(this.#holding);
+    clearTimeout(this.#stalling);
+    await Promise.all(this.#running);
+    await this.#turn?.recording.discard();
+    await this.#parts.directory[Symbol.asyncDispose]();
+  }
+
+  /** Resolves with `afterEnd` once the session has ended. */
+  #inOrder<T>(work: () => Promise<T>, afterEnd?: T): Promise<T> {
+    const result = this.#last.then(async () => {
+      clearTimeout(this.#stalling);
+      const done = this.#life.signal.aborted ? (afterEnd as T) : await runInScope(this.#scope, work);
+      const { detection } = this.#options;
+      const stall = () => void this.#inOrder(() => this.#apply({ type: 'stall' }));
+      if (this.#turn && detection) this.#stalling = setTimeout(stall, detection.silenceMs + stallMs);
+      return done;
+    });
+    this.#last = result.catch(ignore);
+    return result;
+  }
+
+  /** Hears the sound that has waited for options. */
+  async #release(): Promise<boolean> {
+    clearTimeout(this.#holding);
+    const sound = Buffer.concat(this.#held ?? []);
+    this.#held = undefined;
+    return this.#hear(this.#cutter.push(sound));
+  }
+
+  async #change(format: SoundFormat): Promise<void> {
+    this.#cutter = new FrameCutter(format);
+    this.#recent.clear();
+    await this.#turn?.recording.change(format);
+  }
+
+  async #hear(frames: Iterable<Frame>): Promise<boolean> {
+    let fits = true;
+    let unwrittenMs = 0;
+    const keptMs = windowMs + (this.#options.detection?.prefixMs ?? 0);
+    for (const { bytes, db, ms } of frames) {
+      if (this.#life.signal.aborted) break;
+      this.#recent.push(bytes, this.#state.gate.now + ms, keptMs);
+      if (this.#state.turn?.isFull === false) this.#turn?.recording.push(bytes);
+      const effects = await this.#apply({ type: 'frame', db, ms });
+      fits &&= !effects.some(({ type }) => type === 'full');
+      unwrittenMs += ms;
+      if (unwrittenMs < 1_000) continue; // other sessions are heard between two writes
+      unwrittenMs = 0;
+      await this.#turn?.recording.flush();
+    }
+    await this.#turn?.recording.flush();
+    return fits;
+  }
+
+  async #apply(event: TurnEvent): Promise<readonly TurnEffect[]> {
+    const { state, effects } = next(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) await this.#perform(effect);
+    return effects;
+  }
+
+  async #perform(effect: TurnEffect): Promise<void> {
+    const turn = this.#turn;
+    switch (effect.type) {
+      case 'record':
+        this.#turn = { id: `item_${randomBytes(16).toString('base64url')}`, recording: this.#newRecording() };
+        for (const bytes of this.#recent.since(effect.fromMs)) this.#turn.recording.push(bytes);
+        break;
+      case 'started':
+      case 'stopped':
+        if (effect.type === 'started') this.#warmUp();
+        if (turn) this.#emit({ turn: turn.id, type: effect.type, ms: Math.round(effect.ms) });
+        break;
+      case 'pause':
+        if (turn) await this.#beginEarly(turn).catch(ignore); // it is transcribed after its end
+        break;
+      case 'resume':
+        if (turn) turn.early = undefined; // not aborted: a loaded model that does not stop at once is killed
+        break;
+      case 'commit':
+        if (turn) this.#commit(turn, effect.hasSpeech);
+        break;
+      case 'forget':
+        this.#turn = undefined;
+        await turn?.recording.discard();
+        break;
+      case 'ask':
+        await this.#apply({ type: 'answer', speech: await this.#findSpeech().catch(() => undefined) });
+        break;
+      case 'full': // `append` says so
+    }
+  }
+
+  /** Returns the speech of the last moments, if the detector answers in time. */
+  async #findSpeech(): Promise<readonly Span[] | undefined> {
+    const { now } = this.#state.gate;
+    const recording = this.#newRecording();
+    for (const bytes of this.#recent.since(now - windowMs)) recording.push(bytes);
+    await using file = await recording.finish();
+    using timeout = startTimeout(maxAnswerMs, () => new Error('the detector is late'), this.#life.signal);
+    const ms = Math.floor(recording.ms);
+    const speech = await this.#parts.detector?.findSpeech?.(file.recording.path, ms, timeout);
+    return speech?.map(({ startMs, endMs }) => ({ startMs: now - ms + startMs, endMs: now - ms + endMs }));
+  }
+
+  #commit(turn: OpenTurn, hasSpeech: boolean): void {
+    this.#turn = undefined;
+    this.#emit({ turn: turn.id, type: 'committed' });
+    this.#begin(this.#complete(turn, this.#options.hints, hasSpeech));
+  }
+
+  /** Ends a committed turn with exactly one event. */
+  async #complete({ id: turn, recording, early }: OpenTurn, hints: Hints, hasSpeech: boolean): Promise<void> {
+    try {
+      await using file = await recording.finish();
+      const { text, language } = hasSpeech ? await this.#transcribe(turn, file.recording, hints, early) : silence;
+      const languages = language === null ? {} : { languages: [language] };
+      const seconds = Math.round(recording.ms) / 1000;
+      this.#emit({ turn, type: 'completed', transcript: text, seconds, ...languages });
+    } catch (error) {
+      this.#emit({ turn, type: 'failed', error });
+    }
+  }
+
+  async #transcribe(turn: string, recording: Recording, hints: Hints, early: TurnRun | undefined) {
+    await this.#parts.requireBudget?.();
+    const run =
+      early?.hasFailed === false ? early : this.#startRun(turn, recording, hints, await this.#chooseModel(hints));
+    run.publish((text) => this.#emit({ turn, type: 'delta', text }));
+    const { text, result } = await run.transcript;
+    return { text, language: result.language };
+  }
+
+  /** Transcribes what has been said so far, if that is quick and nothing else is at work for the session. */
+  async #beginEarly(turn: OpenTurn): Promise<void> {
+    if (this.#running.size > 0) return;
+    const { hints } = this.#options;
+    const model = await this.#chooseModel(hints);
+    if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
+    const file = await turn.recording.copy(this.#newPath());
+    const run = this.#startRun(turn.id, file.recording, hints, model);
+    turn.early = run;
+    this.#begin(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
+  }
+
+  #startRun(id: string, recording: Recording, hints: Hints, model: ServedModel<'transcription'>): TurnRun {
+    const { model: _named, ...others } = hints;
+    const request = { recording, ...others };
+    return startTurnRun({ id, model, request, scope: this.#scope, signal: this.#life.signal, services: this.#parts });
+  }
+
+  #chooseModel({ model }: Hints): Promise<ServedModel<'transcription'>> {
+    return chooseTranscriptionModel(this.#parts, model);
+  }
+
+  #warmUp(): void {
+    void this.#chooseModel(this.#options.hints).then(warmUp, ignore); // a turn says what is wrong
+  }
+
+  #begin(work: Promise<void>): void {
+    const running = work.finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  #newRecording(): TurnRecording {
+    return new TurnRecording(this.#newPath(), this.#options.format, this.#parts.directory.account);
+  }
+
+  #newPath(): string {
+    this.#files += 1;
+    return join(this.#parts.directory.path, `${String(this.#files)}.wav`);
+  }
+
+  #emit(event: HeardEvent): void {
+    if (!this.#life.signal.aborted) this.#parts.emit(event);
+  }
+}
+
+const silence = { text: '', language: null };

@@ -1,0 +1,228 @@
+/**
+ * Finds the turns in a stream of sound: by its level and, where one is installed, by a detector of speech, which is asked
+ * only while it is loud. Pure: `next` returns the new state and what is to be done. All times are milliseconds of sound
+ * since the start of the session, so that they do not depend on how and when the sound arrives.
+ */
+import type { Span } from '../../engines/contract/index.ts';
+import { closeGate, newGate, pushLevel, type Gate } from '../../lib/voice-gate.ts';
+
+export interface TurnDetection {
+  /** From 0 to 1: a voice is 6 to 18 dB louder than the room. */
+  readonly threshold: number;
+  /** Sound before the first voice that belongs to the turn. */
+  readonly prefixMs: number;
+  /** Silence that ends a turn. */
+  readonly silenceMs: number;
+}
+
+export type TurnEvent =
+  | { readonly type: 'frame'; readonly db: number; readonly ms: number }
+  /** The answer to `ask`: the speech in the last `windowMs`; undefined without an answer. The next event after `ask`. */
+  | { readonly type: 'answer'; readonly speech: readonly Span[] | undefined }
+  /** No sound has arrived for a while. */
+  | { readonly type: 'stall' }
+  | { readonly type: 'commit' }
+  | { readonly type: 'clear' }
+  | { readonly type: 'configure'; readonly detection: TurnDetection | null };
+
+export type TurnEffect =
+  /** A turn begins with the sound since `fromMs`; all sound up to its end belongs to it. */
+  | { readonly type: 'record'; readonly fromMs: number }
+  | { readonly type: 'started' | 'stopped'; readonly ms: number }
+  /** The turn is over. Without speech, its transcript is empty. */
+  | { readonly type: 'commit'; readonly hasSpeech: boolean }
+  /** The turn is forgotten. */
+  | { readonly type: 'forget' }
+  /** So long a silence may be the end of the turn: its transcription may begin. */
+  | { readonly type: 'pause' }
+  /** It was not. */
+  | { readonly type: 'resume' }
+  /** Is there speech in the last `windowMs`? */
+  | { readonly type: 'ask' }
+  /** The turn takes no more sound. */
+  | { readonly type: 'full' };
+
+interface Turn {
+  readonly startMs: number;
+  readonly voiceMs: number;
+  readonly isStarted: boolean;
+  readonly hasSpeech: boolean;
+  /** End of the last speech that the detector has found. */
+  readonly speechMs: number;
+  readonly isPaused: boolean;
+  readonly isFull: boolean;
+}
+
+export interface TurnState {
+  /** null: turns are committed by the client. */
+  readonly detection: TurnDetection | null;
+  readonly gate: Gate;
+  readonly turn: Turn | undefined;
+  /** The end of the last turn or the time of a `clear`: no later turn begins before it. */
+  readonly floorMs: number;
+  /** Time of the next question; Infinity without a detector. */
+  readonly askAtMs: number;
+  /** Questions without an answer. */
+  readonly missed: number;
+}
+
+export interface Step {
+  readonly state: TurnState;
+  readonly effects: readonly TurnEffect[];
+}
+
+/** With less sound, the detector takes more noise for speech. */
+export const windowMs = 2_000;
+const maxTurnMs = 60_000;
+const maxUncommittedMs = 600_000;
+const minCommitMs = 100;
+const pauseMs = 200;
+/** In shorter turns, recognizers find words that nobody has said. */
+const minVoiceMs = 250;
+/** Times between two questions while no turn is open, and within one. */
+const askMs = { closed: 100, open: 300 } as const;
+/** The gate alone decides after so many questions without an answer. */
+const maxMissed = 3;
+/** Speech that ends so close to the end of the window goes on. */
+const edgeMs = 20;
+
+export function newTurnState(detection: TurnDetection | null, { hasDetector }: { hasDetector: boolean }): TurnState {
+  return { detection, gate: newGate, turn: undefined, floorMs: 0, askAtMs: hasDetector ? 0 : Infinity, missed: 0 };
+}
+
+export function next(state: TurnState, event: TurnEvent): Step {
+  switch (event.type) {
+    case 'frame':
+      return onFrame(state, event.db, event.ms);
+    case 'answer':
+      return onAnswer(state, event.speech);
+    case 'stall':
+      return state.turn && state.detection ? endInSilence(state, state.turn, state.gate.lastVoice) : still(state);
+    case 'commit':
+      return onCommit(state);
+    case 'clear':
+      return { state: closed(state), effects: state.turn ? [{ type: 'forget' }] : [] };
+    case 'configure':
+      return onConfigure(state, event.detection);
+  }
+}
+
+const hasSpeech = (turn: Turn): boolean => turn.hasSpeech || turn.voiceMs >= minVoiceMs;
+
+const still = (state: TurnState): Step => ({ state, effects: [] });
+
+function onFrame(before: TurnState, db: number, ms: number): Step {
+  const { detection } = before;
+  const marginDb = 6 + 12 * (detection?.threshold ?? 0.5);
+  const gate = pushLevel(before.gate, db, ms, { pauseMs: detection?.silenceMs ?? Infinity, marginDb });
+  const state = { ...before, gate };
+  if (before.turn) {
+    const voiceMs = before.turn.voiceMs + (gate.lastVoice === gate.now ? ms : 0);
+    return onFrameOfTurn(state, { ...before.turn, voiceMs });
+  }
+  if (!detection) return open(state, { startMs: before.gate.now, hasSpeech: true, isStarted: false });
+  if (!gate.isOpen) return still(state);
+  if (state.askAtMs === Infinity) return start(state, detection, gate.onset);
+  return gate.now < state.askAtMs ? still(state) : ask(state, askMs.closed);
+}
+
+function onFrameOfTurn(state: TurnState, turn: Turn): Step {
+  const { detection, gate } = state;
+  const { now } = gate;
+  if (!detection) {
+    const isFull = now - turn.startMs >= maxUncommittedMs;
+    return {
+      state: { ...state, turn: { ...turn, isFull } },
+      effects: isFull && !turn.isFull ? [{ type: 'full' }] : [],
+    };
+  }
+  const silenceMs = now - gate.lastVoice;
+  if (silenceMs >= detection.silenceMs) return endInSilence(state, turn, gate.lastVoice);
+  if (now - turn.startMs >= maxTurnMs) return split(state, turn);
+  const isPaused = silenceMs >= pauseMs && hasSpeech(turn);
+  const changed = isPaused === turn.isPaused ? [] : [{ type: isPaused ? 'pause' : 'resume' } as const];
+  const step = { ...state, turn: { ...turn, isPaused } };
+  if (now < state.askAtMs) return { state: step, effects: changed };
+  const asking = ask(step, askMs.open);
+  return { ...asking, effects: [...changed, ...asking.effects] };
+}
+
+function ask(state: TurnState, nextMs: number): Step {
+  return { state: { ...state, askAtMs: state.gate.now + nextMs }, effects: [{ type: 'ask' }] };
+}
+
+function onAnswer(before: TurnState, speech: readonly Span[] | undefined): Step {
+  const { detection, gate, turn } = before;
+  if (!detection) return still(before);
+  if (speech === undefined) {
+    const missed = before.missed + 1;
+    const state = { ...before, missed, ...(missed >= maxMissed && { askAtMs: Infinity }) };
+    return turn || !gate.isOpen ? still(state) : start(state, detection, gate.onset);
+  }
+  const last = speech.at(-1) ?? { startMs: 0, endMs: 0 };
+  if (!turn) {
+    const isSpeech = gate.isOpen && last.endMs >= gate.now - edgeMs;
+    return isSpeech ? start(before, detection, Math.max(gate.onset, last.startMs), true) : still(before);
+  }
+  const speechMs = Math.max(turn.speechMs, last.endMs);
+  const found = { ...turn, speechMs, hasSpeech: turn.hasSpeech || last.endMs > turn.startMs };
+  if (gate.now - speechMs >= detection.silenceMs) return endInSilence(before, found, speechMs);
+  return still({ ...before, turn: found });
+}
+
+function onCommit(state: TurnState): Step {
+  const { turn, gate } = state;
+  if (!turn || gate.now - turn.startMs < minCommitMs) return still(state);
+  return end(state, { ...turn, hasSpeech: true }, gate.now);
+}
+
+/** An open turn goes on. */
+function onConfigure(before: TurnState, detection: TurnDetection | null): Step {
+  const { turn } = before;
+  const state = { ...before, detection };
+  if (!turn || !detection || turn.isStarted) return still(state);
+  if (turn.voiceMs === 0) return { state: { ...state, turn: undefined }, effects: [{ type: 'forget' }] };
+  const { startMs } = turn;
+  return { state: { ...state, turn: { ...turn, isStarted: true } }, effects: [{ type: 'started', ms: startMs }] };
+}
+
+/** The voice may have begun at `onsetMs`. */
+function start(state: TurnState, { prefixMs }: TurnDetection, onsetMs: number, hasSpeech = false): Step {
+  const onset = Math.max(onsetMs, state.gate.now - windowMs);
+  return open(state, { startMs: Math.max(state.floorMs, onset - prefixMs), hasSpeech, isStarted: true });
+}
+
+function open(
+  state: TurnState,
+  { startMs, hasSpeech, isStarted }: Pick<Turn, 'startMs' | 'hasSpeech' | 'isStarted'>,
+): Step {
+  const { now, voiceMs } = state.gate;
+  const turn = { startMs, voiceMs, isStarted, hasSpeech, speechMs: now, isPaused: false, isFull: false };
+  const askAtMs = state.askAtMs === Infinity ? Infinity : now + askMs.open;
+  const started = isStarted ? [{ type: 'started', ms: startMs } as const] : [];
+  return { state: { ...state, turn, askAtMs }, effects: [{ type: 'record', fromMs: startMs }, ...started] };
+}
+
+function endInSilence(state: TurnState, turn: Turn, lastMs: number): Step {
+  const { detection, gate } = state;
+  return end(state, turn, Math.min(gate.now, lastMs + (detection?.silenceMs ?? 0)));
+}
+
+function end(state: TurnState, turn: Turn, ms: number): Step {
+  const stopped = turn.isStarted ? [{ type: 'stopped', ms } as const] : [];
+  return { state: closed(state), effects: [...stopped, { type: 'commit', hasSpeech: hasSpeech(turn) }] };
+}
+
+/** The longest turn is over, and the speech goes on. */
+function split(state: TurnState, turn: Turn): Step {
+  const { now } = state.gate;
+  const ended = end(state, turn, now);
+  const { state: opened, effects } = open(ended.state, { startMs: now, hasSpeech: false, isStarted: true });
+  return { state: opened, effects: [...ended.effects, ...effects] };
+}
+
+function closed(state: TurnState): TurnState {
+  const { now } = state.gate;
+  const askAtMs = state.askAtMs === Infinity ? Infinity : now;
+  return { ...state, gate: closeGate(state.gate), turn: undefined, floorMs: now, askAtMs };
+}

@@ -1,0 +1,140 @@
+/** The sound of a turn, as a WAV file for the engines. */
+import { copyFile, open, rm, type FileHandle } from 'node:fs/promises';
+import type { Recording } from '../../engines/contract/index.ts';
+import { ignore } from '../../lib/errors.ts';
+import { toSamples16 } from '../../lib/samples.ts';
+import { sampleRate, samplesPerMs, wavHeader } from '../../lib/wav.ts';
+import { Resampler } from '../audio/resample.ts';
+import type { SharedAccount } from '../system/disk-budget.ts';
+import { rateOf, samplesOf, type SoundFormat } from './frames.ts';
+
+/** A recording, whose file has nothing else in it. Disposal removes the file. */
+export interface TurnFile extends AsyncDisposable {
+  readonly recording: Recording;
+}
+
+export class TurnRecording {
+  readonly #path: string;
+  readonly #account: SharedAccount;
+  #format: SoundFormat;
+  #resampler: Resampler | undefined;
+  #file: FileHandle | undefined;
+  #waiting: Uint8Array[] = [];
+  #taken = 0;
+  /** Bytes of samples in the file. */
+  #bytes = 0;
+  /** The first failure, such as a full disk: the recording takes no more sound. */
+  #failure: Error | undefined;
+
+  constructor(path: string, format: SoundFormat, account: SharedAccount) {
+    this.#path = path;
+    this.#account = account;
+    this.#format = format;
+    this.#resampler = resamplerOf(format);
+  }
+
+  get ms(): number {
+    return this.#bytes / 2 / samplesPerMs;
+  }
+
+  /** The next `flush` writes the bytes. */
+  push(bytes: Uint8Array): void {
+    if (!this.#failure) this.#waiting.push(bytes);
+  }
+
+  /** Never rejects. */
+  async flush(): Promise<void> {
+    const samples = samplesOf(Buffer.concat(this.#waiting.splice(0)), this.#format);
+    await this.#write(this.#resampler?.push(samples) ?? samples);
+  }
+
+  /** The sound that follows has this format. */
+  async change(format: SoundFormat): Promise<void> {
+    await this.#end();
+    this.#format = format;
+    this.#resampler = resamplerOf(format);
+  }
+
+  /** Copies the sound so far. */
+  async copy(path: string): Promise<TurnFile> {
+    await this.flush();
+    if (this.#failure) throw this.#failure;
+    const size = headerBytes + this.#bytes;
+    this.#account.take(size);
+    const file = turnFile(path, this.#bytes, async () => {
+      await rm(path, { force: true });
+      this.#account.release(size);
+    });
+    try {
+      await copyFile(this.#path, path);
+      await complete(await open(path, 'r+'), this.#bytes);
+      return file;
+    } catch (error) {
+      await file[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Ends the recording. Rejects if it has failed, after removing it. */
+  async finish(): Promise<TurnFile> {
+    await this.#end();
+    try {
+      if (this.#failure) throw this.#failure;
+      if (this.#file) await complete(this.#file, this.#bytes);
+    } catch (error) {
+      await this.discard();
+      throw error;
+    }
+    return turnFile(this.#path, this.#bytes, () => this.discard());
+  }
+
+  /** Never rejects. */
+  async discard(): Promise<void> {
+    this.#failure ??= new Error('the recording has been removed');
+    this.#waiting = [];
+    await this.#file?.close().catch(ignore);
+    await rm(this.#path, { force: true }).catch(ignore); // the directory is removed with the session
+    this.#account.release(this.#taken);
+    this.#taken = 0;
+  }
+
+  async #end(): Promise<void> {
+    await this.flush();
+    if (this.#resampler) await this.#write(this.#resampler.flush());
+  }
+
+  async #write(samples: Float32Array): Promise<void> {
+    if (this.#failure || samples.length === 0) return;
+    try {
+      const data = new Uint8Array(toSamples16(samples).buffer);
+      const size = data.length + (this.#file ? 0 : headerBytes);
+      this.#account.take(size);
+      this.#taken += size;
+      this.#file ??= await open(this.#path, 'wx');
+      await this.#file.write(data, 0, data.length, headerBytes + this.#bytes);
+      this.#bytes += data.length;
+    } catch (error) {
+      this.#failure = error as Error;
+    }
+  }
+}
+
+const headerBytes = wavHeader(0).length;
+
+const resamplerOf = (format: SoundFormat): Resampler | undefined =>
+  rateOf(format) === sampleRate ? undefined : new Resampler(rateOf(format), sampleRate);
+
+/** Writes the header, and closes the file. */
+async function complete(file: FileHandle, dataBytes: number): Promise<void> {
+  try {
+    await file.write(wavHeader(dataBytes), 0, headerBytes, 0);
+  } finally {
+    await file.close();
+  }
+}
+
+function turnFile(path: string, dataBytes: number, remove: () => Promise<void>): TurnFile {
+  const slice = { startMs: 0, endMs: Math.ceil(dataBytes / 2 / samplesPerMs) };
+  const recording = { path, bytes: headerBytes + dataBytes, container: 'wav', mediaType: 'audio/wav', slice } as const;
+  return { recording, [Symbol.asyncDispose]: remove };
+}

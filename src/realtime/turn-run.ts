@@ -1,0 +1,78 @@
+/** One transcription of a turn, which may begin before the turn is committed: until then nothing of it is seen or charged. */
+import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { runInScope, type RequestScope, type Used } from '../request-scope.ts';
+import type { TranscriptionRequest, TranscriptionServices } from '../transcription/run.ts';
+import { streamTranscript } from '../transcription/stream.ts';
+import { toTextDeltas, type TextDelta } from '../transcription/text-deltas.ts';
+
+export interface TurnRunOptions {
+  readonly model: ServedModel<'transcription'>;
+  readonly request: TranscriptionRequest;
+  /** Id of the turn. */
+  readonly id: string;
+  /** The scope of the session; the run has a scope of its own. */
+  readonly scope: RequestScope;
+  readonly signal: AbortSignal;
+  readonly services: TranscriptionServices;
+}
+
+export type TurnTranscript = Extract<TextDelta, { text: string }>;
+
+export interface TurnRun {
+  /** Handled: it may reject before anybody waits for it. */
+  readonly transcript: Promise<TurnTranscript>;
+  readonly hasFailed: boolean;
+  /** Charges the run and passes on its deltas, those so far included. */
+  publish(onDelta: (delta: string) => void): void;
+}
+
+export function startTurnRun({ model, request, id, scope, signal, services }: TurnRunOptions): TurnRun {
+  const kept: string[] = [];
+  let used: Used | undefined;
+  let reader: ((delta: string) => void) | undefined;
+  let hasFailed = false;
+  const charge = (amount: Used) => {
+    if (reader) scope.charge?.(amount);
+    else used = amount;
+  };
+  const own = { ...scope, id, usage: {}, charge: scope.charge && charge };
+
+  async function read(): Promise<TurnTranscript> {
+    const started = performance.now();
+    let end: TurnTranscript | undefined;
+    for await (const part of toTextDeltas(streamTranscript(model, request, { id, signal }, services))) {
+      if ('text' in part) end = part;
+      else if (reader) reader(part.delta);
+      else kept.push(part.delta);
+    }
+    lastRuns(model).set(model.engineId, performance.now() - started);
+    if (!end) throw new Error('the transcription has ended without a transcript');
+    return end;
+  }
+
+  const transcript = runInScope(own, read);
+  transcript.catch(() => (hasFailed = true));
+  return {
+    transcript,
+    get hasFailed() {
+      return hasFailed;
+    },
+    publish(onDelta) {
+      for (const delta of kept.splice(0)) onDelta(delta);
+      reader = onDelta;
+      if (used) scope.charge?.(used);
+    },
+  };
+}
+
+/** How long the last transcription of a turn took in this process, queue included; Infinity before the first. */
+export const lastRunMs = (model: ServedModel<'transcription'>): number =>
+  lastRuns(model).get(model.engineId) ?? Infinity;
+
+const runsOf = new WeakMap<object, Map<string, number>>();
+
+function lastRuns({ engine }: ServedModel): Map<string, number> {
+  const runs = runsOf.get(engine) ?? new Map<string, number>();
+  runsOf.set(engine, runs);
+  return runs;
+}
