@@ -1,0 +1,445 @@
+/** A session's sound becomes turns and transcripts, whatever the pieces, the engine and the client do. */
+import { createReadStream } from 'node:fs';
+import { expect, it, describe, vi } from 'vitest';
+import {
+  EngineError,
+  type TimedText,
+  type Transcript,
+  type TranscriptionOptions,
+} from '../../engines/contract/index.ts';
+import { ProblemError } from '../../src/contract/problems.ts';
+import { readWav } from '../../lib/wav.ts';
+import type { Hearing, SoundFormat } from '../../src/realtime/hearing.ts';
+import type { Used } from '../../src/request-scope.ts';
+import { byHand, hear, quiet, sound, told, usual, voice } from './support.ts';
+
+const rate = 24_000;
+const utterance = (ms = 1_000) => sound(rate, [quiet, 1_000], [voice, ms], [quiet, 700]);
+const two = Buffer.concat([utterance(), utterance(600)]);
+const toldOfTwo = [
+  ...['1 started 700', '1 stopped 2500', '1 committed', '2 started 3400', '2 stopped 4800', '2 committed'],
+];
+
+function pieces(bytes: Buffer, size: number): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+}
+
+describe('the same turns, at the same times, of a file', () => {
+  it.each([
+    ['in one piece', two.length],
+    ['in pieces of 20 ms', 960],
+    ['in odd pieces', 1_237],
+    ['in pieces of a byte and a half second', 24_001],
+  ])('sent %s', async (_what, size) => {
+    const { hearing, events, ended } = await hear();
+    for (const piece of pieces(two, size)) await hearing.append(piece);
+    await ended(2);
+    const all = told(events);
+    expect(all.filter((event) => !/delta|completed/.test(event))).toEqual(toldOfTwo);
+    expect(all).toEqual(
+      expect.arrayContaining(['1 delta 1800', '1 completed 1800', '2 delta 1400', '2 completed 1400']),
+    );
+    expect(events.find(({ type }) => type === 'completed')).toMatchObject({ seconds: 1.8, languages: ['en'] });
+  });
+
+  it.each<[string, SoundFormat]>([
+    ['8 kHz', { encoding: 'pcm', rate: 8_000 }],
+    ['16 kHz', { encoding: 'pcm', rate: 16_000 }],
+    ['48 kHz', { encoding: 'pcm', rate: 48_000 }],
+  ])('at %s', async (_what, format) => {
+    const { hearing, events, ended } = await hear({}, { options: { ...usual, format } });
+    await hearing.append(sound('rate' in format ? format.rate : 8_000, [quiet, 1_000], [voice, 1_000], [quiet, 700]));
+    await ended(1);
+    expect(told(events)).toEqual([
+      '1 started 700',
+      '1 stopped 2500',
+      '1 committed',
+      '1 delta 1800',
+      '1 completed 1800',
+    ]);
+  });
+});
+
+describe('the recording of a turn', () => {
+  it.each<[string, SoundFormat, (samples: Buffer) => Buffer]>([
+    ['pcm', { encoding: 'pcm', rate: 8_000 }, (samples) => samples],
+    ['mu-law', { encoding: 'pcmu' }, (samples) => Buffer.from(samples.filter((_, i) => i % 2 === 1).map(toMuLaw))],
+  ])('has the sound of the turn, from %s', async (_what, format, encode) => {
+    let peaks: number[] = [];
+    const transcribe = async ({ recording }: { recording: { path: string } }) => {
+      const wav = await readWav(createReadStream(recording.path));
+      const samples: number[] = [];
+      for await (const block of wav!.samples) samples.push(...block);
+      peaks = Array.from({ length: samples.length / 1_600 }, (_, i) =>
+        Math.max(...samples.slice(1_600 * i, 1_600 * (i + 1))),
+      );
+      return { text: 'heard', language: null };
+    };
+    const { hearing, ended } = await hear({ transcribe }, { options: { ...byHand, format } });
+    await hearing.append(encode(sound(8_000, [-120, 200], [-9, 300], [-120, 200])));
+    await hearing.commit();
+    await ended(1);
+    const isLoud = peaks.map((peak) => peak > 8_000);
+    expect(isLoud).toEqual([false, false, true, true, true, false, false]);
+  });
+});
+
+/** Only loud and silent. */
+const toMuLaw = (high: number): number => (high === 0 || high === 255 ? 0xff : high < 128 ? 0x90 : 0x10);
+
+describe('a commit of the client', () => {
+  it('is all sound since the last one, to the last sample', async () => {
+    const { hearing, events, ended } = await hear({}, { options: byHand });
+    expect(await hearing.commit()).toBe(false);
+    await hearing.append(sound(rate, [quiet, 95]));
+    expect(await hearing.commit()).toBe(false);
+    await hearing.append(sound(rate, [quiet, 20]));
+    expect(await hearing.commit()).toBe(true);
+    await hearing.append(Buffer.alloc(3_001));
+    await hearing.append(Buffer.alloc(1_800));
+    expect(await hearing.commit()).toBe(true);
+    await ended(2);
+    const seconds = events.flatMap((event) => (event.type === 'completed' ? [event.seconds] : []));
+    expect(seconds).toEqual([0.115, 0.1]);
+  });
+
+  it('after a clear has only what follows', async () => {
+    const { hearing, events, ended } = await hear({}, { options: byHand });
+    await hearing.append(sound(rate, [voice, 1_000]));
+    hearing.clear();
+    await hearing.append(sound(rate, [voice, 500]));
+    await hearing.commit();
+    await ended(1);
+    expect(told(events)).toEqual(['1 committed', '1 delta 500', '1 completed 500']);
+  });
+
+  it('ends an open turn, which is committed once', async () => {
+    const { hearing, events, ended } = await hear();
+    await hearing.append(sound(rate, [quiet, 1_000], [voice, 500]));
+    expect(await hearing.commit()).toBe(true);
+    expect(await hearing.commit()).toBe(false);
+    await ended(1);
+    expect(told(events)).toEqual(['1 started 700', '1 stopped 1500', '1 committed', '1 delta 800', '1 completed 800']);
+  });
+
+  it('of more than ten minutes has ten, and the caller learns it once', async () => {
+    const { hearing, events, ended } = await hear({}, { options: { ...byHand, format: { encoding: 'pcmu' } } });
+    const minutes = Buffer.alloc(8_000 * 60 * 6);
+    expect([await hearing.append(minutes), await hearing.append(minutes), await hearing.append(minutes)]).toEqual([true, false, true]); // prettier-ignore
+    expect(await hearing.commit()).toBe(true);
+    await ended(1);
+    expect(told(events).at(-1)).toBe('1 completed 600000');
+  });
+});
+
+describe('sound before the first options', () => {
+  const speech = sound(16_000, [voice, 1_000], [quiet, 700], [voice, 300]);
+
+  it('is heard with them', async () => {
+    const { hearing, events, ended } = await hear({}, { isNew: true });
+    await hearing.append(speech);
+    hearing.configure({ ...byHand, format: { encoding: 'pcm', rate: 16_000 } });
+    expect(await hearing.commit()).toBe(true);
+    await ended(1);
+    expect(told(events)).toEqual(['1 committed', '1 delta 2000', '1 completed 2000']);
+  });
+
+  it.each<[string, (hearing: Hearing) => unknown]>([
+    ['a commit comes first', (hearing) => hearing.commit()],
+    ['none come', () => undefined],
+    ['it is too much', (hearing) => hearing.append(Buffer.alloc(1_048_576))],
+  ])('is heard as the session was opened if %s', async (_what, meanwhile) => {
+    const { hearing, events, ended } = await hear(
+      {},
+      { isNew: true, options: { ...usual, format: { encoding: 'pcm', rate: 16_000 } } },
+    );
+    await hearing.append(speech);
+    await meanwhile(hearing);
+    await ended(1);
+    expect(told(events).slice(0, 3)).toEqual(['1 started 0', '1 stopped 1500', '1 committed']);
+  });
+});
+
+describe('a format that changes', () => {
+  it('in the middle of a turn counts for the sound that follows', async () => {
+    const { hearing, events, ended } = await hear({}, { options: byHand });
+    await hearing.append(sound(24_000, [voice, 400]));
+    hearing.configure({ ...byHand, format: { encoding: 'pcmu' } });
+    await hearing.append(Buffer.alloc(8 * 300));
+    await hearing.commit();
+    await ended(1);
+    expect(told(events).at(-1)).toBe('1 completed 700');
+  });
+});
+
+it('a turn ends when no more sound comes', async () => {
+  const { hearing, events, ended } = await hear(
+    {},
+    { options: { ...usual, detection: { ...usual.detection!, silenceMs: 100 } } },
+  );
+  await hearing.append(sound(rate, [quiet, 1_000], [voice, 500]));
+  await ended(1);
+  expect(told(events)).toEqual(['1 started 700', '1 stopped 1500', '1 committed', '1 delta 800', '1 completed 800']);
+});
+
+describe('a transcript', () => {
+  const segment = (text: string): TimedText => ({ startMs: 0, endMs: 1, text });
+
+  it('has a delta for each segment, together the transcript', async () => {
+    const transcribe = (_call: unknown, { onSegment }: TranscriptionOptions) => {
+      for (const text of ['Good morning.', 'It is']) onSegment?.(segment(text));
+      return Promise.resolve({ text: 'Good morning. It is late.', language: 'en' });
+    };
+    const { hearing, events, ended } = await hear({ transcribe, entry: { supports: ['segment'] } });
+    await hearing.append(utterance());
+    await ended(1);
+    expect(told(events).slice(3)).toEqual(['1 delta Good morning.', '1 delta  It is', '1 delta  late.', '1 completed Good morning. It is late.']); // prettier-ignore
+  });
+
+  it('that fails ends its turn, and the next one is heard', async () => {
+    const failure = new EngineError('engine-failed', 'It broke.');
+    const transcribe = vi.fn().mockRejectedValueOnce(failure).mockResolvedValue({ text: 'heard', language: null });
+    const { hearing, events, ended } = await hear({ transcribe });
+    await hearing.append(two);
+    await ended(2);
+    expect(events.find(({ type }) => type === 'failed')).toMatchObject({ error: failure });
+    expect(told(events)).toContain('2 completed heard');
+  });
+
+  it('may come before the one of the turn before it', async () => {
+    const first = Promise.withResolvers<{ text: string; language: null }>();
+    const transcribe = vi.fn().mockReturnValueOnce(first.promise).mockResolvedValue({ text: 'second', language: null });
+    const { hearing, events, ended } = await hear({ transcribe });
+    await hearing.append(two);
+    await ended(1);
+    first.resolve({ text: 'first', language: null });
+    await ended(2);
+    expect(told(events).filter((event) => event.includes('completed'))).toEqual(['2 completed second', '1 completed first']); // prettier-ignore
+  });
+
+  it('of a click is empty, without a call', async () => {
+    const transcribe = vi.fn();
+    const { hearing, events, ended } = await hear({ transcribe });
+    await hearing.append(utterance(200));
+    await ended(1);
+    expect(told(events).at(-1)).toBe('1 completed ');
+    expect(transcribe).not.toHaveBeenCalled();
+  });
+
+  it('is refused where the key has no budget', async () => {
+    const problem = new ProblemError('quota-exceeded', 'Spent.');
+    const { hearing, events, ended } = await hear({}, { services: { requireBudget: () => Promise.reject(problem) } });
+    await hearing.append(utterance());
+    await ended(1);
+    expect(events.at(-1)).toMatchObject({ type: 'failed', error: problem });
+  });
+
+  it('is refused where the disk is full, and the session goes on', async () => {
+    const { hearing, events, ended } = await hear({}, { options: byHand, diskBytes: 1_000_000 });
+    for (let second = 0; second < 60; second++) await hearing.append(sound(rate, [voice, 1_000]));
+    await hearing.commit();
+    await ended(1);
+    expect(events.at(-1)).toMatchObject({ type: 'failed', error: { code: 'storage-full' } });
+    await hearing.append(sound(rate, [voice, 1_000]));
+    await hearing.commit();
+    await ended(2);
+    expect(told(events).at(-1)).toBe('2 completed 1000');
+  });
+});
+
+function charging() {
+  const charged: Used[] = [];
+  return { charged, scope: { caller: 'a', charge: (used: Used) => void charged.push(used) } };
+}
+
+describe('a turn is charged', () => {
+  it('once, with the pauses that are in it', async () => {
+    const { charged, scope } = charging();
+    const { hearing, events, ended } = await hear({}, { scope });
+    const words = Array.from({ length: 4 }, () => sound(rate, [voice, 400], [quiet, 300]));
+    for (let turn = 1; turn <= 2; turn++) {
+      await hearing.append(Buffer.concat([sound(rate, [quiet, 1_000]), ...words, sound(rate, [quiet, 400])]));
+      await ended(turn);
+    }
+    expect(told(events).filter((event) => event.includes('committed'))).toEqual(['1 committed', '2 committed']);
+    expect(charged).toEqual([{ audioMs: 3_300 }, { audioMs: 3_300 }]);
+  });
+});
+
+/** An engine on this machine, whose transcriptions the test ends. */
+function byTest() {
+  const calls: {
+    readonly end: (text?: string) => void;
+    readonly fail: (error: Error) => void;
+    readonly signal: AbortSignal;
+  }[] = [];
+  const transcribe = (_call: unknown, { signal }: TranscriptionOptions) =>
+    new Promise<Transcript>((resolve, reject) => {
+      calls.push({
+        end: (text = 'heard') => resolve({ text, language: null, durationMs: 1_000 }),
+        fail: reject,
+        signal,
+      });
+      signal.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  return { calls, engine: { transcribe, entry: { local: true } } };
+}
+
+describe('an early transcription', () => {
+  /** A session whose model is known to be quick. */
+  async function hearQuickly() {
+    const { calls, engine } = byTest();
+    const { charged, scope } = charging();
+    const heard = await hear(engine, { scope });
+    await heard.hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
+    expect(calls).toHaveLength(0);
+    await heard.hearing.append(sound(rate, [quiet, 200]));
+    await expect.poll(() => calls.length).toBe(1);
+    calls[0]!.end();
+    await heard.ended(1);
+    expect(charged.splice(0)).toEqual([{ audioMs: 1_000 }]);
+    await expect.poll(heard.files).toEqual([]);
+    await heard.hearing.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 300]));
+    await expect.poll(() => calls.length).toBe(2);
+    return { ...heard, calls, charged, said: () => told(heard.events).slice(5) };
+  }
+
+  it('is the transcript if the silence lasts, and is charged then', async () => {
+    const { calls, charged, hearing, said, ended, files } = await hearQuickly();
+    calls[1]!.end('early');
+    await expect.poll(files).toHaveLength(1);
+    expect([said(), charged]).toEqual([['2 started 2200'], []]);
+    await hearing.append(sound(rate, [quiet, 200]));
+    await ended(2);
+    expect(said()).toEqual(['2 started 2200', '2 stopped 3400', '2 committed', '2 delta early', '2 completed early']);
+    expect(calls).toHaveLength(2);
+    expect(charged).toEqual([{ audioMs: 1_000 }]);
+  });
+
+  it('may still be at work when the turn ends', async () => {
+    const { calls, charged, hearing, said, ended } = await hearQuickly();
+    await hearing.append(sound(rate, [quiet, 200]));
+    calls[1]!.end('late');
+    await ended(2);
+    expect(said().at(-1)).toBe('2 completed late');
+    expect(calls).toHaveLength(2);
+    expect(charged).toEqual([{ audioMs: 1_000 }]);
+  });
+
+  it('is thrown away if the speech goes on: never charged, never seen, and not aborted', async () => {
+    const { calls, charged, hearing, said, ended } = await hearQuickly();
+    await hearing.append(sound(rate, [voice, 400], [quiet, 600]));
+    await expect.poll(() => calls.length).toBe(3);
+    calls[1]!.end('half a sentence');
+    calls[2]!.end('the sentence');
+    await ended(2);
+    expect(calls[1]!.signal.aborted).toBe(false);
+    expect(said()).toEqual(['2 started 2200', '2 stopped 4100', '2 committed', '2 delta the sentence', '2 completed the sentence']); // prettier-ignore
+    expect(charged).toEqual([{ audioMs: 1_000 }]);
+  });
+
+  it('that fails is repeated at the end of the turn', async () => {
+    const { calls, charged, hearing, said, ended, files } = await hearQuickly();
+    calls[1]!.fail(new EngineError('engine-failed', 'It broke.'));
+    await expect.poll(files).toHaveLength(1);
+    await hearing.append(sound(rate, [quiet, 200]));
+    await expect.poll(() => calls.length).toBe(3);
+    calls[2]!.end('whole');
+    await ended(2);
+    expect(said().at(-1)).toBe('2 completed whole');
+    expect(charged).toEqual([{ audioMs: 1_000 }]);
+  });
+
+  it.each([
+    ['of a remote model', false],
+    ['of a model that is not known to be quick', true],
+  ])('%s does not begin', async (_what, local) => {
+    const { calls, engine } = byTest();
+    const { hearing, ended } = await hear({ ...engine, entry: { local } });
+    for (let turn = 1; turn <= (local ? 1 : 2); turn++) {
+      await hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 600]));
+      await expect.poll(() => calls.length).toBe(turn);
+      calls.at(-1)!.end();
+      await ended(turn);
+    }
+    expect(calls).toHaveLength(local ? 1 : 2);
+  });
+});
+
+describe('a detector of speech', () => {
+  it('is asked about the last two seconds, as a file, and decides', async () => {
+    const asked: number[] = [];
+    const findSpeech = (_wavPath: string, durationMs: number) => {
+      asked.push(durationMs);
+      return Promise.resolve([{ startMs: durationMs - 400, endMs: durationMs }]);
+    };
+    const { hearing, events, files, ended } = await hear({ findSpeech });
+    await hearing.append(sound(rate, [quiet, 3_000], [voice, 140], [quiet, 600]));
+    await hearing.commit();
+    await ended(1);
+    expect(asked).toEqual([2_000, 2_000]);
+    expect(told(events)).toContain('1 started 2700');
+    expect(told(events).at(-1)).toMatch(/^1 completed \d/);
+    await expect.poll(files).toEqual([]);
+  });
+
+  it('that finds none begins no turn', async () => {
+    const { hearing, events } = await hear({ findSpeech: () => Promise.resolve([]) });
+    await hearing.append(two);
+    expect(told(events)).toEqual([]);
+  });
+
+  it('that never answers leaves the decision to the level', async () => {
+    const signals: AbortSignal[] = [];
+    const findSpeech = (_wavPath: string, _durationMs: number, { signal }: { signal: AbortSignal }) => {
+      signals.push(signal);
+      return new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+    };
+    const { hearing, events, ended } = await hear({ findSpeech });
+    await hearing.append(two);
+    await ended(2);
+    expect(told(events).filter((event) => /started|stopped/.test(event))).toEqual(['1 started 700', '1 stopped 2500', '2 started 3400', '2 stopped 4800']); // prettier-ignore
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+  });
+});
+
+describe('a session that ends', () => {
+  it('aborts its transcriptions, says nothing more, and leaves nothing', async () => {
+    const aborted = Promise.withResolvers<undefined>();
+    const transcribe = (_call: unknown, { signal }: TranscriptionOptions) =>
+      new Promise<never>((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted.resolve(undefined);
+          reject(signal.reason as Error);
+        });
+      });
+    const { hearing, events, files, workspace } = await hear({ transcribe });
+    await hearing.append(Buffer.concat([utterance(), sound(rate, [quiet, 500], [voice, 500])]));
+    expect(await files()).toHaveLength(2);
+    const said = events.length;
+    await hearing.end();
+    await aborted.promise;
+    expect(events).toHaveLength(said);
+    expect(await files()).toEqual([]);
+    expect(workspace.disk.used).toBe(0);
+    expect([await hearing.append(utterance()), await hearing.commit()]).toEqual([true, false]);
+  });
+
+  it('ends with its signal, in the middle of a long piece', async () => {
+    const { hearing, session, files, workspace } = await hear();
+    const appended = hearing.append(Buffer.concat(Array.from({ length: 20 }, () => utterance())));
+    session.abort(new Error('gone'));
+    await appended;
+    await hearing.end();
+    expect(await files()).toEqual([]);
+    expect(workspace.disk.used).toBe(0);
+  });
+
+  it('leaves no files of turns behind while it goes on', async () => {
+    const { hearing, ended, files, workspace } = await hear();
+    await hearing.append(two);
+    await ended(2);
+    await expect.poll(files).toEqual([]);
+    await expect.poll(() => workspace.disk.used).toBe(0);
+  });
+});

@@ -1,0 +1,106 @@
+/** Hears sound as a session does, with an engine of the test's own. */
+import { readdir } from 'node:fs/promises';
+import { onTestFinished } from 'vitest';
+import type { ModelEntry, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { Registry } from '../../src/engine-host/registry/registry.ts';
+import type { ServedModel } from '../../src/engine-host/registry/served-models.ts';
+import { openHearing, type HeardEvent, type HearingOptions, type HearingServices } from '../../src/realtime/hearing.ts';
+import { runInScope, type RequestScope } from '../../src/request-scope.ts';
+import { createWorkspace } from '../../src/system/workspace.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+export type Engine = Partial<TranscriptionEngine> & { readonly entry?: Partial<ModelEntry> };
+
+export const usual: HearingOptions = {
+  format: { encoding: 'pcm', rate: 24_000 },
+  detection: { threshold: 0.5, prefixMs: 300, silenceMs: 500 },
+  hints: {},
+};
+
+export const byHand: HearingOptions = { ...usual, detection: null };
+
+export interface HearOptions {
+  readonly options?: HearingOptions;
+  readonly scope?: RequestScope;
+  readonly services?: Partial<HearingServices>;
+  readonly diskBytes?: number;
+  /** Whether the session gets no options before its sound. */
+  readonly isNew?: boolean;
+}
+
+/** Unless the engine says otherwise, it is remote, and the transcript of each turn is its length in milliseconds. */
+export async function hear(
+  engine: Engine = {},
+  { options = usual, scope = { caller: 'a' }, services, diskBytes, isNew = false }: HearOptions = {},
+) {
+  const workspace = await createWorkspace(await temporaryDirectory(), diskBytes);
+  onTestFinished(() => workspace[Symbol.dispose]());
+  const session = new AbortController();
+  const events: HeardEvent[] = [];
+  const waiting: { isThere: () => boolean; resolve: () => void }[] = [];
+  const emit = (event: HeardEvent) => {
+    events.push(event);
+    for (const { isThere, resolve } of waiting) if (isThere()) resolve();
+  };
+  const all = { workspace, registry: registryOf(engine), transcribeTimeout: 60, ...services };
+  const hearing = await runInScope(scope, () => openHearing(options, all, emit, session.signal));
+  onTestFinished(() => hearing.end());
+  if (!isNew) hearing.configure(options);
+  const until = (isThere: () => boolean) =>
+    new Promise<void>((resolve) => {
+      waiting.push({ isThere, resolve });
+      if (isThere()) resolve();
+    });
+  return {
+    hearing,
+    events,
+    session,
+    workspace,
+    /** Until so many turns are over. */
+    ended: (count: number) =>
+      until(() => events.filter(({ type }) => type === 'completed' || type === 'failed').length >= count),
+    files: async () => (await readdir(workspace.path, { recursive: true })).filter((name) => name.endsWith('.wav')),
+  };
+}
+
+/** The events without their ids: `1 started 700`, `1 completed 2500`. Turns are numbered as they begin. */
+export function told(events: readonly HeardEvent[]): string[] {
+  const turns = [...new Set(events.map(({ turn }) => turn))];
+  return events.map((event) => {
+    const facts = event as { ms?: number; text?: string; transcript?: string };
+    return [turns.indexOf(event.turn) + 1, event.type, facts.ms ?? facts.text ?? facts.transcript].filter((part) => part !== undefined).join(' '); // prettier-ignore
+  });
+}
+
+function registryOf({ entry, ...engine }: Engine): Registry {
+  const whole = {
+    availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
+    transcribe: ({ recording }: { recording: { slice?: { endMs: number } } }) =>
+      Promise.resolve({ text: String(recording.slice?.endMs), language: 'en' }),
+    ...engine,
+  } as unknown as TranscriptionEngine;
+  const model: ServedModel<'transcription'> = {
+    id: 'ears',
+    engineId: 'ears',
+    entry: { id: 'ears', local: false, ...entry },
+    instance: 'ears',
+    engine: whole,
+  };
+  const served = { defaultOf: () => Promise.resolve(model), failures: [], instances: ['ears'] };
+  return { models: () => Promise.resolve([model]), of: () => served } as unknown as Registry;
+}
+
+/** Parts of sound in 16-bit samples: a tone of this level for a voice, faint noise for a room. */
+export function sound(rate: number, ...parts: readonly (readonly [db: number, ms: number])[]): Buffer {
+  const total = parts.reduce((sum, [, ms]) => sum + (rate * ms) / 1000, 0);
+  const samples = new Int16Array(total);
+  let at = 0;
+  for (const [db, ms] of parts) {
+    const peak = 32_767 * Math.SQRT2 * 10 ** (db / 20);
+    for (const end = at + (rate * ms) / 1000; at < end; at++)
+      samples[at] = peak * Math.sin((2 * Math.PI * 440 * at) / rate);
+  }
+  return Buffer.from(samples.buffer);
+}
+
+export const [quiet, voice] = [-60, -15];
