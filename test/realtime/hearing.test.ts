@@ -286,20 +286,23 @@ function byTest() {
 }
 
 describe('an early transcription', () => {
-  /** A session whose model is known to be quick. */
+  /** Turns end long before a stall of the machine would end them. */
+  const options = { ...usual, detection: { ...usual.detection!, silenceMs: 5_000 } };
+  const endOfTurn = sound(rate, [quiet, 4_800]);
+
+  /** A session whose model is known to be quick, in its second turn. */
   async function hearQuickly() {
     const { calls, engine } = byTest();
     const { charged, scope } = charging();
-    const heard = await hear(engine, { scope });
-    await heard.hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
-    expect(calls).toHaveLength(0);
-    await heard.hearing.append(sound(rate, [quiet, 200]));
+    const heard = await hear(engine, { scope, options });
+    await heard.hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 200]));
+    await heard.hearing.append(endOfTurn);
     await expect.poll(() => calls.length).toBe(1);
     calls[0]!.end();
     await heard.ended(1);
     expect(charged.splice(0)).toEqual([{ audioMs: 1_000 }]);
     await expect.poll(heard.files).toEqual([]);
-    await heard.hearing.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 300]));
+    await heard.hearing.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 200]));
     await expect.poll(() => calls.length).toBe(2);
     return { ...heard, calls, charged, said: () => told(heard.events).slice(5) };
   }
@@ -308,17 +311,17 @@ describe('an early transcription', () => {
     const { calls, charged, hearing, said, ended, files } = await hearQuickly();
     calls[1]!.end('early');
     await expect.poll(files).toHaveLength(1);
-    expect([said(), charged]).toEqual([['2 started 2200'], []]);
-    await hearing.append(sound(rate, [quiet, 200]));
+    expect([said(), charged]).toEqual([['2 started 6600'], []]);
+    await hearing.append(endOfTurn);
     await ended(2);
-    expect(said()).toEqual(['2 started 2200', '2 stopped 3400', '2 committed', '2 delta early', '2 completed early']);
+    expect(said()).toEqual(['2 started 6600', '2 stopped 12300', '2 committed', '2 delta early', '2 completed early']);
     expect(calls).toHaveLength(2);
     expect(charged).toEqual([{ audioMs: 1_000 }]);
   });
 
   it('may still be at work when the turn ends', async () => {
     const { calls, charged, hearing, said, ended } = await hearQuickly();
-    await hearing.append(sound(rate, [quiet, 200]));
+    await hearing.append(endOfTurn);
     calls[1]!.end('late');
     await ended(2);
     expect(said().at(-1)).toBe('2 completed late');
@@ -328,13 +331,13 @@ describe('an early transcription', () => {
 
   it('is thrown away if the speech goes on: never charged, never seen, and not aborted', async () => {
     const { calls, charged, hearing, said, ended } = await hearQuickly();
-    await hearing.append(sound(rate, [voice, 400], [quiet, 600]));
+    await hearing.append(Buffer.concat([sound(rate, [voice, 400], [quiet, 200]), endOfTurn]));
     await expect.poll(() => calls.length).toBe(3);
     calls[1]!.end('half a sentence');
     calls[2]!.end('the sentence');
     await ended(2);
     expect(calls[1]!.signal.aborted).toBe(false);
-    expect(said()).toEqual(['2 started 2200', '2 stopped 4100', '2 committed', '2 delta the sentence', '2 completed the sentence']); // prettier-ignore
+    expect(said()).toEqual(['2 started 6600', '2 stopped 12900', '2 committed', '2 delta the sentence', '2 completed the sentence']); // prettier-ignore
     expect(charged).toEqual([{ audioMs: 1_000 }]);
   });
 
@@ -342,7 +345,7 @@ describe('an early transcription', () => {
     const { calls, charged, hearing, said, ended, files } = await hearQuickly();
     calls[1]!.fail(new EngineError('engine-failed', 'It broke.'));
     await expect.poll(files).toHaveLength(1);
-    await hearing.append(sound(rate, [quiet, 200]));
+    await hearing.append(endOfTurn);
     await expect.poll(() => calls.length).toBe(3);
     calls[2]!.end('whole');
     await ended(2);
