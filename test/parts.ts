@@ -89,6 +89,7 @@ export const parts: readonly Part[] = [
       'src/service.ts',
       'src/start-worker.ts',
       'src/settings/**',
+      'src/realtime/**',
       'src/transcription/**',
       'test/api/**',
       'test/contract/**',

@@ -30,7 +30,7 @@ export interface HearOptions {
 
 /** Unless the engine says otherwise, it is remote, and the transcript of each turn is its length in milliseconds. */
 export async function hear(
-  engine: Engine = {},
+  engine: Engine | Registry = {},
   { options = usual, scope = { caller: 'a' }, services, diskBytes, isNew = false }: HearOptions = {},
 ) {
   const workspace = await createWorkspace(await temporaryDirectory(), diskBytes);
@@ -42,7 +42,12 @@ export async function hear(
     events.push(event);
     for (const { isThere, resolve } of waiting) if (isThere()) resolve();
   };
-  const all = { workspace, registry: registryOf(engine), transcribeTimeout: 60, ...services };
+  const all = {
+    workspace,
+    registry: 'models' in engine ? engine : registryOf(engine),
+    transcribeTimeout: 60,
+    ...services,
+  };
   const hearing = await runInScope(scope, () => openHearing(options, all, emit, session.signal));
   onTestFinished(() => hearing.end());
   if (!isNew) hearing.configure(options);
