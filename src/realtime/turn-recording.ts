@@ -1,5 +1,5 @@
 /** The sound of a turn, as a WAV file for the engines. */
-import { copyFile, open, rm, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
 import { toSamples16 } from '../../lib/samples.ts';
@@ -58,21 +58,9 @@ export class TurnRecording {
   /** Copies the sound so far. */
   async copy(path: string): Promise<TurnFile> {
     await this.flush();
-    if (this.#failure) throw this.#failure;
-    const size = headerBytes + this.#bytes;
-    this.#account.take(size);
-    const file = turnFile(path, this.#bytes, async () => {
-      await rm(path, { force: true });
-      this.#account.release(size);
-    });
-    try {
-      await copyFile(this.#path, path);
-      await complete(await open(path, 'r+'), this.#bytes);
-      return file;
-    } catch (error) {
-      await file[Symbol.asyncDispose]();
-      throw error;
-    }
+    const copy = new TurnRecording(path, { encoding: 'pcm', rate: sampleRate }, this.#account);
+    copy.push((await readFile(this.#path)).subarray(headerBytes));
+    return copy.finish();
   }
 
   /** Ends the recording. Rejects if it has failed, after removing it. */
@@ -80,12 +68,18 @@ export class TurnRecording {
     await this.#end();
     try {
       if (this.#failure) throw this.#failure;
-      if (this.#file) await complete(this.#file, this.#bytes);
+      await this.#file?.write(wavHeader(this.#bytes), 0, headerBytes, 0);
+      await this.#file?.close();
     } catch (error) {
       await this.discard();
       throw error;
     }
-    return turnFile(this.#path, this.#bytes, () => this.discard());
+    const slice = { startMs: 0, endMs: Math.ceil(this.ms) };
+    const file = { path: this.#path, bytes: headerBytes + this.#bytes, slice };
+    return {
+      recording: { ...file, container: 'wav', mediaType: 'audio/wav' },
+      [Symbol.asyncDispose]: () => this.discard(),
+    };
   }
 
   /** Never rejects. */
@@ -123,18 +117,3 @@ const headerBytes = wavHeader(0).length;
 
 const resamplerOf = (format: SoundFormat): Resampler | undefined =>
   rateOf(format) === sampleRate ? undefined : new Resampler(rateOf(format), sampleRate);
-
-/** Writes the header, and closes the file. */
-async function complete(file: FileHandle, dataBytes: number): Promise<void> {
-  try {
-    await file.write(wavHeader(dataBytes), 0, headerBytes, 0);
-  } finally {
-    await file.close();
-  }
-}
-
-function turnFile(path: string, dataBytes: number, remove: () => Promise<void>): TurnFile {
-  const slice = { startMs: 0, endMs: Math.ceil(dataBytes / 2 / samplesPerMs) };
-  const recording = { path, bytes: headerBytes + dataBytes, container: 'wav', mediaType: 'audio/wav', slice } as const;
-  return { recording, [Symbol.asyncDispose]: remove };
-}

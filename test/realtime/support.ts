@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import type { ModelEntry, TranscriptionEngine } from '../../engines/contract/index.ts';
-import type { Registry } from '../../src/engine-host/registry/registry.ts';
+import { Registry } from '../../src/engine-host/registry/registry.ts';
 import type { ServedModel } from '../../src/engine-host/registry/served-models.ts';
 import { openHearing, type HeardEvent, type HearingOptions, type HearingServices } from '../../src/realtime/hearing.ts';
 import { runInScope, type RequestScope } from '../../src/request-scope.ts';
@@ -44,7 +44,7 @@ export async function hear(
   };
   const all = {
     workspace,
-    registry: 'models' in engine ? engine : registryOf(engine),
+    registry: engine instanceof Registry ? engine : registryOf(engine),
     transcribeTimeout: 60,
     ...services,
   };
