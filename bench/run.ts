@@ -14,6 +14,7 @@ import { benchMemory } from './memory.ts';
 import { benchMetrics } from './metrics.ts';
 import { benchPage } from './page.ts';
 import { benchParts } from './parts.ts';
+import { benchRealtime } from './realtime.ts';
 import { benchSpeech } from './speech.ts';
 import { benchStart } from './start.ts';
 import { benchStreams } from './streams.ts';
@@ -38,6 +39,7 @@ const benchmarks = {
   speech: benchSpeech,
   voice: benchVoice,
   voiceActivity: benchVoiceActivity,
+  realtime: benchRealtime,
   localChat: benchLocalChat,
   fleet: benchFleet,
   fleetCost: benchFleetCost,

@@ -42,9 +42,9 @@ export class FrameCutter {
   }
 
   *push(sound: Uint8Array): Generator<Frame> {
-    const all = Buffer.concat([this.#rest, sound]);
+    const all = this.#rest.length === 0 ? sound : Buffer.concat([this.#rest, sound]);
     const whole = all.length - (all.length % this.#frameBytes);
-    this.#rest = Buffer.from(all.subarray(whole)); // a view would keep the whole message
+    this.#rest = new Uint8Array(all.subarray(whole)); // a view would keep the whole message
     for (let at = 0; at < whole; at += this.#frameBytes) yield this.#frame(all.subarray(at, at + this.#frameBytes));
   }
 

@@ -198,7 +198,8 @@ class LiveHearing implements Hearing {
   #inOrder<T>(work: () => Promise<T>, afterEnd?: T): Promise<T> {
     const result = this.#last.then(async () => {
       clearTimeout(this.#stalling);
-      const done = this.#life.signal.aborted ? (afterEnd as T) : await runInScope(this.#scope, work);
+      if (this.#life.signal.aborted) return afterEnd as T;
+      const done = await runInScope(this.#scope, work);
       const { detection } = this.#options;
       const stall = () => void this.#inOrder(() => this.#apply({ type: 'stall' }));
       if (this.#turn && detection) this.#stalling = setTimeout(stall, detection.silenceMs + stallMs);

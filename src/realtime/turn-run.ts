@@ -1,6 +1,7 @@
 /** One transcription of a turn, which may begin before the turn is committed: until then nothing of it is seen or charged. */
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { runInScope, type RequestScope, type Used } from '../request-scope.ts';
+import { traced } from '../trace.ts';
 import type { TranscriptionRequest, TranscriptionServices } from '../transcription/run.ts';
 import { streamTranscript } from '../transcription/stream.ts';
 import { toTextDeltas, type TextDelta } from '../transcription/text-deltas.ts';
@@ -50,7 +51,7 @@ export function startTurnRun({ model, request, id, scope, signal, services }: Tu
     return end;
   }
 
-  const transcript = runInScope(own, read);
+  const transcript = runInScope(own, () => traced('transcribe turn', {}, read));
   transcript.catch(() => (hasFailed = true));
   return {
     transcript,

@@ -1,4 +1,4 @@
-/** What the level alone makes of noise: the figures of docs/guides/realtime. */
+/** What the level alone makes of noise: the figures of docs/decisions/22-turns-by-two-judges. */
 import { expect, it } from 'vitest';
 import { FrameCutter } from '../../src/realtime/frames.ts';
 import { newTurnState, next } from '../../src/realtime/turn-detector.ts';

@@ -77,7 +77,7 @@ export function told(events: readonly HeardEvent[]): string[] {
   });
 }
 
-function registryOf({ entry, ...engine }: Engine): Registry {
+export function registryOf({ entry, ...engine }: Engine): Registry {
   const whole = {
     availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
     transcribe: ({ recording }: { recording: { slice?: { endMs: number } } }) =>
