@@ -39,7 +39,8 @@ const nothingDb = -90;
 /** In decibels of full scale. */
 export function levelOf(samples: Float32Array): number {
   let sum = 0;
-  for (const sample of samples) sum += sample * sample;
+  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- it takes five times as long
+  for (let i = 0; i < samples.length; i++) sum += (samples[i] ?? 0) ** 2;
   return 10 * Math.log10(sum / samples.length + 1e-12);
 }
 
