@@ -37,11 +37,11 @@ const thresholdDb = { min: -52, max: -20 } as const;
 const nothingDb = -90;
 
 /** In decibels of full scale. */
-export function levelOf(samples: Float32Array): number {
+export function levelOf(samples: Float32Array | Int16Array, fullScale = 1): number {
   let sum = 0;
   // eslint-disable-next-line @typescript-eslint/prefer-for-of -- it takes five times as long
   for (let i = 0; i < samples.length; i++) sum += (samples[i] ?? 0) ** 2;
-  return 10 * Math.log10(sum / samples.length + 1e-12);
+  return 10 * Math.log10(sum / samples.length / fullScale ** 2 + 1e-12);
 }
 
 /** For a meter: 0 is a quiet room, 1 a loud voice. */

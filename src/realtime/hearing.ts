@@ -142,7 +142,7 @@ class LiveHearing implements Hearing {
     void this.#inOrder(async () => {
       const { format, hints } = this.#options;
       this.#options = options;
-      if (!isDeepStrictEqual(format, options.format)) await this.#change(options.format);
+      if (!isDeepStrictEqual(format, options.format)) this.#cutter = new FrameCutter(options.format);
       if (!isDeepStrictEqual(hints, options.hints)) {
         if (this.#turn) this.#turn.early = undefined;
         this.#warmUp();
@@ -217,23 +217,17 @@ class LiveHearing implements Hearing {
     return this.#hear(this.#cutter.push(sound));
   }
 
-  async #change(format: SoundFormat): Promise<void> {
-    this.#cutter = new FrameCutter(format);
-    this.#recent.clear();
-    await this.#turn?.recording.change(format);
-  }
-
   async #hear(frames: Iterable<Frame>): Promise<boolean> {
     let fits = true;
     let unwrittenMs = 0;
     const keptMs = windowMs + (this.#options.detection?.prefixMs ?? 0);
-    for (const { bytes, db, ms } of frames) {
+    for (const frame of frames) {
       if (this.#life.signal.aborted) break;
-      this.#recent.push(bytes, this.#state.gate.now + ms, keptMs);
-      if (this.#state.turn?.isFull === false) this.#turn?.recording.push(bytes);
-      const effects = await this.#apply({ type: 'frame', db, ms });
+      this.#recent.push(frame, this.#state.gate.now + frame.ms, keptMs);
+      if (this.#state.turn?.isFull === false) this.#turn?.recording.push(frame);
+      const effects = await this.#apply({ type: 'frame', db: frame.db, ms: frame.ms });
       fits &&= !effects.some(({ type }) => type === 'full');
-      unwrittenMs += ms;
+      unwrittenMs += frame.ms;
       if (unwrittenMs < 1_000) continue; // other sessions are heard between two writes
       unwrittenMs = 0;
       await this.#turn?.recording.flush();
@@ -254,7 +248,7 @@ class LiveHearing implements Hearing {
     switch (effect.type) {
       case 'record':
         this.#turn = { id: `item_${randomBytes(16).toString('base64url')}`, recording: this.#newRecording() };
-        for (const bytes of this.#recent.since(effect.fromMs)) this.#turn.recording.push(bytes);
+        for (const frame of this.#recent.since(effect.fromMs)) this.#turn.recording.push(frame);
         break;
       case 'started':
       case 'stopped':
@@ -285,7 +279,7 @@ class LiveHearing implements Hearing {
   async #findSpeech(): Promise<readonly Span[] | undefined> {
     const { now } = this.#state.gate;
     const recording = this.#newRecording();
-    for (const bytes of this.#recent.since(now - windowMs)) recording.push(bytes);
+    for (const frame of this.#recent.since(now - windowMs)) recording.push(frame);
     await using file = await recording.finish();
     using timeout = startTimeout(maxAnswerMs, () => new Error('the detector is late'), this.#life.signal);
     const ms = Math.floor(recording.ms);
@@ -353,7 +347,7 @@ class LiveHearing implements Hearing {
   }
 
   #newRecording(): TurnRecording {
-    return new TurnRecording(this.#newPath(), this.#options.format, this.#parts.directory.account);
+    return new TurnRecording(this.#newPath(), this.#parts.directory.account);
   }
 
   #newPath(): string {

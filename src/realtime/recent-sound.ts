@@ -1,19 +1,17 @@
-/** The last moments of a session's sound, in its own format: a turn begins before it is recognized as one. */
-export class RecentSound {
-  #frames: { readonly bytes: Uint8Array; readonly endMs: number }[] = [];
+/** The last moments of a session's sound: a turn begins before it is recognized as one. */
+import type { Frame } from './frames.ts';
 
-  /** Keeps the last `keptMs` milliseconds. */
-  push(bytes: Uint8Array, endMs: number, keptMs: number): void {
-    this.#frames.push({ bytes: new Uint8Array(bytes), endMs }); // a view would keep the whole message
+export class RecentSound {
+  #frames: { readonly frame: Frame; readonly endMs: number }[] = [];
+
+  /** Keeps the last `keptMs` milliseconds, as long as the rate stays the same. */
+  push(frame: Frame, endMs: number, keptMs: number): void {
+    if (this.#frames[0] && this.#frames[0].frame.rate !== frame.rate) this.#frames = [];
+    this.#frames.push({ frame: { ...frame, samples: frame.samples.slice() }, endMs }); // a view would keep the whole message
     while ((this.#frames[0]?.endMs ?? endMs) <= endMs - keptMs) this.#frames.shift();
   }
 
-  /** Whole frames. */
-  since(ms: number): Uint8Array[] {
-    return this.#frames.filter(({ endMs }) => endMs > ms).map(({ bytes }) => bytes);
-  }
-
-  clear(): void {
-    this.#frames = [];
+  since(ms: number): Frame[] {
+    return this.#frames.filter(({ endMs }) => endMs > ms).map(({ frame }) => frame);
   }
 }

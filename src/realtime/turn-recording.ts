@@ -2,70 +2,67 @@
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
-import { toSamples16 } from '../../lib/samples.ts';
+import { toSamples16, viewSamples16 } from '../../lib/samples.ts';
 import { sampleRate, samplesPerMs, wavHeader } from '../../lib/wav.ts';
 import { Resampler } from '../audio/resample.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
-import { rateOf, samplesOf, type SoundFormat } from './frames.ts';
+import type { Frame } from './frames.ts';
+
+type Sound = Pick<Frame, 'samples' | 'rate'>;
 
 /** A recording, whose file has nothing else in it. Disposal removes the file. */
 export interface TurnFile extends AsyncDisposable {
   readonly recording: Recording;
 }
 
+const headerBytes = wavHeader(0).length;
+
 export class TurnRecording {
   readonly #path: string;
   readonly #account: SharedAccount;
-  #format: SoundFormat;
-  #resampler: Resampler | undefined;
+  #resampler: { readonly rate: number; readonly filter: Resampler } | undefined;
   #file: FileHandle | undefined;
-  #waiting: Uint8Array[] = [];
+  #waiting: Sound[] = [];
   #taken = 0;
   /** Bytes of samples in the file. */
   #bytes = 0;
   /** The first failure, such as a full disk: the recording takes no more sound. */
   #failure: Error | undefined;
 
-  constructor(path: string, format: SoundFormat, account: SharedAccount) {
+  constructor(path: string, account: SharedAccount) {
     this.#path = path;
     this.#account = account;
-    this.#format = format;
-    this.#resampler = resamplerOf(format);
   }
 
   get ms(): number {
     return this.#bytes / 2 / samplesPerMs;
   }
 
-  /** The next `flush` writes the bytes. */
-  push(bytes: Uint8Array): void {
-    if (!this.#failure) this.#waiting.push(bytes);
+  /** The next `flush` writes the sound. The rate may change after it. */
+  push(sound: Sound): void {
+    if (!this.#failure) this.#waiting.push(sound);
   }
 
   /** Never rejects. */
   async flush(): Promise<void> {
-    const samples = samplesOf(Buffer.concat(this.#waiting.splice(0)), this.#format);
-    await this.#write(this.#resampler?.push(samples) ?? samples);
-  }
-
-  /** The sound that follows has this format. */
-  async change(format: SoundFormat): Promise<void> {
-    await this.#end();
-    this.#format = format;
-    this.#resampler = resamplerOf(format);
+    const waiting = this.#waiting.splice(0);
+    const [first] = waiting;
+    if (first) await this.#write(...this.#resample(joined(waiting.map(({ samples }) => samples)), first.rate));
   }
 
   /** Copies the sound so far. */
   async copy(path: string): Promise<TurnFile> {
     await this.flush();
-    const copy = new TurnRecording(path, { encoding: 'pcm', rate: sampleRate }, this.#account);
-    copy.push((await readFile(this.#path)).subarray(headerBytes));
+    const copy = new TurnRecording(path, this.#account);
+    const samples = viewSamples16((await readFile(this.#path)).subarray(headerBytes));
+    copy.push({ samples, rate: sampleRate });
     return copy.finish();
   }
 
   /** Ends the recording. Rejects if it has failed, after removing it. */
   async finish(): Promise<TurnFile> {
-    await this.#end();
+    await this.flush();
+    await this.#write(...this.#endOfFilter());
     try {
       if (this.#failure) throw this.#failure;
       await this.#file?.write(wavHeader(this.#bytes), 0, headerBytes, 0);
@@ -92,15 +89,25 @@ export class TurnRecording {
     this.#taken = 0;
   }
 
-  async #end(): Promise<void> {
-    await this.flush();
-    if (this.#resampler) await this.#write(this.#resampler.flush());
+  #resample(samples: Int16Array, rate: number): Int16Array[] {
+    const before = rate === this.#resampler?.rate ? [] : this.#endOfFilter();
+    if (rate === sampleRate) return [...before, samples];
+    this.#resampler ??= { rate, filter: new Resampler(rate, sampleRate) };
+    const floats = new Float32Array(samples.length);
+    for (let i = 0; i < floats.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
+    return [...before, toSamples16(this.#resampler.filter.push(floats))];
   }
 
-  async #write(samples: Float32Array): Promise<void> {
-    if (this.#failure || samples.length === 0) return;
+  #endOfFilter(): Int16Array[] {
+    const rest = this.#resampler ? [toSamples16(this.#resampler.filter.flush())] : [];
+    this.#resampler = undefined;
+    return rest;
+  }
+
+  async #write(...blocks: readonly Int16Array[]): Promise<void> {
+    const data = new Uint8Array(joined(blocks).buffer);
+    if (this.#failure || data.length === 0) return;
     try {
-      const data = new Uint8Array(toSamples16(samples).buffer);
       const size = data.length + (this.#file ? 0 : headerBytes);
       this.#account.take(size);
       this.#taken += size;
@@ -113,7 +120,12 @@ export class TurnRecording {
   }
 }
 
-const headerBytes = wavHeader(0).length;
-
-const resamplerOf = (format: SoundFormat): Resampler | undefined =>
-  rateOf(format) === sampleRate ? undefined : new Resampler(rateOf(format), sampleRate);
+function joined(blocks: readonly Int16Array[]): Int16Array {
+  const all = new Int16Array(blocks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const block of blocks) {
+    all.set(block, at);
+    at += block.length;
+  }
+  return all;
+}
