@@ -354,6 +354,17 @@ describe('an early transcription', () => {
     expect(charged).toEqual([{ audioMs: 1_000 }]);
   });
 
+  it('is thrown away if the hints change', async () => {
+    const { calls, hearing, said, ended } = await hearQuickly();
+    hearing.configure({ ...options, hints: { language: 'de' } });
+    await hearing.append(endOfTurn);
+    await expect.poll(() => calls.length).toBe(3);
+    calls[1]!.end('english');
+    calls[2]!.end('deutsch');
+    await ended(2);
+    expect(said().at(-1)).toBe('2 completed deutsch');
+  });
+
   it.each([
     ['of a remote model', false],
     ['of a model that is not known to be quick', true],
