@@ -308,8 +308,7 @@ class LiveHearing implements Hearing {
 
   async #transcribe(turn: string, recording: Recording, hints: Hints, early: TurnRun | undefined) {
     await this.#parts.requireBudget?.();
-    const run =
-      early?.hasFailed === false ? early : this.#startRun(turn, recording, hints, await this.#chooseModel(hints));
+    const run = early?.hasFailed === false ? early : this.#startRun(recording, hints, await this.#chooseModel(hints));
     run.publish((text) => this.#emit({ turn, type: 'delta', text }));
     const { text, result } = await run.transcript;
     return { text, language: result.language };
@@ -322,15 +321,15 @@ class LiveHearing implements Hearing {
     const model = await this.#chooseModel(hints);
     if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
     const file = await turn.recording.copy(this.#newPath());
-    const run = this.#startRun(turn.id, file.recording, hints, model);
+    const run = this.#startRun(file.recording, hints, model);
     turn.early = run;
     this.#begin(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
   }
 
-  #startRun(id: string, recording: Recording, hints: Hints, model: ServedModel<'transcription'>): TurnRun {
+  #startRun(recording: Recording, hints: Hints, model: ServedModel<'transcription'>): TurnRun {
     const { model: _named, ...others } = hints;
     const request = { recording, ...others };
-    return startTurnRun({ id, model, request, scope: this.#scope, signal: this.#life.signal, services: this.#parts });
+    return startTurnRun({ model, request, scope: this.#scope, signal: this.#life.signal, services: this.#parts });
   }
 
   #chooseModel({ model }: Hints): Promise<ServedModel<'transcription'>> {

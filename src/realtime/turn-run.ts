@@ -9,8 +9,6 @@ import { toTextDeltas, type TextDelta } from '../transcription/text-deltas.ts';
 export interface TurnRunOptions {
   readonly model: ServedModel<'transcription'>;
   readonly request: TranscriptionRequest;
-  /** Id of the turn. */
-  readonly id: string;
   /** The scope of the session; the run has a scope of its own. */
   readonly scope: RequestScope;
   readonly signal: AbortSignal;
@@ -27,7 +25,7 @@ export interface TurnRun {
   publish(onDelta: (delta: string) => void): void;
 }
 
-export function startTurnRun({ model, request, id, scope, signal, services }: TurnRunOptions): TurnRun {
+export function startTurnRun({ model, request, scope, signal, services }: TurnRunOptions): TurnRun {
   const kept: string[] = [];
   let used: Used | undefined;
   let reader: ((delta: string) => void) | undefined;
@@ -36,7 +34,8 @@ export function startTurnRun({ model, request, id, scope, signal, services }: Tu
     if (reader) scope.charge?.(amount);
     else used = amount;
   };
-  const own = { ...scope, id, usage: {}, charge: scope.charge && charge };
+  const { id = '' } = scope;
+  const own = { ...scope, usage: {}, charge: scope.charge && charge };
 
   async function read(): Promise<TurnTranscript> {
     const started = performance.now();
