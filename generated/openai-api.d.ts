@@ -161,6 +161,49 @@ export type paths = {
         patch?: never;
         trace?: never;
     };
+    "/realtime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Connect to the Realtime API
+         * @description Opens a WebSocket for live transcription. Pages of browsers, which cannot set headers, send the API key or a client
+         *     secret as the subprotocol `openai-insecure-api-key.KEY` in addition to `realtime`. A request without an upgrade is
+         *     rejected with 426.
+         */
+        get: operations["connectRealtime"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/realtime/client_secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a client secret
+         * @description Creates a secret with which a page can connect to the Realtime API. It has the permissions and the limits of the API
+         *     key that creates it, and fails with that key. A key may have 1,000 secrets at a time.
+         */
+        post: operations["createRealtimeClientSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/responses": {
         parameters: {
             query?: never;
@@ -421,6 +464,41 @@ export type components = {
             delta: components["schemas"]["CompletionDelta"];
             /** @description null except in the last chunk, whose delta is empty. */
             finish_reason: components["schemas"]["FinishReason"] | null;
+        };
+        /** @description A key for the sessions of a page, which must not have the API key itself. */
+        ClientSecret: {
+            /** @description The secret. It is valid for any number of connections until it expires. */
+            value: string;
+            /**
+             * Format: int64
+             * @description Unix time in seconds.
+             */
+            expires_at: number;
+            /** @description The session that connections with the secret begin with. */
+            session: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description When a client secret expires. */
+        ClientSecretExpiry: {
+            /**
+             * @default created_at
+             * @enum {string}
+             */
+            anchor: "created_at";
+            /**
+             * Format: int32
+             * @description Seconds from now.
+             * @default 600
+             */
+            seconds: number;
+        };
+        ClientSecretRequest: {
+            expires_after?: components["schemas"]["ClientSecretExpiry"];
+            /** @description The session that connections with the secret begin with. */
+            session?: {
+                [key: string]: unknown;
+            };
         };
         CompletionChoice: {
             /** @enum {number} */
@@ -3787,6 +3865,588 @@ export interface operations {
                      *         "type": "invalid_request_error",
                      *         "param": null,
                      *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, if known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    RateLimit?: string;
+                    /** @description Requests per minute of the API key, if limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Remaining requests of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Unavailable, temporarily or by configuration. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, if known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    connectRealtime: {
+        parameters: {
+            query?: {
+                /** @description A transcription model, or an alias. */
+                model?: string;
+                /** @description The type of the session. */
+                intent?: "transcription";
+                /** @description Not supported. */
+                call_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The connection is a WebSocket from now on. */
+            101: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    RateLimit?: string;
+                    /** @description Requests per minute of the API key, if limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Remaining requests of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "messages must NOT have fewer than 1 items",
+                     *         "type": "invalid_request_error",
+                     *         "param": "messages",
+                     *         "code": "invalid_request"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request must be the upgrade to a WebSocket. */
+            426: {
+                headers: {
+                    /** @description The required protocol. */
+                    Upgrade: "websocket";
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Connect with a WebSocket client, to ws:// or wss://.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "upgrade_required"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description A limit of the API key or of the provider is reached. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait before a retry, if known. */
+                    "Retry-After"?: string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    RateLimit?: string;
+                    /** @description Requests per minute of the API key, if limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Remaining requests of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                     *         "type": "rate_limit_error",
+                     *         "param": null,
+                     *         "code": "rate_limit_exceeded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The service or its engine failed. The log has the cause under the request id. */
+            500: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected error. The log has the cause under this request id.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "internal_error"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Unavailable, temporarily or by configuration. */
+            503: {
+                headers: {
+                    /** @description Seconds to wait before a retry, if known. */
+                    "Retry-After"?: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "All slots are in use; try again later.",
+                     *         "type": "server_error",
+                     *         "param": null,
+                     *         "code": "overloaded"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    createRealtimeClientSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "session": {
+                 *         "type": "transcription"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ClientSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /**
+                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
+                     */
+                    "RateLimit-Policy"?: string;
+                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                    RateLimit?: string;
+                    /** @description Requests per minute of the API key, if limited. */
+                    "x-ratelimit-limit-requests"?: string;
+                    /** @description Remaining requests of this minute. */
+                    "x-ratelimit-remaining-requests"?: string;
+                    /** @description When the next minute begins, such as `12s`. */
+                    "x-ratelimit-reset-requests"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "value": "ek_Vb1yPz4mQ0iYxkq3o9TtWwVb1yPz4mQ0iYxkq3o9TtW",
+                     *       "expires_at": 1763770200,
+                     *       "session": {
+                     *         "type": "transcription"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientSecret"];
+                };
+            };
+            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
+            400: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "messages must NOT have fewer than 1 items",
+                     *         "type": "invalid_request_error",
+                     *         "param": "messages",
+                     *         "code": "invalid_request"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The API key is missing or invalid. */
+            401: {
+                headers: {
+                    /** @description The authentication scheme (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "invalid_api_key"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /**
+             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+             *     request is not allowed.
+             */
+            403: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                     *         "type": "permission_error",
+                     *         "param": null,
+                     *         "code": "host_not_allowed"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The path does not support this method. */
+            405: {
+                headers: {
+                    /** @description The supported methods. */
+                    Allow: string;
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unknown_url"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The request body did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body did not arrive within 300 s.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "request_timeout"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The body or the recording is too large. */
+            413: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "The body is larger than the limit of this operation.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "body_too_large"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description The operation does not accept this content type. */
+            415: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unexpected content type text/plain.",
+                     *         "type": "invalid_request_error",
+                     *         "param": null,
+                     *         "code": "unsupported_media_type"
                      *       }
                      *     }
                      */

@@ -39,6 +39,7 @@ export const errorAdvice: Readonly<Record<ProblemCode, string>> = {
   'unsupported-media-type': 'Send the `Content-Type` that the operation accepts.',
   'range-not-satisfiable': 'Request a range within the length of the clip.',
   'expectation-failed': 'Omit the header `Expect`.',
+  'upgrade-required': 'Connect with a WebSocket client, to `ws://` or `wss://`.',
   'headers-too-large': 'Send fewer or shorter headers, such as cookies.',
   'rate-limited': 'Retry after `retry_after` seconds. The operator sets the limits of a key.',
   'concurrency-limited': 'Wait for another request to finish. The operator sets the limits of a key.',

@@ -19,6 +19,7 @@ const common: Readonly<Record<string, ProblemError>> = {
   408: new ProblemError('request-timeout', 'The body did not arrive within 300 s.'),
   413: new ProblemError('body-too-large', 'The body is larger than the limit of this operation.'),
   415: new ProblemError('unsupported-media-type', 'Unexpected content type text/plain.'),
+  426: new ProblemError('upgrade-required', 'Connect with a WebSocket client, to ws:// or wss://.'),
   429: new ProblemError('rate-limited', 'The API key may send 60 requests in a minute; try again in 12 s.'),
   500: new ProblemError('internal-error', 'Unexpected error. The log has the cause under this request id.'),
   502: new ProblemError('provider-error', 'The provider failed.'),

@@ -48,6 +48,7 @@ export const problems: Readonly<Record<ProblemCode, ProblemKind>> = {
   'range-not-satisfiable': { status: 416, title: 'Range not satisfiable' },
   'expectation-failed': { status: 417, title: 'Unsupported Expect header' },
   'headers-too-large': { status: 431, title: 'Request headers too large' },
+  'upgrade-required': { status: 426, title: 'WebSocket required' },
   'rate-limited': { status: 429, title: 'Rate limit reached', retryAfter: 60 },
   'concurrency-limited': { status: 429, title: 'Too many requests in flight', retryAfter: 1 },
   'quota-exceeded': { status: 429, title: 'Daily quota of the API key used up', retryAfter: 3_600 },

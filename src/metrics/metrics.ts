@@ -108,12 +108,18 @@ export interface ResidentState {
   readonly crashes: number;
 }
 
+/** What became of a transcription that began before the end of its turn. */
+export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
+export type EarlyOutcome = (typeof earlyOutcomes)[number];
+
 /** State that is read when the metrics are rendered. Reading it calls no engine. */
 export interface MetricSources {
   availability(): readonly { readonly engine: string; readonly model: string; readonly available: boolean }[];
   clips(): { readonly count: number; readonly bytes: number };
   /** Transcription jobs by state. Absent on workers. */
   jobs?(): { readonly states: Readonly<Record<string, number>>; readonly bytes: number };
+  /** Number of open sessions of live transcription. */
+  sessions?(): number;
   mcpServers(): readonly { readonly name: string; readonly isUp: boolean }[];
   residents(): readonly ResidentState[];
   /** Reads the state of the fleet from Redis, within its timeout; never rejects. Absent without a fleet. */
@@ -133,6 +139,12 @@ export interface Metrics {
   jobPartEnded(audioMs: number): void;
   /** Records that a job waits to retry a part. */
   jobPartRetried(): void;
+  /** Records a session of live transcription at its end. */
+  sessionEnded(ms: number): void;
+  /** Records a transcribed turn of a session, including a failed one. */
+  turnEnded(): void;
+  /** Records a transcription that began before the end of its turn. */
+  earlyEnded(outcome: EarlyOutcome): void;
   /** Records a call of a tool. `name`: a tool that the run was offered, or `other`. */
   toolEnded(name: string, ok: boolean): void;
   /** Records a request that a limit of the key has rejected; `policy` as in RateLimit-Policy. */

@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'pr
 import { Histogram, type HistogramRow } from './histogram.ts';
 import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
+  earlyOutcomes,
   queueRefusals,
   type ChatFacts,
   type FleetEngineState,
@@ -33,6 +34,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   const kept = createKept(registry);
   const gauges = createGauges(registry);
   addProcessMetrics(registry);
+  for (const outcome of earlyOutcomes) kept.realtimeEarly.inc({ outcome }, 0); // else rate() misses the first
   const model = bounded(maxModels);
   const tool = bounded(maxTools);
 
@@ -93,6 +95,9 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     speechEnded: countSpeech,
     jobPartEnded: (audioMs) => kept.jobSeconds.inc(audioMs / 1000),
     jobPartRetried: () => kept.jobRetries.inc(),
+    sessionEnded: (ms) => kept.realtimeSeconds.observe({}, ms / 1000),
+    turnEnded: () => kept.realtimeTurns.inc(),
+    earlyEnded: (outcome) => kept.realtimeEarly.inc({ outcome }),
     toolEnded: (name, ok) => kept.toolCalls.inc({ tool: tool(name), ok: String(ok) }),
     keyLimited: (key, policy) => kept.keyLimited.inc({ key, policy }),
     openQueue(engine, state) {
@@ -133,6 +138,9 @@ function createKept(registry: Registry) {
     toolCalls: counter(table.toolCalls),
     jobSeconds: counter(table.jobSeconds),
     jobRetries: counter(table.jobRetries),
+    realtimeSeconds: histogram(table.realtimeSeconds),
+    realtimeTurns: counter(table.realtimeTurns),
+    realtimeEarly: counter(table.realtimeEarly),
   };
 }
 
@@ -188,6 +196,7 @@ function createGauges(registry: Registry) {
     Object.entries(sources?.jobs?.().states ?? {}).map(([state, value]) => [{ state }, value] as const),
   );
   gauge(table.jobBytes, () => [[{}, sources?.jobs?.().bytes ?? 0]]);
+  gauge(table.realtimeSessions, () => [[{}, sources?.sessions?.() ?? 0]]);
   gauge(table.mcpServerUp, () =>
     (sources?.mcpServers() ?? []).map(({ name, isUp }) => [{ server: name }, Number(isUp)]),
   );

@@ -22,6 +22,7 @@ const firstChunkSeconds = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ] as const;
 const waitSeconds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
+const sessionSeconds = [1, 5, 15, 60, 300, 900, 1800, 3600] as const;
 /** 0.01, 0.02, 0.04 ... 81.92 */
 const chatSeconds = Array.from({ length: 14 }, (_, index) => 2 ** index / 100);
 /** 1, 4, 16 ... 67108864 */
@@ -177,6 +178,31 @@ export const metricsTable = {
     type: 'counter',
     help: 'Retries of parts by jobs.',
     labels: [],
+  },
+  realtimeSessions: {
+    name: 'parlance_realtime_sessions',
+    type: 'gauge',
+    help: 'Open sessions of live transcription.',
+    labels: [],
+  },
+  realtimeSeconds: {
+    name: 'parlance_realtime_session_seconds',
+    type: 'histogram',
+    help: 'Duration of sessions of live transcription.',
+    labels: [],
+    buckets: sessionSeconds,
+  },
+  realtimeTurns: {
+    name: 'parlance_realtime_turns_total',
+    type: 'counter',
+    help: 'Transcribed turns of live transcription, including those that failed.',
+    labels: [],
+  },
+  realtimeEarly: {
+    name: 'parlance_realtime_early_total',
+    type: 'counter',
+    help: 'Transcriptions that began before the end of their turn: `used`, `discarded` because the speech went on, or `failed`.',
+    labels: ['outcome'],
   },
   mcpServerUp: {
     name: 'parlance_mcp_server_up',

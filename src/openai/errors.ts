@@ -62,6 +62,7 @@ export const errorTable: Readonly<Record<ProblemCode, ErrorRow>> = {
   'range-not-satisfiable': http(416),
   'expectation-failed': http(417),
   'headers-too-large': http(431),
+  'upgrade-required': http(426),
   'rate-limited': { ...limited, code: 'rate_limit_exceeded' },
   'concurrency-limited': limited,
   'quota-exceeded': { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },

@@ -74,6 +74,19 @@ const table = {
     description:
       'Public URL of the service; prefix of the links in responses; an address that is not loopback requires API keys or ALLOW_OPEN',
   },
+  tlsCert: {
+    env: 'TLS_CERT',
+    schema: text,
+    example: '/etc/letsencrypt/live/voice.example.com/fullchain.pem',
+    description:
+      'PEM file with the certificate and its chain, for `https` and `wss`; requires TLS_KEY; both are reloaded on SIGHUP',
+  },
+  tlsKey: {
+    env: 'TLS_KEY',
+    schema: text,
+    example: '/etc/letsencrypt/live/voice.example.com/privkey.pem',
+    description: 'PEM file with the private key of TLS_CERT, without a passphrase',
+  },
   sandbox: {
     env: 'PARLANCE_SANDBOX',
     ...flag,
@@ -322,6 +335,18 @@ const table = {
     default: true,
     description:
       'on: texts and calls of responses under `/v1` stay in memory for an hour, so that requests can refer to them (`item_reference`); off: nothing is kept',
+  },
+  realtime: {
+    env: 'REALTIME',
+    ...flag,
+    default: true,
+    description: 'off: disables live transcription (`GET /v1/realtime`)',
+  },
+  realtimeSessions: {
+    env: 'REALTIME_SESSIONS',
+    ...integer(1, 10_000),
+    default: 32,
+    description: 'Maximum number of open sessions of live transcription',
   },
   logLevel: {
     env: 'LOG_LEVEL',
