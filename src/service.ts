@@ -1,7 +1,7 @@
 /** Builds the service from its settings (registry, services, router, app, server), and stops it. */
 import { getHeapStatistics } from 'node:v8';
 import type { Registry } from './engine-host/registry/registry.ts';
-import { createApp, type RequestListener } from './http/app.ts';
+import { createApp, type RequestListener, type UpgradeListener } from './http/app.ts';
 import type { ApiFormat } from './http/api-format.ts';
 import type { Api } from './http/incoming-request.ts';
 import { nativeFormat } from './http/native-format.ts';
@@ -35,6 +35,8 @@ import { createConcurrencySlots } from './limits/concurrency.ts';
 import { openBudgets, usageFileOf } from './limits/usage-file.ts';
 import { largestSpeech } from './system/disk-budget.ts';
 import { createSpeechModelSelector } from './speech/speech-models.ts';
+import { createClientSecrets, createSecretStore } from './keys/client-secrets.ts';
+import { createSessions } from './http/sessions.ts';
 import { createSpeechSpool } from './speech/speech-spool.ts';
 import { createJobs } from './jobs/index.ts';
 import { openMetrics } from './metrics/index.ts';
@@ -43,7 +45,7 @@ import type { PrometheusMetrics } from './metrics/prometheus.ts';
 import { checkAliases } from './openai/aliases.ts';
 import { openaiFormat } from './openai/format.ts';
 import { openaiOperations } from './openai/index.ts';
-import { isOpenAITarget } from './openai/paths.ts';
+import { isOpenAITarget, isSocketTarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
@@ -72,6 +74,8 @@ export interface DiskUse {
 export interface App extends AsyncDisposable {
   /** Serves every path of the service. A listener for `http.createServer`. */
   readonly listener: RequestListener;
+  /** Serves the WebSocket, `GET /v1/realtime`. A listener for `upgrade` events. */
+  readonly upgrade: UpgradeListener;
   /** The engines and their models. */
   readonly registry: Registry;
   readonly disk: DiskUse;
@@ -179,13 +183,14 @@ interface Servers {
 }
 
 async function openServers(
-  { listener, probes }: ProbedApp,
+  { listener, upgrade, probes }: ProbedApp,
   { settings, log }: ServiceOptions,
   { connectionLimits: limits }: Tuning,
   metrics: PrometheusMetrics | undefined,
 ): Promise<Servers> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
-  const server = await listen(listener, { host, port, log, formatFor, limits, metrics });
+  const upgrades = { isSocketTarget, upgrade };
+  const server = await listen(listener, { host, port, log, formatFor, limits, metrics, upgrades });
   if (metrics === undefined) return { server, metricsServer: undefined };
   try {
     const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
@@ -255,6 +260,7 @@ async function buildApp(
   });
   const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
   const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
+  const clientSecrets = createClientSecrets(createSecretStore(), keys);
   const services: Services = {
     registry,
     tools,
@@ -270,6 +276,8 @@ async function buildApp(
     refusePreparing: createPreparingRule(settings),
     sandbox: settings.sandbox,
     compatTools: settings.compatTools,
+    realtimeEnabled: settings.realtime,
+    clientSecrets,
     items,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
     metrics,
@@ -277,13 +285,14 @@ async function buildApp(
   await checkAliases(services);
   const draining = new AbortController();
   const ending = new AbortController();
-  const access = createAccess({ ...settings, keys, failedLogins: createFailedLogins(log) });
-  const routing = { services, access, limits, checkAnswers: env.NODE_ENV !== 'production' };
+  const access = createAccess({ ...settings, keys, clientSecrets, failedLogins: createFailedLogins(log) });
+  const sessions = createSessions({ limit: settings.realtimeSessions, draining: draining.signal, metrics });
+  const routing = { services, access, limits, sessions, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? preferredAnswer : undefined;
   const native = openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
   const openai = openApi(openaiFormat, { ...routing, operations: openaiOperations });
   const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
-  const listener = createApp({
+  const { listener, upgrade } = createApp({
     apiFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,
     budget: new ByteBudget(tuning.bodyBudget ?? memoryForBodies()),
@@ -291,6 +300,7 @@ async function buildApp(
     bodyTimeoutMs: tuning.bodyTimeoutMs,
     uploadTimeoutMs: tuning.uploadTimeoutMs,
     heartbeatMs: tuning.heartbeatMs,
+    socketCheckMs: tuning.socketCheckMs,
     interimMs: settings.interimResponses === 'off' ? undefined : tuning.interimMs,
     readyProbe,
     page: settings.page ? loadPage() : new Map(),
@@ -307,6 +317,7 @@ async function buildApp(
     availability: () => registry.lastAvailability(),
     clips: () => ownClips.size(),
     jobs: () => ownJobs.counts(),
+    sessions: sessions.count,
     mcpServers: () => mcp.states(),
     residents: () => engines.residents.facts(),
     fleet: engines.fleet?.state,
@@ -321,6 +332,7 @@ async function buildApp(
   await ownJobs.open();
   return {
     listener,
+    upgrade,
     registry,
     disk: workspace.disk,
     reloadKeys: async () => keys?.reload(),
@@ -345,7 +357,7 @@ function openApi<Operations extends AnyOperations<Operations>>(
   format: ApiFormat,
   options: Omit<RouterOptions<Operations, Services>, 'contract'>,
 ): Api {
-  return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
+  return { ...format, ...createRouter({ ...options, contract: format.contract }) };
 }
 
 /** Each of the two budgets has a sixteenth of the heap; the shared one fits at least the largest valid request. */

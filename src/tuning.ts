@@ -15,6 +15,8 @@ export const defaultTuning = {
   streamHoldMs: 5_000,
   /** Silence on an event stream before a heartbeat. */
   heartbeatMs: 15_000,
+  /** Time between two checks of open WebSockets. */
+  socketCheckMs: 10_000,
   /** Time between interim responses. */
   interimMs: 2 * 60_000,
   /** Time without a reader that ends the synthesis of a clip. */

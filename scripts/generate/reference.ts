@@ -145,7 +145,8 @@ export function openaiFieldsReference(contract: Contract): string {
 
 function fieldTableOf(path: string, { operationId, requestBody }: Operation, contract: Contract): string {
   const body = Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
-  const rows: Readonly<Record<string, FieldRow>> = fieldTable[operationId as keyof typeof fieldTable];
+  const tables: Readonly<Record<string, Readonly<Record<string, FieldRow>>>> = fieldTable;
+  const { [operationId ?? '']: rows = {} } = tables;
   const declared = Object.keys(resolved(body, contract).properties ?? {});
   const names = [...new Set([...declared, ...Object.keys(rows)])].filter((name) => {
     // A field whose parts have rows is shown by them.

@@ -4,6 +4,7 @@
  */
 import type { components, operations } from '../../generated/api.d.ts';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
+import type { Connect } from './session.ts';
 
 export type Schemas = components['schemas'];
 export type ProblemCode = Schemas['ProblemCode'];
@@ -163,6 +164,8 @@ export interface OperationDefinition<Handle, Services> {
   /** Operations of the native contract. An API key needs permission for one of them. */
   readonly permissions: readonly OperationId[];
   readonly budget?: Budget;
+  /** Opens a session if the request is the upgrade to a WebSocket; `handle` then answers the other requests. */
+  readonly connect?: Connect<Services>;
   /** May reject the operation before its body is read, by throwing. */
   readonly beforeBody?: (services: Services) => void | Promise<void>;
   /**

@@ -5,6 +5,7 @@ import type { ItemStore } from '../chat/item-store.ts';
 import type { Clips } from '../clips/store.ts';
 import type { Preparations } from '../engine-host/assets/preparations.ts';
 import type { Jobs } from '../jobs/store.ts';
+import type { ClientSecrets } from '../keys/client-secrets.ts';
 import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
@@ -35,6 +36,9 @@ export interface Services {
   readonly transcribeTimeout: number | 'auto';
   /** Whether chats under /v1 without tools of the caller get the tools of the service (COMPAT_TOOLS). */
   readonly compatTools: boolean;
+  /** REALTIME. */
+  readonly realtimeEnabled: boolean;
+  readonly clientSecrets: Pick<ClientSecrets, 'create'>;
   /** Output items of responses under /v1, for later requests; undefined if COMPAT_ITEMS is off. */
   readonly items: ItemStore | undefined;
   /** Entries under /v1 by the model ids that apps hard-code (compatAliases). */

@@ -3,23 +3,27 @@
  * API, and sends the answer or the failure.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import Koa from 'koa';
 import type { Context } from 'koa';
 import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
+import { checkHead, type HeadOptions } from './check-head.ts';
 import { safeListener } from './connection/safe-listener.ts';
+import { createSockets } from './connection/upgrade.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import type { IncomingRequest, ScopedAnswer } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
-import { alive, isProbe, type ReadyProbe } from './probes.ts';
-import { readRequestHead, type RequestTarget } from './request-head.ts';
+import { alive, type ReadyProbe } from './probes.ts';
+import type { RequestTarget } from './request-head.ts';
+import { serveUpgrade } from './serve-upgrade.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 import { runInScope } from '../request-scope.ts';
 
-export interface AppOptions extends IncomingRequestOptions {
+export interface AppOptions extends IncomingRequestOptions, HeadOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
@@ -30,17 +34,25 @@ export interface AppOptions extends IncomingRequestOptions {
   readonly readyProbe: ReadyProbe;
   /** PUBLIC_URL: the base of the `servers` in the documents. */
   readonly publicUrl?: string | undefined;
-  /** The id of this service in chains of services. */
-  readonly viaId: string;
+  /** Milliseconds between two checks of open WebSockets. */
+  readonly socketCheckMs: number;
 }
 
 export type RequestListener = (req: IncomingMessage, res: ServerResponse) => void;
 
-export function createApp(options: AppOptions): RequestListener {
+/** A listener of `upgrade` events. Resolves when the connection has been refused or has closed; never rejects. */
+export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
+
+export interface HttpApp {
+  readonly listener: RequestListener;
+  readonly upgrade: UpgradeListener;
+}
+
+export function createApp(options: AppOptions): HttpApp {
   const { log } = options;
   const app = new Koa();
   app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // by default, Koa prints to stderr
-  const openRequest = createRequestOpener(options);
+  const { openRequest, openUpgrade } = createRequestOpener(options);
   const serving = { ...options, documents: documentsOf(options) };
   app.use((context) => {
     const request = openRequest(context.req, context.res);
@@ -50,12 +62,21 @@ export function createApp(options: AppOptions): RequestListener {
     return runInScope(request.scope, () => serve(context, request, serving));
   });
   const handle = app.callback();
-  return safeListener(log, (req, res) => {
+  const listener = safeListener(log, (req: IncomingMessage, res: ServerResponse) => {
     handle(req, res).catch((error: unknown) => {
       log.error({ err: error }, 'a request could not be answered');
       res.destroy();
     });
   });
+  const sockets = createSockets({ log, checkMs: options.socketCheckMs });
+  return {
+    listener,
+    async upgrade(req, socket, head) {
+      socket.on('error', (error) => log.debug({ err: error }, 'a connection broke'));
+      const opened = openUpgrade(req, socket);
+      await runInScope(opened.request.scope, serveUpgrade, { req, socket, head }, opened, { ...options, sockets });
+    },
+  };
 }
 
 interface Serving extends AppOptions {
@@ -66,7 +87,7 @@ async function serve(context: Context, request: IncomingRequest, options: Servin
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
-    const target = checkHead(context, request, options);
+    const target = checkHead(context.req, request, options);
     const file = options.page.get(target.path);
     const document = options.documents.get(target.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
@@ -91,18 +112,6 @@ async function respond(
   const end = interimMs === undefined ? undefined : sendInterim(req, res, interimMs);
   return request.api.respond(request, target).finally(end);
 }
-
-function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): RequestTarget {
-  const { host, path, query } = readRequestHead(req);
-  request.record.path = path;
-  if (!isProbe(path)) access.checkSource({ ...headers, host });
-  const target = { host, path: request.api.readPath(path), query };
-  if (request.scope.via?.includes(viaId)) throw new ProblemError('provider-misconfigured', loop);
-  return target;
-}
-
-const loop =
-  'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
 /** Bodies of answers outside of the contracts, by path. */
 type Documents = ReadonlyMap<string, () => unknown>;

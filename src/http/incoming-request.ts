@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../request-scope.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
+import type { RunSession } from '../contract/session.ts';
 import type { ApiFormat } from './api-format.ts';
 import type { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './request-head.ts';
@@ -9,9 +10,26 @@ import type { RequestTarget } from './request-head.ts';
 /** Answers a request. The path of `target` has been normalized by `ApiFormat.readPath`. */
 export type Respond = (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer>;
 
-export interface Api extends ApiFormat {
-  /** The router of the API's contract. */
+/** The router of a contract. */
+export interface Router {
   readonly respond: Respond;
+  /** Answers a request for a WebSocket, up to the upgrade. */
+  readonly connect: (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer | Connected>;
+}
+
+export interface Api extends ApiFormat, Router {}
+
+/** A request whose connection becomes a WebSocket. */
+export interface Connected {
+  /** Scope of the session, with the API key if the request has one. */
+  readonly scope: RequestScope;
+  /** Headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly run: RunSession;
+  /** Whether the API key is still valid. */
+  readonly isAllowed: () => boolean;
+  /** Returns the facts of the session for its log line. */
+  readonly facts: () => Readonly<Record<string, unknown>>;
 }
 
 export interface ScopedAnswer {

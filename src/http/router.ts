@@ -9,27 +9,30 @@ import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/
 import addFormats from 'ajv-formats';
 import type { Document, OpenAPIBackend, Operation as OpenApiOperation, Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
-import { runInScope, type RequestScope } from '../request-scope.ts';
+import { runInScope, type Key, type RequestScope } from '../request-scope.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
 import type { AnyAnswer, AnyOperations, OperationDefinition, OperationTableOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
+import type { Connecting } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
 import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './access/auth.ts';
 import { failureOf } from './failures.ts';
-import type { IncomingRequest, Respond } from './incoming-request.ts';
+import type { IncomingRequest, Router, ScopedAnswer } from './incoming-request.ts';
 import type { RequestTarget } from './request-head.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface RouterOptions<Operations extends AnyOperations<Operations>, Services> {
   readonly contract: Contract;
   readonly operations: OperationTableOf<Operations, Services>;
   readonly services: Services;
-  readonly access: Pick<Access, 'authorize'>;
+  readonly access: Pick<Access, 'authorize' | 'authorizeSession'>;
+  readonly sessions: Pick<Sessions, 'open'>;
   /** Absent in open mode. */
   readonly limits?: Limits | undefined;
   /**
@@ -50,29 +53,67 @@ const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers
  */
 export function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
-): Respond {
-  const { contract } = options;
+): Router {
+  const { contract, sessions } = options;
   let opened: ContractApi | undefined;
   // Enabled in tests and development. Throws a `ContractViolation`; events of a stream are validated one by one.
   const check: CheckAnswer = options.checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
 
-  return async (request, target) => {
-    const api = (opened ??= await openContractApi(contract));
-    const operation = route(request, target, api);
-    const { id } = operation;
-    const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
-    const routed: Routed = { request, target, operation, definition };
-    try {
-      const preferred = options.prefer?.(id, request);
-      if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
-      const authenticated = authenticate(routed, options);
-      const { scope } = authenticated;
-      return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope };
-    } catch (error) {
-      const { code, answer } = failureOf(error, request);
-      return { answer: httpFailures.has(code) ? answer : check(id, answer), scope: request.scope };
-    }
+  return {
+    async respond(request, target) {
+      const api = (opened ??= await openContractApi(contract));
+      const routed = routedOf(request, target, api);
+      const { id } = routed.operation;
+      try {
+        const preferred = options.prefer?.(id, request);
+        if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
+        const authenticated = authenticate(routed, options);
+        const { scope } = authenticated;
+        return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope };
+      } catch (error) {
+        return failed(error, routed);
+      }
+    },
+    async connect(request, target) {
+      const api = (opened ??= await openContractApi(contract));
+      const routed = routedOf(request, target, api);
+      if (!routed.definition.connect) throw new ProblemError('not-found', `There is no WebSocket at ${target.path}.`);
+      try {
+        const { key, session, isAllowed } = await options.access.authorizeSession(
+          request.headers,
+          request.scope.caller,
+        );
+        const authenticated = withKey(routed, key, options);
+        const { scope } = authenticated;
+        return { scope, isAllowed, ...(await runInScope(scope, connectTo, authenticated, session, api)) };
+      } catch (error) {
+        return failed(error, routed);
+      }
+    },
   };
+
+  /** Throws `not-found` and `method-not-allowed`. */
+  function routedOf(request: IncomingRequest, target: RequestTarget, api: ContractApi): Routed {
+    const operation = route(request, target, api);
+    const definition = options.operations[operation.id as keyof Operations] as AnyDefinition; // typed by the table
+    return { request, target, operation, definition };
+  }
+
+  function failed(error: unknown, { request, operation }: Routed): ScopedAnswer {
+    const { code, answer } = failureOf(error, request);
+    return { answer: httpFailures.has(code) ? answer : check(operation.id, answer), scope: request.scope };
+  }
+
+  async function connectTo(authenticated: Authenticated, session: object | undefined, api: ContractApi) {
+    const { request, definition } = authenticated;
+    const { facts, ...opened } = sessions.open(request);
+    const admitted = await admit(authenticated, options);
+    const parameters = readParameters(admitted, api);
+    const { id, query, log } = await validate({ ...admitted, parameters, body: noBody }, api);
+    const connecting = { id, query: query as Connecting['query'], session, log, ...opened };
+    const run = await definition.connect!(connecting, options.services);
+    return { run, facts, headers: admitted.allowance?.headers() ?? {} };
+  }
 
   async function answerOf(authenticated: Authenticated, api: ContractApi): Promise<AnyAnswer> {
     const { request, definition } = authenticated;
@@ -136,13 +177,20 @@ interface Authenticated extends Routed {
 }
 
 /** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
-function authenticate(routed: Routed, { access, limits }: StepOptions): Authenticated {
-  const { operation, definition, request } = routed;
-  const { headers, scope, record } = request;
-  const key = operation.takesToken ? access.authorize(headers, scope.caller) : undefined;
+function authenticate(routed: Routed, options: StepOptions): Authenticated {
+  const { headers, scope } = routed.request;
+  const key = routed.operation.takesToken ? options.access.authorize(headers, scope.caller) : undefined;
+  return withKey(routed, key, options);
+}
+
+function withKey(routed: Routed, key: Key | undefined, { limits }: Pick<StepOptions, 'limits'>): Authenticated {
+  const { scope, record } = routed.request;
   if (!key) return { ...routed, scope };
   record.key = key.name;
-  return { ...routed, scope: { ...scope, key, caller: key.name, charge: limits?.chargeFor(key, definition.budget) } };
+  return {
+    ...routed,
+    scope: { ...scope, key, caller: key.name, charge: limits?.chargeFor(key, routed.definition.budget) },
+  };
 }
 
 // ---------------------------------------------------------------------------------------------------------- admit

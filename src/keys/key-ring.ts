@@ -69,8 +69,14 @@ export async function openKeyRing(
       const found = tokens.get(digestOf(token));
       return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
     },
-    /** Returns a key by name, for work that outlives its request; undefined if the key has been removed. */
-    named: (name: string): Key | undefined => [...tokens.values()].find(({ key }) => key.name === name)?.key,
+    /**
+     * Returns a key by name, for work that outlives its request; undefined if the key has been removed, or, with
+     * `isUnexpired`, if all its tokens have expired.
+     */
+    named: (name: string, { isUnexpired = false } = {}): Key | undefined =>
+      [...tokens.values()].find(
+        ({ key, expires = Infinity }) => key.name === name && !(isUnexpired && expires <= Date.now()),
+      )?.key,
     /**
      * Reloads the keys file. Requests in flight keep their key. An invalid file is logged and changes nothing. Resolves
      * when the file has been applied or rejected.

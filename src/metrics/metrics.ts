@@ -1,6 +1,7 @@
 /** The recording points of the service, independent of how metrics are stored or exposed. */
 import type { ProblemCode } from '../contract/operations.ts';
 import { problemCodeOf } from '../contract/problems.ts';
+import type { EarlyOutcome } from '../contract/session.ts';
 
 /** Reason of a failure: a problem code, or `cancelled` if the caller has disconnected. */
 export type ErrorType = ProblemCode | 'cancelled';
@@ -107,10 +108,6 @@ export interface ResidentState {
   /** Number of times that the program has exited by itself. */
   readonly crashes: number;
 }
-
-/** What became of a transcription that began before the end of its turn. */
-export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
-export type EarlyOutcome = (typeof earlyOutcomes)[number];
 
 /** State that is read when the metrics are rendered. Reading it calls no engine. */
 export interface MetricSources {

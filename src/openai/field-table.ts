@@ -62,7 +62,6 @@ export const fieldTable = {
     speed: ['refused without speed', 'Values other than 1.'],
     instructions: 'ignored without instructions',
   },
-  createRealtimeClientSecret: {},
   createChatCompletion: {
     tools: 'refused without tools',
     stop: 'refused without json',

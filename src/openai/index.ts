@@ -4,6 +4,9 @@ import { requireTranscription } from '../handlers/transcription.ts';
 import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel } from './models.ts';
 import type { OperationTable } from './operations.ts';
+import { createRealtimeClientSecret } from './realtime/client-secrets.ts';
+import { connectRealtime } from './realtime/door.ts';
+import { requireRealtime, requireUpgrade } from './realtime/plain-request.ts';
 import { createResponse } from './responses/handler.ts';
 import { createSpeech } from './speech.ts';
 import {
@@ -32,6 +35,18 @@ export const openaiOperations: OperationTable<Services> = {
     budget: 'audio',
     beforeBody: requireTranscription,
     beforeFile: checkTranslationFields,
+  },
+  connectRealtime: {
+    handle: requireUpgrade,
+    connect: connectRealtime,
+    permissions: ['createTranscription', 'streamTranscription'],
+    budget: 'audio',
+    beforeBody: requireRealtime,
+  },
+  createRealtimeClientSecret: {
+    handle: createRealtimeClientSecret,
+    permissions: ['createTranscription', 'streamTranscription'],
+    beforeBody: requireRealtime,
   },
   createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },
   createChatCompletion: { handle: createChatCompletion, permissions: ['createChat', 'streamChat'], budget: 'tokens' },

@@ -8,6 +8,11 @@ export function isOpenAITarget(target: string): boolean {
   return /^(?:https?:\/\/[^/?#]*)?\/+v1(?:[/?#]|$)/i.test(target);
 }
 
+/** Whether a request target is that of the WebSocket, in any form that `readOpenAIPath` accepts. */
+export function isSocketTarget(target: string): boolean {
+  return /^(?:https?:\/\/[^/?#]*)?\/+v1\/+realtime\/*(?:[?#]|$)/i.test(target);
+}
+
 /**
  * Collapses slashes, removes a trailing slash and encodes an id with slashes as one segment. Throws `not-found` for a
  * doubled `/v1`.
@@ -24,8 +29,7 @@ export function readOpenAIPath(path: string): string {
 }
 
 /** Paths of OpenAI's API that apps request, but this service does not offer. */
-const elsewhere =
-  /^\/v1\/(embeddings|moderations|files|images|batches|assistants|threads|realtime|fine_tuning)(?:\/|$)/;
+const elsewhere = /^\/v1\/(embeddings|moderations|files|images|batches|assistants|threads|fine_tuning)(?:\/|$)/;
 
 function hintFor(path: string): string | undefined {
   if (path === '/v1/completions') return 'use /v1/chat/completions';

@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { AnyAnswer } from '../../src/contract/operations.ts';
 import { createApp, type AppOptions } from '../../src/http/app.ts';
 import { createAccess } from '../../src/http/access/auth.ts';
+import { createClientSecrets, createSecretStore } from '../../src/keys/client-secrets.ts';
 import { createRateWatch } from '../../src/http/body/min-rate.ts';
 import { nativeFormat } from '../../src/http/native-format.ts';
 import type { Respond } from '../../src/http/incoming-request.ts';
@@ -27,20 +28,24 @@ const answering =
   (request) =>
     Promise.resolve({ answer, scope: request.scope });
 
+const clientSecrets = createClientSecrets(createSecretStore(), undefined);
+const withoutKeys = { keys: undefined, clientSecrets, failedLogins, allowOpen: false };
+
 /** An app of its own on a socket, with one part of it replaced. */
 async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & { respond?: Respond }) {
   const lines: { level: Level; msg: string; facts: Partial<LogLine> }[] = [];
   const write = (level: Level) => (facts: object, msg: string) => void lines.push({ level, msg, facts });
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-  const listener = createApp({
-    apiFor: () => ({ ...nativeFormat, respond }),
-    access: createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: [] }),
+  const { listener } = createApp({
+    apiFor: () => ({ ...nativeFormat, respond, connect: noRouter }),
+    access: createAccess({ ...withoutKeys, corsOrigins: [] }),
     budget: new ByteBudget({ reserve: 0, shared: 0 }),
     arrivals: createRateWatch(),
     bodyTimeoutMs: 1_000,
     uploadTimeoutMs: 1_000,
     readyProbe: () => Promise.resolve({}),
     heartbeatMs: 1_000,
+    socketCheckMs: 1_000,
     page: new Map(),
     trustProxy: 0,
     servesThisMachineOnly: false,
@@ -62,7 +67,7 @@ async function serve({ respond = noRouter, ...options }: Partial<AppOptions> & {
 
 it('an error that reaches Koa becomes a problem and is logged at error', async () => {
   const unsendable = { status: 200, mediaType: 'application/json', headers: { ETag: '"1"' }, body: 1n };
-  const access = createAccess({ keys: undefined, failedLogins, allowOpen: false, corsOrigins: ['*'] });
+  const access = createAccess({ ...withoutKeys, corsOrigins: ['*'] });
   const { url, log, at } = await serve({ access, respond: answering(unsendable) });
   const write = log.error;
   log.error = () => {

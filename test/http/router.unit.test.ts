@@ -17,6 +17,10 @@ interface Sent {
   readonly body?: object;
 }
 
+const noSession = (): never => {
+  throw new Error('no session here');
+};
+
 type Part = Partial<RouterOptions<operations, object>>;
 
 /** Sends one request and notes the steps that are visible from outside. */
@@ -34,7 +38,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       },
     }),
   });
-  const respond = createRouter<operations, object>({
+  const router = createRouter<operations, object>({
     contract: nativeFormat.contract,
     operations,
     services: {},
@@ -43,7 +47,9 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
         steps.push('authenticate');
         return createKey('key-1');
       },
+      authorizeSession: noSession,
     },
+    sessions: { open: noSession },
     checkAnswers: false,
     ...options,
   });
@@ -51,7 +57,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
   const cleanups: (() => unknown)[] = [];
   const request: IncomingRequest = {
     id: 'request-1',
-    api: { ...nativeFormat, respond },
+    api: { ...nativeFormat, ...router },
     method,
     headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
     scope: { caller: '127.0.0.1' },
@@ -67,7 +73,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       form: () => Promise.reject(new Error('no form here')),
     },
   };
-  const responded = respond(request, { path: `/api/v1${path}`, query, host: '127.0.0.1' });
+  const responded = router.respond(request, { path: `/api/v1${path}`, query, host: '127.0.0.1' });
   const { answer, scope } = await responded.catch((error: unknown) => ({ answer: error, scope: undefined }));
   return { answer, scope, record: request.record, steps, handled };
 }
@@ -135,7 +141,7 @@ describe('the steps of a request', () => {
     const authorize = () => {
       throw new ProblemError('unauthorized', 'The API key is not known.');
     };
-    const { answer, steps } = await send(chat, { access: { authorize } });
+    const { answer, steps } = await send(chat, { access: { authorize, authorizeSession: noSession } });
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
     expect(steps).toEqual([]);
   });
@@ -149,7 +155,7 @@ describe('the steps of a request', () => {
 
   it('end with an operation that the key may not use, before its body is read', async () => {
     const authorize = () => createKey('key-1', { operations: ['listChatModels'] });
-    const { answer, steps } = await send(chat, { access: { authorize } });
+    const { answer, steps } = await send(chat, { access: { authorize, authorizeSession: noSession } });
     expect(answer).toMatchObject({ status: 403, body: { code: 'operation-not-allowed' } });
     expect(steps).toEqual([]);
   });

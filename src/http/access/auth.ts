@@ -3,12 +3,14 @@ import { isIP } from 'node:net';
 import { isLoopback, withoutBrackets } from '../../../lib/loopback.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { Key } from '../../request-scope.ts';
+import type { ClientSecrets } from '../../keys/client-secrets.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { FailedLogins } from './failed-logins.ts';
 
 export interface AccessOptions {
   /** undefined: open mode. */
   readonly keys: Pick<KeyRing, 'find'> | undefined;
+  readonly clientSecrets: Pick<ClientSecrets, 'find'>;
   readonly failedLogins: FailedLogins;
   readonly allowOpen: boolean;
   readonly corsOrigins: readonly string[];
@@ -17,12 +19,23 @@ export interface AccessOptions {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Whom a session belongs to. */
+export interface SessionAccess {
+  readonly key: Key | undefined;
+  /** The session of the client secret; undefined without one. */
+  readonly session?: object;
+  /** False once the token has been removed or has expired. */
+  readonly isAllowed: () => boolean;
+}
+
 export interface Access {
   /**
    * Returns the API key; undefined in open mode. Throws `unauthorized` for a missing, unknown or expired key, and
    * `rate-limited` after too many unknown keys from one address.
    */
   authorize(headers: Headers, address: string): Key | undefined;
+  /** As `authorize`; also accepts client secrets, in open mode for their session alone. */
+  authorizeSession(headers: Headers, address: string): Promise<SessionAccess>;
   /** In open mode, throws for a Host or Origin that is not allowed. */
   checkSource(headers: Headers): void;
   /** Returns the CORS headers for this origin; empty unless it is listed. */
@@ -34,7 +47,8 @@ export interface Access {
   preflightHeaders(origin: string | undefined, asked: string | undefined): Record<string, string>;
 }
 
-export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publicUrl }: AccessOptions): Access {
+export function createAccess(options: AccessOptions): Access {
+  const { keys, clientSecrets, failedLogins, allowOpen, corsOrigins, publicUrl } = options;
   const ours = publicUrl === undefined ? undefined : new URL(publicUrl);
   const isOpen = keys === undefined;
   const isListed = (origin: string) => {
@@ -57,17 +71,26 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
     throw originNotAllowed(origin);
   }
 
+  function authorize(headers: Headers, address: string): Key | undefined {
+    if (isOpen) return undefined;
+    const token = tokenOf(headers);
+    if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
+    const found = keys.find(token);
+    if (found?.isExpired === false) return found.key;
+    // An expired token cannot be guessed: its owner must see why it fails.
+    if (found) throw unauthorized('The API key has expired.', invalidToken);
+    failedLogins.count(address);
+    throw unauthorized('Unknown API key.', invalidToken);
+  }
+
   return {
-    authorize({ authorization }, address) {
-      if (isOpen) return undefined;
-      const token = /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
-      if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
-      const found = keys.find(token);
-      if (found?.isExpired === false) return found.key;
-      // An expired token cannot be guessed: its owner must see why it fails.
-      if (found) throw unauthorized('The API key has expired.', invalidToken);
-      failedLogins.count(address);
-      throw unauthorized('Unknown API key.', invalidToken);
+    authorize,
+    async authorizeSession(headers, address) {
+      const token = tokenOf(headers) ?? '';
+      const secret = await clientSecrets.find(token);
+      if (secret) return secret;
+      const key = authorize(headers, address);
+      return { key, isAllowed: () => isOpen || keys.find(token)?.isExpired === false };
     },
     checkSource({ host = '', origin }) {
       if (!isOpen) return;
@@ -94,6 +117,10 @@ export function createAccess({ keys, failedLogins, allowOpen, corsOrigins, publi
       };
     },
   };
+}
+
+function tokenOf({ authorization }: Headers): string | undefined {
+  return /^bearer +(\S+) *$/i.exec(String(authorization ?? ''))?.[1];
 }
 
 /**

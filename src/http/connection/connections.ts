@@ -8,6 +8,7 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { ApiFormat } from '../api-format.ts';
 import { breakRequest } from '../body/receive.ts';
+import { acceptedBytes } from './progress.ts';
 import { safeListener, safeSharedListener } from './safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
 
@@ -23,10 +24,11 @@ export interface ConnectionOptions {
 }
 
 /**
- * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `closing`: the last response has been sent,
- * and further input is discarded, because closing with unread bytes would reset the connection.
+ * `waiting`: no request yet. `busy`: responses pending. `idle`: keep-alive. `upgraded`: a WebSocket, or the request for
+ * one. `closing`: the last response has been sent, and further input is discarded, because closing with unread bytes
+ * would reset the connection.
  */
-type State = 'waiting' | 'busy' | 'idle' | 'closing';
+type State = 'waiting' | 'busy' | 'idle' | 'upgraded' | 'closing';
 
 interface Connection {
   readonly socket: Socket;
@@ -82,6 +84,7 @@ export class Connections {
     waiting: new Set(),
     busy: new Set(),
     idle: new Set(),
+    upgraded: new Set(),
     closing: new Set(),
   };
   readonly #onAnswered: (this: ServerResponse) => void;
@@ -137,6 +140,21 @@ export class Connections {
     else connection.pipelined.push(start);
   }
 
+  /** Hands the connection over until `serve` resolves, which must not reject. Then it is closed. */
+  upgrade(socket: Duplex, target: string | undefined, serve: () => Promise<void>): void {
+    const connection = this.#bySocket.get(socket);
+    if (connection === undefined || connection.state === 'closing') {
+      socket.destroy();
+    } else if (connection.inFlight > 0) {
+      this.refuse(socket, { problem: notAlone, target });
+    } else {
+      this.#move(connection, 'upgraded');
+      void serve().then(() => {
+        if (this.#bySocket.has(socket)) this.#close(connection);
+      });
+    }
+  }
+
   /** Sends the problem on the raw socket, after the pending responses, and closes the connection. */
   refuse(socket: Duplex, refusal: Refusal): void {
     const connection = this.#bySocket.get(socket);
@@ -157,11 +175,13 @@ export class Connections {
     this.#isDraining = true;
   }
 
-  /** Closes connections without a request now, and the others after their responses. */
+  /** Closes connections without a request now, and the others after their responses. Sessions close their own. */
   end(): void {
     this.drain();
     this.#isEnding = true;
-    for (const { socket, inFlight } of this.#bySocket.values()) if (inFlight === 0) socket.destroy();
+    for (const { socket, inFlight, state } of this.#bySocket.values()) {
+      if (inFlight === 0 && state !== 'upgraded') socket.destroy();
+    }
   }
 
   /** Destroys all connections. Node's own list does not include connections that sent CONNECT. */
@@ -254,8 +274,8 @@ export class Connections {
   }
 
   /**
-   * Evicts, in this order, a connection without a request, an idle connection, or the newest request of the address
-   * with the most connections. An address never evicts connections of an address that has fewer: otherwise a client
+   * Evicts, in this order, a connection without a request, an idle connection, or the newest request or else the newest
+   * WebSocket of the address with the most connections. An address never evicts connections of an address that has fewer: otherwise a client
    * that keeps opening connections would close those of all others.
    */
   #makeRoom(newcomer: Connection): void {
@@ -289,12 +309,15 @@ export class Connections {
   }
 
   /**
-   * The newest busy connection, which loses the least work; undefined if no address has more connections than `own`.
+   * The newest busy or upgraded connection, which loses the least work; undefined if no address has more connections
+   * than `own`.
    */
   #newestBusy(own: number): Connection | undefined {
     const most = [...this.#byAddress.values()].reduce((highest, { count }) => Math.max(highest, count), own);
     if (most <= own) return undefined;
-    return [...this.#in.busy].findLast(({ address }) => this.#byAddress.get(address)?.count === most);
+    return [...this.#in.upgraded, ...this.#in.busy].findLast(
+      ({ address }) => this.#byAddress.get(address)?.count === most,
+    );
   }
 
   /** Handles a parse error or a timeout of the request head. */
@@ -315,7 +338,7 @@ export class Connections {
 
   #sweep(): void {
     const { log, limit } = this.#options;
-    for (const connection of this.#in.busy) {
+    for (const connection of [...this.#in.busy, ...this.#in.upgraded]) {
       if (!isStalled(connection)) continue;
       log.debug({ address: connection.address }, 'closed a connection with a stalled reader');
       connection.socket.destroy();
@@ -327,6 +350,11 @@ export class Connections {
     Object.assign(this.#sinceSweep, { closed: 0, refused: 0 });
   }
 }
+
+const notAlone = new ProblemError(
+  'malformed-request',
+  'A request for a WebSocket must not be pipelined after other requests.',
+);
 
 const tooMany = new ProblemError('overloaded', 'Too many connections; try again in a moment.');
 
@@ -355,16 +383,8 @@ function problemOf({ code = '', reason }: ParseError, connection: Connection): P
 
 function isStalled(connection: Connection): boolean {
   const { socket } = connection;
-  const pending = socket.writableLength;
-  // bytesWritten alone also counts what is buffered in this process.
-  const mark = socket.bytesWritten - pending - queuedInSystemCall(socket);
-  connection.still = pending > 0 && mark === connection.mark ? connection.still + 1 : 0;
+  const mark = acceptedBytes(socket);
+  connection.still = socket.writableLength > 0 && mark === connection.mark ? connection.still + 1 : 0;
   connection.mark = mark;
   return connection.still >= stalledSweeps;
-}
-
-/** Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. */
-function queuedInSystemCall(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
-  return handle?.writeQueueSize ?? 0;
 }

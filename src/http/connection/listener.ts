@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer } from '../../../lib/node-http.ts';
-import type { RequestListener } from '../app.ts';
+import type { RequestListener, UpgradeListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';
 import { safeListener } from './safe-listener.ts';
@@ -22,7 +22,14 @@ export interface ListeningServer {
   readonly destroy: () => void;
 }
 
+/** The requests whose connection becomes a WebSocket. All others, such as `Upgrade: h2c`, are ordinary requests. */
+export interface Upgrades {
+  readonly isSocketTarget: (target: string) => boolean;
+  readonly upgrade: UpgradeListener;
+}
+
 export interface ListenOptions extends Pick<ConnectionOptions, 'log' | 'formatFor' | 'metrics'> {
+  readonly upgrades?: Upgrades | undefined;
   readonly host: string;
   readonly port: number;
   readonly limits?: Partial<ConnectionLimits> | undefined;
@@ -42,7 +49,7 @@ const keepAliveMs = 75_000;
 
 export async function listen(
   listener: RequestListener,
-  { host, port, log, formatFor, limits = {}, metrics }: ListenOptions,
+  { host, port, log, formatFor, limits = {}, metrics, upgrades }: ListenOptions,
 ): Promise<ListeningServer> {
   const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
   const server = createServer({
@@ -52,6 +59,7 @@ export async function listen(
     requestTimeout: 0, // bodies have their own timeout
     requireHostHeader: false, // the app responds with a problem
     noDelay: true,
+    shouldUpgradeCallback: (req) => isUpgrade(req, upgrades),
   });
   const connections = new Connections(server, { log, formatFor, limit, stalledMs, metrics });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
@@ -67,6 +75,10 @@ export async function listen(
     serve(req, res);
   };
   server.on('checkContinue', safeListener(log, serveAfterContinue));
+  const serveUpgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+    connections.upgrade(socket, req.url, async () => upgrades?.upgrade(req, socket, head));
+  };
+  server.on('upgrade', safeListener(log, serveUpgrade));
   const refuseTunnel = (_req: IncomingMessage, socket: Duplex) => {
     socket.on('error', (error) => log.debug({ err: error }, 'a connection broke')).resume();
     connections.refuse(socket, { problem: noTunnel, facts: { method: 'CONNECT' } });
@@ -80,6 +92,11 @@ export async function listen(
     close: () => close(server, connections),
     destroy: () => connections.destroy(),
   };
+}
+
+function isUpgrade({ method, url = '', headers, httpVersion }: IncomingMessage, upgrades?: Upgrades): boolean {
+  if (method !== 'GET' || httpVersion !== '1.1' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  return upgrades?.isSocketTarget(url) === true;
 }
 
 const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supported: this is not a proxy.', {

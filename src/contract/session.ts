@@ -1,0 +1,53 @@
+/** A session over a WebSocket, as its operation sees it. */
+import type { Logger } from '../../engines/contract/index.ts';
+
+/** One accepted WebSocket, as a session sees it. */
+export interface TextSocket {
+  /**
+   * The messages in order of arrival. The socket is not read while one is handled. A binary message has no text. Ends
+   * when the socket closes.
+   */
+  readonly messages: AsyncIterable<SocketMessage>;
+  /**
+   * Waits while more than 512 kB are unsent; after 30 s without progress the socket is closed with 1013. Never rejects;
+   * nothing is sent after the end.
+   */
+  send(text: string): Promise<void>;
+  close(code: number, reason?: string): void;
+  /** Aborts when the socket closes, whoever closes it. */
+  readonly signal: AbortSignal;
+}
+
+export interface SocketMessage {
+  readonly text: string | undefined;
+}
+
+/** What became of a transcription that began before the end of its turn. */
+export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
+export type EarlyOutcome = (typeof earlyOutcomes)[number];
+
+/** Receives the facts of a session for its log line and the metrics. */
+export interface SessionRecorder {
+  /** The transcript of a turn, or its failure, is there. */
+  turnEnded(audioMs: number): void;
+  earlyEnded(outcome: EarlyOutcome): void;
+}
+
+/** A request for a WebSocket. */
+export interface Connecting {
+  /** The request id, as in `X-Request-Id`. */
+  readonly id: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** The session of the client secret with which the request authenticates; undefined without one. */
+  readonly session: object | undefined;
+  readonly recorder: SessionRecorder;
+  /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
+  readonly draining: AbortSignal;
+  readonly log: Logger;
+}
+
+/** Runs a session. When it returns, the socket is closed. */
+export type RunSession = (socket: TextSocket) => Promise<void>;
+
+/** Runs before the upgrade, in the scope of the request. May throw, as a handler. */
+export type Connect<Services> = (connecting: Connecting, services: Services) => Promise<RunSession>;

@@ -1,0 +1,13 @@
+/** The progress of what is sent on a socket. */
+import type { Socket } from 'node:net';
+
+/** Bytes that the kernel has accepted. `bytesWritten` alone also counts what is buffered in this process. */
+export function acceptedBytes(socket: Socket): number {
+  return socket.bytesWritten - socket.writableLength - queuedInSystemCall(socket);
+}
+
+/** Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. */
+function queuedInSystemCall(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return handle?.writeQueueSize ?? 0;
+}

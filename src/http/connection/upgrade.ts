@@ -1,0 +1,224 @@
+/** Accepts WebSockets and watches them; the only file that uses ws, which the first upgrade loads. */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ServerOptions, WebSocket } from 'ws';
+import type { Logger } from '../../../engines/contract/index.ts';
+import { raceAbort } from '../../../lib/abort.ts';
+import { ProblemError } from '../../contract/problems.ts';
+import type { SocketMessage, TextSocket } from '../../contract/session.ts';
+import { acceptedBytes } from './progress.ts';
+import { safeListener } from './safe-listener.ts';
+
+/** The arguments of the listener of `upgrade` events. */
+export interface Upgrade {
+  readonly req: IncomingMessage;
+  readonly socket: Duplex;
+  /** The bytes after the head of the request. */
+  readonly head: Buffer;
+}
+
+export interface AcceptOptions {
+  /** Additional headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the API key of the session is still valid. */
+  readonly isAllowed: () => boolean;
+  /** Aborts when the connection has closed. */
+  readonly signal: AbortSignal;
+}
+
+export interface AcceptedSocket extends TextSocket {
+  /** Resolves with the close code when the socket has closed. */
+  readonly closed: Promise<number>;
+}
+
+export interface SocketsOptions {
+  readonly log: Logger;
+  /** Milliseconds between two checks of all sockets. */
+  readonly checkMs: number;
+}
+
+export type Sockets = ReturnType<typeof createSockets>;
+
+const maxMessageBytes = 4 * 1024 * 1024;
+const maxUnsentBytes = 512 * 1024;
+/** 20 s. */
+const checksPerPing = 2;
+const maxMissedPongs = 2;
+/** 30 s. */
+const stalledChecks = 3;
+/** Time for the client to confirm a close, in milliseconds. */
+const closeTimeout = 10_000;
+
+/** Without compression, which would cost memory per connection and unpack bombs. */
+const serverOptions: ServerOptions & { readonly closeTimeout: number } = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: maxMessageBytes,
+  closeTimeout,
+  // Never the other offered ones: one of them contains the API key.
+  handleProtocols: (offered) => offered.has('realtime') && 'realtime',
+};
+
+export function createSockets({ log, checkMs }: SocketsOptions) {
+  /** One timer checks all. */
+  const open = new Set<WatchedSocket>();
+  let timer: NodeJS.Timeout | undefined;
+  const check = safeListener(log, () => {
+    for (const socket of open) socket.check();
+  });
+
+  function watch(socket: WatchedSocket): void {
+    open.add(socket);
+    timer ??= setInterval(check, checkMs).unref();
+    void socket.closed.then(() => {
+      open.delete(socket);
+      if (open.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    });
+  }
+
+  return {
+    /** Rejects with `malformed-request` for an invalid handshake, and with the reason of the signal. */
+    async accept(upgrade: Upgrade, { headers, isAllowed, signal }: AcceptOptions): Promise<AcceptedSocket> {
+      const accepted = await raceAbort(handshake(upgrade, headers), signal);
+      const socket = new WatchedSocket(accepted, upgrade.req.socket, isAllowed, log);
+      watch(socket);
+      return socket;
+    },
+  };
+}
+
+async function handshake({ req, socket, head }: Upgrade, headers: AcceptOptions['headers']): Promise<WebSocket> {
+  const { WebSocketServer } = await import('ws');
+  const server = new WebSocketServer(serverOptions);
+  server.on('headers', (lines) => lines.push(...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)));
+  return new Promise((resolve, reject) => {
+    // ws names the invalid header, and nothing that the client has sent.
+    server.on('wsClientError', ({ message }) => {
+      reject(new ProblemError('malformed-request', `${message}.`, { headers: { 'Sec-WebSocket-Version': '13' } }));
+    });
+    server.handleUpgrade(req, socket, head, resolve);
+  });
+}
+
+class WatchedSocket implements AcceptedSocket {
+  readonly closed: Promise<number>;
+  readonly #ws: WebSocket;
+  readonly #socket: Socket;
+  readonly #isAllowed: () => boolean;
+  readonly #ended = new AbortController();
+  readonly #received: SocketMessage[] = [];
+  /** Resumes the reader of the messages. */
+  #onReceived = (): void => undefined;
+  /** Resume those who wait for unsent bytes. */
+  #waiting: (() => void)[] = [];
+  /** The code with which this side has closed: a client that is gone confirms none. */
+  #closeCode: number | undefined;
+  #checks = 0;
+  #missedPongs = 0;
+  #accepted = 0;
+  #stalled = 0;
+
+  constructor(ws: WebSocket, socket: Socket, isAllowed: () => boolean, log: Logger) {
+    this.#ws = ws;
+    this.#socket = socket;
+    this.#isAllowed = isAllowed;
+    ws.pause(); // until the session asks for a message
+    ws.on('message', (data: Buffer, isBinary) => this.#receive(isBinary ? undefined : data.toString()));
+    ws.on('pong', () => (this.#missedPongs = 0));
+    ws.on('error', (error) => log.debug({ err: error }, 'a WebSocket broke'));
+    this.closed = new Promise((resolve) => {
+      ws.on('close', (code) => {
+        this.#end();
+        resolve(this.#closeCode ?? code);
+      });
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  get messages(): AsyncIterable<SocketMessage> {
+    return this.#read();
+  }
+
+  async send(text: string): Promise<void> {
+    while (this.#isOpen && this.#ws.bufferedAmount > maxUnsentBytes) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    if (this.#isOpen) this.#ws.send(text, this.#sent);
+    else this.#end(); // else a session that sends until its signal aborts would block the process
+  }
+
+  close(code: number, reason?: string): void {
+    if (!this.#isOpen) return;
+    this.#closeCode = code;
+    this.#ws.close(code, reason);
+    this.#end();
+  }
+
+  /** Pings, and closes the socket if the client is gone or does not read, or if its API key has been removed. */
+  check(): void {
+    if (!this.#isOpen) return;
+    if (!this.#isAllowed()) return this.close(1008, 'The API key is no longer valid.');
+    if (this.#isStalled()) return this.close(1013, 'The client does not read.');
+    this.#checks += 1;
+    if (this.#checks % checksPerPing > 0 || this.#ws.isPaused) return; // a paused socket cannot receive a pong
+    if (this.#missedPongs >= maxMissedPongs) return this.#ws.terminate();
+    this.#missedPongs += 1;
+    this.#ws.ping();
+  }
+
+  get #isOpen(): boolean {
+    return this.#ws.readyState === this.#ws.OPEN;
+  }
+
+  async *#read(): AsyncGenerator<SocketMessage> {
+    while (!this.signal.aborted) {
+      const message = this.#received.shift();
+      if (message) {
+        yield message;
+        continue;
+      }
+      const received = new Promise<void>((resolve) => (this.#onReceived = resolve));
+      this.#ws.resume();
+      await received;
+    }
+  }
+
+  /** Several messages may be in the bytes that have been read already. */
+  #receive(text: string | undefined): void {
+    if (this.signal.aborted) return;
+    this.#missedPongs = 0;
+    this.#received.push({ text });
+    this.#ws.pause();
+    this.#onReceived();
+  }
+
+  /** From now on, whatever arrives is discarded, until the client has confirmed the close. */
+  #end(): void {
+    if (this.signal.aborted) return;
+    this.#ended.abort(new Error('the socket has closed'));
+    this.#received.length = 0;
+    this.#ws.resume();
+    this.#onReceived();
+    this.#sent();
+  }
+
+  readonly #sent = (): void => {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resume of waiting) resume();
+  };
+
+  #isStalled(): boolean {
+    const accepted = acceptedBytes(this.#socket);
+    this.#stalled = this.#socket.writableLength > 0 && accepted === this.#accepted ? this.#stalled + 1 : 0;
+    this.#accepted = accepted;
+    return this.#stalled >= stalledChecks;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Client secrets: short-lived tokens with which a page opens sessions of live transcription. A secret has the permissions
+ * and the limits of the API key that made it, and fails with that key.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import { ProblemError } from '../contract/problems.ts';
+import { currentKey, type Key } from '../request-scope.ts';
+import type { KeyRing } from './key-ring.ts';
+
+export interface StoredSecret {
+  /** Name of the API key; undefined in open mode. */
+  readonly key?: string | undefined;
+  /** The session that connections begin with. */
+  readonly session: object;
+  /** Milliseconds since 1970. */
+  readonly expires: number;
+}
+
+/** Secrets by their SHA-256 in hex. */
+export interface SecretStore {
+  /** Resolves with false if the key has `most` live secrets. */
+  add(digest: string, secret: StoredSecret, most: number): Promise<boolean>;
+  /** Resolves with undefined for an unknown or expired secret. */
+  find(digest: string): Promise<StoredSecret | undefined>;
+}
+
+export interface FoundSecret {
+  readonly key: Key | undefined;
+  readonly session: object;
+  /** False once the API key has been removed or has expired. */
+  readonly isAllowed: () => boolean;
+}
+
+const maxSecrets = 1_000;
+const prefix = 'ek_';
+
+export type ClientSecrets = ReturnType<typeof createClientSecrets>;
+
+export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'named'> | undefined) {
+  return {
+    /** Creates a secret for the API key of the current request. Rejects with `rate-limited`. */
+    async create(seconds: number, session: object) {
+      const value = `${prefix}${randomBytes(32).toString('base64url')}`;
+      const secret = { key: currentKey()?.name, session, expires: Date.now() + seconds * 1000 };
+      if (await store.add(digestOf(value), secret, maxSecrets)) return { value, expires: secret.expires };
+      throw new ProblemError('rate-limited', `The API key has ${String(maxSecrets)} client secrets; let some expire.`);
+    },
+    /** Resolves with undefined for other tokens, and for secrets that are unknown, expired, or those of a lost key. */
+    async find(token: string): Promise<FoundSecret | undefined> {
+      const secret = token.startsWith(prefix) ? await store.find(digestOf(token)) : undefined;
+      if (!secret || secret.expires <= Date.now()) return undefined;
+      const { key: name, session } = secret;
+      if (keys === undefined) return { key: undefined, session, isAllowed: () => true };
+      const key = name === undefined ? undefined : keys.named(name, { isUnexpired: true });
+      return key && { key, session, isAllowed: () => keys.named(key.name, { isUnexpired: true }) !== undefined };
+    },
+  };
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token);
+}
+
+/** The secrets of this process. */
+export function createSecretStore(): SecretStore {
+  const secrets = new Map<string, StoredSecret>();
+  return {
+    add(digest, secret, most) {
+      for (const [other, { expires }] of secrets) if (expires <= Date.now()) secrets.delete(other);
+      const count = [...secrets.values()].filter(({ key }) => key === secret.key).length;
+      if (count < most) secrets.set(digest, secret);
+      return Promise.resolve(count < most);
+    },
+    find: (digest) => Promise.resolve(secrets.get(digest)),
+  };
+}
