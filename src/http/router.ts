@@ -16,14 +16,14 @@ import { knownParts } from '../contract/known-parts.ts';
 import type { AnyAnswer, AnyOperations, OperationDefinition, OperationTableOf } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
-import type { Connecting } from '../contract/session.ts';
+import type { Connect, Connecting } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
 import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './access/auth.ts';
 import { failureOf } from './failures.ts';
-import type { IncomingRequest, Router, ScopedAnswer } from './incoming-request.ts';
+import type { Connected, IncomingRequest, Router, ScopedAnswer } from './incoming-request.ts';
 import type { RequestTarget } from './request-head.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -77,7 +77,8 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     async connect(request, target) {
       const api = (opened ??= await openContractApi(contract));
       const routed = routedOf(request, target, api);
-      if (!routed.definition.connect) throw new ProblemError('not-found', `There is no WebSocket at ${target.path}.`);
+      const { connect } = routed.definition;
+      if (!connect) throw new ProblemError('not-found', `There is no WebSocket at ${target.path}.`);
       try {
         const { key, session, isAllowed } = await options.access.authorizeSession(
           request.headers,
@@ -85,7 +86,7 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
         );
         const authenticated = withKey(routed, key, options);
         const { scope } = authenticated;
-        return { scope, isAllowed, ...(await runInScope(scope, connectTo, authenticated, session, api)) };
+        return { scope, isAllowed, ...(await runInScope(scope, open, connect, authenticated, session, api)) };
       } catch (error) {
         return failed(error, routed);
       }
@@ -104,14 +105,19 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     return { answer: httpFailures.has(code) ? answer : check(operation.id, answer), scope: request.scope };
   }
 
-  async function connectTo(authenticated: Authenticated, session: object | undefined, api: ContractApi) {
-    const { request, definition } = authenticated;
-    const { facts, ...opened } = sessions.open(request);
+  /** As `answerOf`, with a session in place of an answer. */
+  async function open(
+    connect: Connect<unknown>,
+    authenticated: Authenticated,
+    session: object | undefined,
+    api: ContractApi,
+  ): Promise<Pick<Connected, 'run' | 'facts' | 'headers'>> {
+    const { facts, ...opened } = sessions.open(authenticated.request);
     const admitted = await admit(authenticated, options);
     const parameters = readParameters(admitted, api);
     const { id, query, log } = await validate({ ...admitted, parameters, body: noBody }, api);
     const connecting = { id, query: query as Connecting['query'], session, log, ...opened };
-    const run = await definition.connect!(connecting, options.services);
+    const run = await connect(connecting, options.services);
     return { run, facts, headers: admitted.allowance?.headers() ?? {} };
   }
 

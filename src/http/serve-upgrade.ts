@@ -1,6 +1,4 @@
 /** Answers a request for a WebSocket and runs its session. */
-import type { Socket } from 'node:net';
-import type { Logger } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -13,7 +11,6 @@ import type { Connected, IncomingRequest } from './incoming-request.ts';
 import { upgradedStatus, type OpenUpgrade } from './open-request.ts';
 
 export interface ServeUpgradeOptions extends HeadOptions {
-  readonly log: Logger;
   readonly sockets: Sockets;
   readonly metrics?: Metrics | undefined;
 }
@@ -27,7 +24,7 @@ export async function serveUpgrade(
   { request, upgraded, end }: OpenUpgrade,
   options: ServeUpgradeOptions,
 ): Promise<void> {
-  const { log, sockets, metrics } = options;
+  const { sockets, metrics } = options;
   try {
     const target = checkHead(upgrade.req, request, options);
     const connected = await request.api.connect(request, target);
@@ -47,11 +44,10 @@ export async function serveUpgrade(
   }
 
   function refuse(answer: AnyAnswer): void {
-    const socket = upgrade.socket as Socket;
+    const { socket } = upgrade.req;
     sendOnSocket(socket, answer, request.id);
     socket.resume().setTimeout(refusedMs, () => socket.destroy());
     end(answer.status);
-    log.debug({ id: request.id }, 'an upgrade was refused');
   }
 }
 

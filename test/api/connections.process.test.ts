@@ -10,6 +10,7 @@ import { openStream } from '../chat/support/stream.ts';
 import { startChildService, type ChildService } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { connect as connectSocket, useSessions } from '../http/support/sessions.ts';
 import { eventually } from './support/eventually.ts';
 import { connectRaw, requestHead, type RawConnection } from './support/raw-socket.ts';
 
@@ -173,6 +174,38 @@ describe('at the connection limit', () => {
       expect([held[0]!.isOpen, held[1]!.isOpen, mine.isOpen, second.isOpen]).toEqual([true, true, true, true]);
     },
   );
+});
+
+describe('a WebSocket at the connection limit', () => {
+  useSessions();
+
+  it.runIf(process.platform === 'linux')('is closed after everything else of its address', async () => {
+    const service = await start({ connections: 3 });
+    const stranger = { localAddress: '127.0.0.2' };
+    const first = await connectSocket(service, stranger);
+    const second = await connectSocket(service, stranger);
+    const busy = await openBusy(service, stranger);
+    const held = [await openBusy(service)];
+    await busy.closed;
+    first.ws.send('still here');
+    expect(await first.next()).toBe('still here');
+    const third = await open(service); // each has two, or less: nobody holds more than the newcomer would
+    expect(await third.answer('GET', '/healthz')).toMatchObject({ status: 503 });
+    second.ws.send('still here');
+    expect(await second.next()).toBe('still here');
+    expect(held[0]!.isOpen).toBe(true);
+  });
+
+  it.runIf(process.platform === 'linux')('is closed if its address has the most connections', async () => {
+    const service = await start({ connections: 2 });
+    const stranger = { localAddress: '127.0.0.2' };
+    const first = await connectSocket(service, stranger);
+    const second = await connectSocket(service, stranger);
+    await healthCheck(await open(service));
+    expect(await second.closed).toBe(1006);
+    first.ws.send('still here');
+    expect(await first.next()).toBe('still here');
+  });
 });
 
 describe('pipelined requests', () => {

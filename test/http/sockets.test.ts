@@ -16,8 +16,8 @@ const sessions = new Map<string, { readonly socket: TextSocket; handled: number;
 useSessions(async (socket, connecting) => {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   const reader = socket.messages[Symbol.asyncIterator]();
-  const { value: first } = await reader.next();
-  const name = String(first?.text);
+  const first = await reader.next();
+  const name = String(first.done === true ? '' : first.value.text);
   const session = { socket, handled: 0, over };
   sessions.set(name, session);
   if (name.startsWith('echo')) await echo(socket, connecting);

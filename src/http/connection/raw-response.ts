@@ -35,7 +35,7 @@ export function answerOnSocket(
 /** Sends the answer and half-closes the socket. */
 export function sendOnSocket(socket: Duplex, { status, mediaType, headers, body }: AnyAnswer, id: string): void {
   const text = JSON.stringify(body);
-  const lines = {
+  const lines: Readonly<Record<string, string | number | undefined>> = {
     'X-Request-Id': id,
     'Content-Type': mediaType,
     'Content-Length': Buffer.byteLength(text),

@@ -78,11 +78,10 @@ export const upgradeHeaders = {
 /** Asks for an upgrade; resolves with the answer of HTTP, or rejects if the service accepts. */
 export async function refusal(
   { url }: { readonly url: string },
-  headers: Readonly<Record<string, string | undefined>> = {},
+  headers: Readonly<Record<string, string>> = {},
   path = '/v1/realtime',
 ): Promise<Answer> {
-  const given = Object.entries({ ...upgradeHeaders, ...headers }).filter(([, value]) => value !== undefined);
-  const sending = request(`${url}${path}`, { headers: Object.fromEntries(given) as Record<string, string> });
+  const sending = request(`${url}${path}`, { headers: { ...upgradeHeaders, ...headers } });
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sending.once('response', resolve).once('error', reject);
     sending.once('upgrade', (_response, socket) => {
