@@ -2,4 +2,11 @@
  * node:http without the modules that an `import` of it loads: the fetch of Node.js, for http.WebSocket (15 ms of each
  * start).
  */
+import type { Server as SecureServer, ServerOptions as SecureServerOptions } from 'node:https';
+
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
+
+/** Loads node:https with its first call. */
+export function createSecureServer(options: SecureServerOptions): SecureServer {
+  return process.getBuiltinModule('node:https').createServer(options);
+}

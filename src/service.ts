@@ -50,6 +50,7 @@ import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
+import { readTls } from './settings/tls.ts';
 import { defaultTuning, type Tuning } from './tuning.ts';
 
 /** Options of `startService`. */
@@ -98,8 +99,11 @@ export interface Service {
   /** The engines and their models. */
   readonly registry: Registry;
   readonly disk: DiskUse;
-  /** Reads API_KEYS_FILE again. An invalid file is logged, and the previous keys stay valid. */
-  reloadKeys(): Promise<void>;
+  /**
+   * Reads API_KEYS_FILE, TLS_CERT and TLS_KEY again. Invalid files are logged, and the previous ones stay in effect.
+   * Open connections keep their certificate.
+   */
+  reload(): Promise<void>;
   /** Warms caches so that the first request is not slow. Call it once, after the start. */
   finishStart(): Promise<void>;
   /** Makes `/readyz` answer 503, and closes connections after their request; requests are still served. */
@@ -148,7 +152,9 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
     metricsUrl: metricsServer && `${metricsServer.url}/metrics`,
     registry: app.registry,
     disk: app.disk,
-    reloadKeys: app.reloadKeys,
+    async reload() {
+      await Promise.all([app.reloadKeys(), reloadCertificate(server, options)]);
+    },
     async finishStart() {
       for (const { contract } of [nativeFormat, openaiFormat]) await compileValidators(contract);
     },
@@ -190,7 +196,8 @@ async function openServers(
 ): Promise<Servers> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
   const upgrades = { isSocketTarget, upgrade };
-  const server = await listen(listener, { host, port, log, formatFor, limits, metrics, upgrades });
+  const certificate = await readTls(settings);
+  const server = await listen(listener, { host, port, certificate, log, formatFor, limits, metrics, upgrades });
   if (metrics === undefined) return { server, metricsServer: undefined };
   try {
     const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
@@ -198,6 +205,18 @@ async function openServers(
   } catch (error) {
     await server.close();
     throw error;
+  }
+}
+
+async function reloadCertificate(server: ListeningServer, { settings, log }: ServiceOptions): Promise<void> {
+  try {
+    const pair = await readTls(settings);
+    if (pair === undefined) return;
+    server.setCertificate(pair);
+    log.info({ names: pair.names, until: pair.validTo }, 'the certificate was reloaded');
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    log.error({ reason: error.message }, 'the certificate is invalid; the previous one stays in effect');
   }
 }
 

@@ -21,6 +21,7 @@ import type { FleetInspection } from '../fleet/inspect.ts';
 import { readFleet } from '../settings/fleet.ts';
 import { describeDoubts } from '../settings/doubts.ts';
 import { loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
+import { readTls } from '../settings/tls.ts';
 import { readCommandLine } from './command-line.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { checkKeys } from './check-keys.ts';
@@ -66,6 +67,7 @@ async function report(): Promise<void> {
     await ffmpeg(settings),
     await data(settings),
     memory(engines.residents.budget),
+    ...(await tls(settings)),
     ...(await jobs(settings)),
   ]);
   if (fleet.findings.length > 0) print('fleet', fleet.findings);
@@ -169,6 +171,21 @@ async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
 function memory({ bytes, isStrict }: MemoryBudget): Finding {
   const why = isStrict ? 'MEMORY_BUDGET' : 'half of what is available now';
   return { what: 'memory', ok: true, detail: `${megabytes(bytes)} for models that stay loaded (${why})` };
+}
+
+/** Returns no line without TLS_CERT and TLS_KEY. */
+async function tls(settings: LoadedSettings): Promise<Finding[]> {
+  try {
+    const pair = await readTls(settings);
+    if (pair === undefined) return [];
+    const ok = pair.validTo.getTime() > Date.now();
+    const fix = 'renew the certificate, then reload it with SIGHUP';
+    const detail = `${pair.names}, ${ok ? 'valid until' : 'EXPIRED on'} ${pair.validTo.toISOString().slice(0, 10)}`;
+    return [{ what: 'TLS', ok, detail, ...(!ok && { fix }) }];
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return [{ what: 'TLS', ok: false, detail: error.message }];
+  }
 }
 
 async function ffmpeg(settings: LoadedSettings): Promise<Line> {

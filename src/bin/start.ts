@@ -54,9 +54,9 @@ if (started) {
   const request = { signal: ended.signal, howToStop, withoutTranscription, also, onBegun };
   const preparation = prepare(service, log, request);
   endOnSignals(started, ended, preparation);
-  // Without a keys file, SIGHUP keeps its default: closing the terminal ends the service.
-  if (settings.apiKeysFile !== undefined && 'reloadKeys' in service) {
-    process.on('SIGHUP', () => void service.reloadKeys());
+  // Without files to reload, SIGHUP keeps its default: closing the terminal ends the service.
+  if ((settings.apiKeysFile ?? settings.tlsCert) !== undefined && 'reload' in service) {
+    process.on('SIGHUP', () => void service.reload());
   }
   setTimeout(() => void finishStart(service, log), settleMs).unref();
   await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);

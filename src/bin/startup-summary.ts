@@ -21,7 +21,7 @@ const titles: Readonly<Record<Capability, string>> = {
 
 export async function describeService(
   service: Service | RunningWorker,
-  settings: Pick<LoadedSettings, 'page' | 'publicUrl'>,
+  settings: Pick<LoadedSettings, 'page' | 'publicUrl' | 'realtime'>,
   paint: Paint,
 ): Promise<string> {
   const { registry, metricsUrl } = service;
@@ -30,6 +30,7 @@ export async function describeService(
     ? 'Parlance works for its fleet, and accepts no requests itself'
     : whereIs(service.url, settings);
   const lines = [paint('bold', where)];
+  if (!isWorker && settings.realtime) lines.push(`  WebSocket      ${socketUrl(service.url, settings)}`);
   if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
     lines.push(`  ${titles[capability].padEnd(14)} ${await describeCapability(registry, capability, paint)}`);
@@ -40,6 +41,10 @@ export async function describeService(
 function whereIs(url: string, { page, publicUrl = url }: Pick<LoadedSettings, 'page' | 'publicUrl'>): string {
   const where = page ? `page: ${publicUrl}/, API reference: ${publicUrl}/docs` : `contract: ${publicUrl}/openapi.json`;
   return `Parlance listens on ${url} (${where})`;
+}
+
+function socketUrl(url: string, { publicUrl = url }: Pick<LoadedSettings, 'publicUrl'>): string {
+  return `${publicUrl.replace(/^http/, 'ws')}/v1/realtime`;
 }
 
 /** Maximum number of working models that the summary names. */

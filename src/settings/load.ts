@@ -98,7 +98,7 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     ...settings,
     dataDir,
     dataDirIsNamed: settings.dataDir !== undefined,
-    ...(settings.apiKeysFile !== undefined && { apiKeysFile: resolve(file.dir, settings.apiKeysFile) }),
+    ...absolutePaths(settings, file.dir),
     enginesAreListed: settings.engines !== undefined,
     lookedFor: settings.engines === undefined ? Object.keys(chatServers) : [],
     engines: settings.engines ?? defaultEngines({ ...settings, dataDir }),
@@ -107,6 +107,14 @@ export function loadSettings(env: Environment, cwd = process.cwd()): LoadedSetti
     baseDir: file.dir,
     ...(file.facts && { file: file.facts }),
   };
+}
+
+/** Returns the paths of the files that are read again on SIGHUP. */
+function absolutePaths(settings: Settings, dir: string): Partial<Settings> {
+  const names = ['apiKeysFile', 'tlsCert', 'tlsKey'] as const;
+  return Object.fromEntries(
+    names.flatMap((name) => (settings[name] === undefined ? [] : [[name, resolve(dir, settings[name])]])),
+  );
 }
 
 /** Converts values to their canonical form. The values must have passed the schema. */

@@ -149,7 +149,7 @@ describe('with API keys', () => {
     const removed = await connect(service, { headers: bearer(tokenOf('app')) });
     const kept = await connect(service, { headers: bearer(tokenOf('other')) });
     await writeFile(join(service.dir, 'keys.yaml'), keysFile({ name: 'other' }));
-    await service.service.reloadKeys();
+    await service.service.reload();
     expect(await removed.closed).toBe(1008);
     kept.ws.send('still here');
     expect(await kept.next()).toBe('still here');

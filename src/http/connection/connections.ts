@@ -1,6 +1,7 @@
 /** Tracks connections: enforces the limit, evicts, and handles stalled readers, parse errors and pipelining. */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { callerOfAddress } from '../../request-scope.ts';
@@ -31,7 +32,8 @@ export interface ConnectionOptions {
 type State = 'waiting' | 'busy' | 'idle' | 'upgraded' | 'closing';
 
 interface Connection {
-  readonly socket: Socket;
+  /** With TLS, that of the handshake until its end. */
+  socket: Socket;
   readonly address: string;
   state: State;
   /** Requests in flight; more than one with pipelining. */
@@ -100,6 +102,10 @@ export class Connections {
     server.on(
       'connection',
       safeListener(log, (socket: Socket) => this.#open(socket)),
+    );
+    server.on(
+      'secureConnection',
+      safeListener(log, (socket: TLSSocket) => this.#secured(socket)),
     );
     server.on(
       'clientError',
@@ -210,6 +216,17 @@ export class Connections {
     connections.waiting.add(connection);
     socket.on('close', this.#onClosed).on('end', this.#onHalfClosed);
     if (this.#bySocket.size - this.#in.closing.size > limit) this.#makeRoom(connection);
+  }
+
+  /** Replaces the socket of a connection after its TLS handshake. */
+  #secured(socket: TLSSocket): void {
+    const { _parent: raw } = socket as TLSSocket & { readonly _parent?: Socket };
+    const connection = raw && this.#bySocket.get(raw);
+    if (raw === undefined || connection === undefined) return void socket.destroy();
+    this.#bySocket.delete(raw);
+    connection.socket = socket;
+    this.#bySocket.set(socket, connection);
+    socket.on('close', this.#onClosed).on('end', this.#onHalfClosed);
   }
 
   #move(connection: Connection, state: State): void {

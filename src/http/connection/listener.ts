@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createServer } from '../../../lib/node-http.ts';
+import { createSecureServer, createServer } from '../../../lib/node-http.ts';
 import type { RequestListener, UpgradeListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';
@@ -16,6 +16,8 @@ export interface ListeningServer {
   readonly url: string;
   /** Disables keep-alive from now on, so that clients reconnect, possibly to another instance. */
   readonly drain: () => void;
+  /** Uses this certificate for the connections from now on, if the server has TLS. */
+  readonly setCertificate: (pair: Certificate) => void;
   /** Stops accepting connections; resolves when all requests have been answered. */
   close(): Promise<void>;
   /** Destroys the remaining connections. */
@@ -32,7 +34,15 @@ export interface ListenOptions extends Pick<ConnectionOptions, 'log' | 'formatFo
   readonly upgrades?: Upgrades | undefined;
   readonly host: string;
   readonly port: number;
+  /** Absent: without TLS. */
+  readonly certificate?: Certificate | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
+}
+
+/** In PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
 }
 
 export interface ConnectionLimits {
@@ -49,18 +59,20 @@ const keepAliveMs = 75_000;
 
 export async function listen(
   listener: RequestListener,
-  { host, port, log, formatFor, limits = {}, metrics, upgrades }: ListenOptions,
+  { host, port, log, formatFor, certificate, limits = {}, metrics, upgrades }: ListenOptions,
 ): Promise<ListeningServer> {
   const { connections: limit = connectionLimit(), headMs = 30_000, stalledMs = 60_000 } = limits;
-  const server = createServer({
+  const options = {
     keepAliveTimeout: keepAliveMs,
     headersTimeout: headMs,
     connectionsCheckingInterval: Math.ceil(headMs / 30),
     requestTimeout: 0, // bodies have their own timeout
     requireHostHeader: false, // the app responds with a problem
     noDelay: true,
-    shouldUpgradeCallback: (req) => isUpgrade(req, upgrades),
-  });
+    shouldUpgradeCallback: (req: IncomingMessage) => isUpgrade(req, upgrades),
+  };
+  const secured = certificate && createSecureServer({ ...options, ...certificate, handshakeTimeout: headMs });
+  const server = secured ?? createServer(options);
   const connections = new Connections(server, { log, formatFor, limit, stalledMs, metrics });
   const serve = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(
@@ -87,8 +99,9 @@ export async function listen(
   await once(server.listen(port, host), 'listening');
   server.on('error', (error) => log.error({ err: error }, 'a connection could not be accepted'));
   return {
-    url: urlOf(server, host),
+    url: `${secured ? 'https' : 'http'}://${authorityOf(server, host)}`,
     drain: () => connections.drain(),
+    setCertificate: ({ cert, key }) => secured?.setSecureContext({ cert, key }),
     close: () => close(server, connections),
     destroy: () => connections.destroy(),
   };
@@ -103,11 +116,11 @@ const noTunnel = new ProblemError('method-not-allowed', 'CONNECT is not supporte
   headers: { Allow: 'GET, HEAD, POST' },
 });
 
-function urlOf(server: Server, host: string): string {
+function authorityOf(server: Server, host: string): string {
   const { port, family, address } = server.address() as AddressInfo;
   const everywhere = address === '::' || address === '0.0.0.0';
   const name = everywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : host;
-  return `http://${name}:${String(port)}`;
+  return `${name}:${String(port)}`;
 }
 
 async function close(server: Server, connections: Connections): Promise<void> {

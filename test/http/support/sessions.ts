@@ -38,6 +38,8 @@ export interface Client {
 }
 
 interface ConnectOptions extends ClientOptions {
+  /** The name in the certificate. */
+  readonly servername?: string;
   readonly path?: string;
   readonly protocols?: readonly string[];
 }
