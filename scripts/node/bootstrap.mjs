@@ -80,12 +80,18 @@ async function installPackages() {
 // ----------------------------------------------------------------------------------------------------- Node.js
 
 const { engines } = JSON.parse(readFileSync(`${home}package.json`, 'utf8'));
-const [needed] = /\d+\.\d+/.exec(engines.node);
 
+/** Compares major and minor with a range such as `>=22.21 <23 || >=24.9`. */
 function isNewEnough() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const [neededMajor, neededMinor] = needed.split('.').map(Number);
-  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
+  /** @param {string} text */
+  const numberOf = (text) => {
+    const [major = 0, minor = 0] = text.match(/\d+/g).map(Number);
+    return major * 1000 + minor;
+  };
+  const own = numberOf(process.versions.node);
+  /** @param {string} bound */
+  const holds = (bound) => (bound.startsWith('<') ? own < numberOf(bound) : own >= numberOf(bound));
+  return engines.node.split('||').some((range) => range.trim().split(' ').every(holds));
 }
 
 /** The PATH's is used where it is new enough; otherwise, or where this already runs on it, the one of scripts/node/. */
@@ -116,7 +122,7 @@ async function installNode() {
 /** @param {string} reason */
 function refuse(reason) {
   say(
-    `Parlance needs Node.js ${needed} or newer; this is ${process.versions.node}, and ${reason}: ` +
+    `Parlance needs Node.js ${engines.node}; this is ${process.versions.node}, and ${reason}: ` +
       'install Node.js (https://nodejs.org/en/download) and try again.',
   );
   return false;

@@ -43,7 +43,7 @@ const isOption = first.startsWith('-') && !['--version', '-v', '--help', '-h'].i
 const [name = 'start'] = isOption ? [] : process.argv.splice(2, 1);
 const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 
-if (isOlder(process.versions.node, engines.node)) {
+if (!isSupported(process.versions.node, engines.node)) {
   console.error(`parlance needs Node.js ${engines.node}; this is ${process.version}.`);
   process.exitCode = 1;
 } else if (command) {
@@ -73,12 +73,15 @@ async function usage(): Promise<string> {
   ].join('\n');
 }
 
-/** Compares major and minor, such as `22.19.0` with `>=22.19`. */
-function isOlder(version: string, needed: string): boolean {
-  const numbersOf = (text: string) => text.match(/\d+/g)?.map(Number) ?? [];
-  const [major = 0, minor = 0] = numbersOf(version);
-  const [neededMajor = 0, neededMinor = 0] = numbersOf(needed);
-  return major < neededMajor || (major === neededMajor && minor < neededMinor);
+/** Compares major and minor with a range such as `>=22.21 <23 || >=24.9`. */
+function isSupported(version: string, needed: string): boolean {
+  const numberOf = (text: string) => {
+    const [major = 0, minor = 0] = text.match(/\d+/g)?.map(Number) ?? [];
+    return major * 1000 + minor;
+  };
+  const own = numberOf(version);
+  const holds = (bound: string) => (bound.startsWith('<') ? own < numberOf(bound) : own >= numberOf(bound));
+  return needed.split('||').some((range) => range.trim().split(' ').every(holds));
 }
 
 /**

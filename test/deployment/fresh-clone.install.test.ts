@@ -20,7 +20,7 @@ interface CloneOptions {
 }
 
 /** Two packages, one of them for development, with a stand-in for npm. */
-async function makeClone({ engine = '22.19', nodePackage = thisNode }: CloneOptions = {}) {
+async function makeClone({ engine = '22.21', nodePackage = thisNode }: CloneOptions = {}) {
   const clone = await temporaryDirectory();
   const inside = (path: string) => join(clone, path);
   const lock = (koa: string) => ({
@@ -111,7 +111,7 @@ describe('Node.js', () => {
   });
 
   test('is installed into scripts/node/ where the one on the PATH is too old, and found by npm scripts', async () => {
-    const { inside, start, develop, lockKoa } = await makeClone({ engine: '99.1' });
+    const { inside, start, develop, lockKoa } = await makeClone({ engine: '1.0 <2 || >=99.1' });
     expect(await start()).toMatchObject({ status: 0, calls: ['ci --omit=dev', 'node: ci'] });
     expect(await readlink(inside(link))).toBe('../../scripts/node/node_modules/.bin/node');
     expect(existsSync(inside(`scripts/node/${thisNode}`))).toBe(true);
@@ -126,7 +126,7 @@ describe('Node.js', () => {
 
   const advice = ': install Node.js (https://nodejs.org/en/download) and try again.';
   const sentence = (reason: string) =>
-    `Parlance needs Node.js 99.1 or newer; this is ${process.versions.node}, and ${reason}${advice}`;
+    `Parlance needs Node.js >=99.1; this is ${process.versions.node}, and ${reason}${advice}`;
   const lastLine = (stderr: string) => stderr.trim().split('\n').at(-1);
 
   test('is asked for in one sentence where scripts/node/ has none for the system', async () => {

@@ -19,7 +19,7 @@ export interface InstalledPackage extends AsyncDisposable {
   readonly nodes: { readonly newest: string; readonly oldest: string; readonly tooOld: string };
 }
 
-export const oldestNode = '22.19.0';
+export const oldestNode = '22.21.0';
 const tooOldNode = '20.19.0';
 
 /** Takes about 20 seconds; needs the npm registry, or npm's cache of it. */
