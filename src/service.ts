@@ -279,7 +279,7 @@ async function buildApp(
   });
   const jobs = engines.fleet?.shareJobs(ownJobs) ?? ownJobs;
   const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
-  const clientSecrets = createClientSecrets(createSecretStore(), keys);
+  const clientSecrets = createClientSecrets(engines.fleet?.clientSecrets ?? createSecretStore(), keys);
   const services: Services = {
     registry,
     tools,

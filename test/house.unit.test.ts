@@ -91,6 +91,7 @@ describe('the house', () => {
   it.each([
     ['koa', 'src/http/app.ts'],
     ['openapi-backend', 'src/http/router.ts'],
+    ['ws', 'src/http/connection/upgrade.ts'],
   ])('imports %s in %s alone', (name, place) => {
     expect(
       offenders(

@@ -14,6 +14,7 @@ import { ignore } from '../../lib/errors.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import { createKeyCounters } from './redis-counters.ts';
+import { createRedisSecrets } from './redis-secrets.ts';
 import type { Ticket } from './ticket.ts';
 
 /** State of a queued ticket: the number of tickets ahead, taken by a worker, or lost. */
@@ -166,6 +167,7 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
     },
     /** Counters of the API key limits. */
     counters: createKeyCounters({ client, prefix, ask, evaluate }),
+    secrets: createRedisSecrets({ client, prefix, ask, evaluate }),
     /** Counts the transcriptions of an instance in the whole fleet: all open ones, and those running on a worker. */
     async countCalls(instance: string, queue: string) {
       const [calls = ''] = setsOf(instance, '');

@@ -16,12 +16,12 @@ export interface StoredSecret {
   readonly expires: number;
 }
 
-/** Secrets by their SHA-256 in hex. */
+/** Keeps secrets by their hash, never the tokens. */
 export interface SecretStore {
   /** Resolves with false if the key has `most` live secrets. */
-  add(digest: string, secret: StoredSecret, most: number): Promise<boolean>;
+  add(token: string, secret: StoredSecret, most: number): Promise<boolean>;
   /** Resolves with undefined for an unknown or expired secret. */
-  find(digest: string): Promise<StoredSecret | undefined>;
+  find(token: string): Promise<StoredSecret | undefined>;
 }
 
 export interface FoundSecret {
@@ -42,12 +42,12 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'nam
     async create(seconds: number, session: object) {
       const value = `${prefix}${randomBytes(32).toString('base64url')}`;
       const secret = { key: currentKey()?.name, session, expires: Date.now() + seconds * 1000 };
-      if (await store.add(digestOf(value), secret, maxSecrets)) return { value, expires: secret.expires };
+      if (await store.add(value, secret, maxSecrets)) return { value, expires: secret.expires };
       throw new ProblemError('rate-limited', `The API key has ${String(maxSecrets)} client secrets; let some expire.`);
     },
     /** Resolves with undefined for other tokens, and for secrets that are unknown, expired, or those of a lost key. */
     async find(token: string): Promise<FoundSecret | undefined> {
-      const secret = token.startsWith(prefix) ? await store.find(digestOf(token)) : undefined;
+      const secret = token.startsWith(prefix) ? await store.find(token) : undefined;
       if (!secret || secret.expires <= Date.now()) return undefined;
       const { key: name, session } = secret;
       if (keys === undefined) return { key: undefined, session, isAllowed: () => true };
@@ -57,20 +57,20 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'nam
   };
 }
 
-function digestOf(token: string): string {
-  return hash('sha256', token);
-}
-
 /** The secrets of this process. */
 export function createSecretStore(): SecretStore {
   const secrets = new Map<string, StoredSecret>();
   return {
-    add(digest, secret, most) {
+    add(token, secret, most) {
       for (const [other, { expires }] of secrets) if (expires <= Date.now()) secrets.delete(other);
       const count = [...secrets.values()].filter(({ key }) => key === secret.key).length;
-      if (count < most) secrets.set(digest, secret);
+      if (count < most) secrets.set(digestOf(token), secret);
       return Promise.resolve(count < most);
     },
-    find: (digest) => Promise.resolve(secrets.get(digest)),
+    find: (token) => Promise.resolve(secrets.get(digestOf(token))),
   };
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token);
 }

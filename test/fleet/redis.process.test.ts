@@ -9,6 +9,32 @@ const transcript = { text: 'Hello.', language: 'en' };
 const transcribe = () => Promise.resolve(transcript);
 
 describeWith(['redis-server'], 'in a fleet', () => {
+  test('the client secret of a front is found by the others, expires, is limited by key and not readable in Redis', async () => {
+    const redis = await use(openRedisServer());
+    const [one, two] = [
+      await use(openNode({ url: redis.url, role: 'front' })),
+      await use(openNode({ url: redis.url, role: 'front' })),
+    ];
+    const [mine, theirs] = [one.fleet.clientSecrets, two.fleet.clientSecrets];
+    const secret = { key: 'team-app', session: { prompt: 'a private prompt' }, expires: Date.now() + 60_000 };
+    await expect.poll(() => mine.add('ek_1', secret, 2).catch(() => undefined)).toBe(true);
+    await expect.poll(() => theirs.find('ek_1').catch(() => undefined)).toEqual(secret);
+    expect(await theirs.find('ek_2')).toBeUndefined();
+    expect(await mine.add('ek_2', { ...secret, expires: Date.now() + 1 }, 2)).toBe(true);
+    await expect.poll(() => theirs.find('ek_2')).toBeUndefined();
+    expect(await theirs.add('ek_3', secret, 2)).toBe(true);
+    expect(await mine.add('ek_4', secret, 2)).toBe(false);
+    expect(await mine.add('ek_4', { ...secret, key: 'other' }, 2)).toBe(true);
+
+    const keys = (await redis.ask('KEYS', '*:secret*')) as readonly string[];
+    const sealed = keys.filter((key) => key.includes(':secret:'));
+    const texts = await Promise.all(sealed.map((key) => redis.ask('GET', key)));
+    expect(texts).toHaveLength(3);
+    expect(JSON.stringify([keys, texts])).not.toMatch(/ek_[134]|team-app|private prompt/);
+    for (const key of sealed) await redis.ask('SET', key, 'forged');
+    expect(await theirs.find('ek_1')).toBeUndefined();
+  });
+
   test('connections to Redis that stall are replaced; the worker is not ready meanwhile', async () => {
     const redis = await use(openRedisServer());
     const proxy = await use(openSilentProxy(redis.url));

@@ -1,14 +1,20 @@
 /** Client secrets for pages that must not have the API key. */
 import { answer } from '../../contract/operations.ts';
+import { invalid } from '../../contract/problems.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import type { Handler, Operations } from '../operations.ts';
 
 const defaultSeconds = 600;
+/** In characters of JSON. A key may have 1,000 sessions in memory. */
+const maxSession = 16_384;
 
 export const createRealtimeClientSecret: Handler<'createRealtimeClientSecret', Services> = async (
   { body: { expires_after: expiry, session = { type: 'transcription' } } },
   { clientSecrets },
 ) => {
+  if (JSON.stringify(session).length > maxSession) {
+    throw invalid('body', '/session', `must not exceed ${String(maxSession)} characters`);
+  }
   const { value, expires } = await clientSecrets.create(expiry?.seconds ?? defaultSeconds, session);
   return answer<Operations, 'createRealtimeClientSecret'>({
     status: 200,

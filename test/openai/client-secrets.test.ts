@@ -1,0 +1,116 @@
+/** `POST /v1/realtime/client_secrets`, and the sessions that its secrets open. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Connecting } from '../../src/contract/session.ts';
+import type { components } from '../../generated/openai-api.d.ts';
+import { connect, echo, refusal, useSessions } from '../http/support/sessions.ts';
+import { bearer, keysFile, tokenOf, type TestEntry } from '../keys/support/keys.ts';
+import { createApi } from '../support/http.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+type Secret = components['schemas']['ClientSecret'];
+
+const engines = { config: 'engines: { made-up: { use: sandbox } }\n' };
+const path = '/v1/realtime/client_secrets';
+const session = { type: 'transcription', audio: { input: { transcription: { language: 'de' } } } };
+
+let last: Connecting | undefined;
+useSessions((socket, connecting) => {
+  last = connecting;
+  return echo(socket, connecting);
+});
+
+const startWithKeys = (...entries: readonly TestEntry[]) =>
+  startTestService({
+    ...engines,
+    env: { API_KEYS_FILE: 'keys.yaml' },
+    files: { 'keys.yaml': keysFile(...entries) },
+    socketCheckMs: 20,
+  });
+
+async function create({ url }: TestService, body: object = {}, key?: string): Promise<Secret> {
+  const {
+    status,
+    body: secret,
+    text,
+  } = await createApi(url).post(path, body, key === undefined ? {} : bearer(tokenOf(key)));
+  expect(status, text).toBe(200);
+  return secret as Secret;
+}
+
+const asPage = ({ value }: Secret) => ({ protocols: ['realtime', `openai-insecure-api-key.${value}`] });
+const asServer = ({ value }: Secret) => bearer(value);
+
+describe('a client secret', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startWithKeys({ name: 'app' }, { name: 'chat', operations: ['createChat'] });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  it('opens sessions with its session and for its key, several times, and appears in no log line', async () => {
+    const secret = await create(service, { session, expires_after: { anchor: 'created_at', seconds: 60 } }, 'app');
+    expect(secret).toMatchObject({ value: expect.stringMatching(/^ek_[\w-]{43}$/) as string, session });
+    expect(secret.expires_at - Date.now() / 1000).toBeGreaterThan(50);
+    for (let i = 0; i < 2; i += 1) {
+      const { ws, closed } = await connect(service, asPage(secret));
+      await expect.poll(() => last?.session).toEqual(session);
+      last = undefined;
+      ws.close();
+      await closed;
+    }
+    await expect.poll(() => service.log.filter(({ status }) => status === 101)).toHaveLength(2);
+    expect(service.log.findLast(({ status }) => status === 101)).toMatchObject({ key: 'app' });
+    expect(JSON.stringify(service.log)).not.toContain(secret.value);
+  });
+
+  it('is nothing but the key of a session', async () => {
+    const secret = await create(service, {}, 'app');
+    expect((await createApi(service.url).get('/v1/models', asServer(secret))).status).toBe(401);
+    expect((await refusal(service, bearer(`${secret.value}x`))).error.code).toBe('invalid_api_key');
+  });
+
+  it.each([
+    [{ expires_after: { seconds: 9 } }, 'expires_after.seconds'],
+    [{ expires_after: { seconds: 7201 } }, 'expires_after.seconds'],
+    [{ session: 'all' }, 'session'],
+    [{ session: { prompt: 'x'.repeat(16_384) } }, 'session'],
+  ])('is not made of %.40j', async (body, param) => {
+    const { status, error } = await createApi(service.url).post(path, body, bearer(tokenOf('app')));
+    expect([status, error.param]).toEqual([400, param]);
+  });
+
+  it('is not made for a key that may not transcribe', async () => {
+    expect((await createApi(service.url).post(path, {}, bearer(tokenOf('chat')))).status).toBe(403);
+  });
+});
+
+it('fails with its key, and so does its session', async () => {
+  await using service = await startWithKeys({ name: 'app' }, { name: 'other' });
+  const secret = await create(service, {}, 'app');
+  const { closed } = await connect(service, asPage(secret));
+  await writeFile(join(service.dir, 'keys.yaml'), keysFile({ name: 'other' }));
+  await service.service.reload();
+  expect(await closed).toBe(1008);
+  expect((await refusal(service, asServer(secret))).status).toBe(401);
+});
+
+it('counts as a request of its key, whose limits govern its sessions; unknown ones count as failed logins', async () => {
+  await using service = await startWithKeys({ name: 'app', limits: { requestsPerMinute: 3, concurrentRequests: 1 } });
+  const secret = await create(service, {}, 'app');
+  await connect(service, asPage(secret));
+  expect((await refusal(service, asServer(secret))).error.code).toBe('concurrency_limited');
+  expect((await refusal(service, asServer(secret))).error.code).toBe('rate_limit_exceeded');
+  for (let i = 0; i < 10; i += 1) expect((await refusal(service, bearer('ek_none'))).status).toBe(401);
+  expect((await refusal(service, bearer('ek_none'))).status).toBe(429);
+});
+
+it('carries a session in open mode as well, where other tokens are not read', async () => {
+  await using service = await startTestService(engines);
+  const secret = await create(service, { session });
+  await connect(service, asPage(secret));
+  await expect.poll(() => last?.session).toEqual(session);
+  await connect(service, { headers: bearer('ek_none') });
+  await expect.poll(() => last?.session).toBeUndefined();
+});
