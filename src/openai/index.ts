@@ -39,13 +39,13 @@ export const openaiOperations: OperationTable<Services> = {
   connectRealtime: {
     handle: requireUpgrade,
     connect: connectRealtime,
-    permissions: ['createTranscription', 'streamTranscription'],
+    permissions: ['createTranscription'],
     budget: 'audio',
     beforeBody: requireRealtime,
   },
   createRealtimeClientSecret: {
     handle: createRealtimeClientSecret,
-    permissions: ['createTranscription', 'streamTranscription'],
+    permissions: ['createTranscription'],
     beforeBody: requireRealtime,
   },
   createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },

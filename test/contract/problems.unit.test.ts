@@ -41,9 +41,9 @@ describe('the table of problems', () => {
     },
   );
 
-  it('has only statuses that an operation declares, except for requests that reach no operation', () => {
+  it('has only statuses that an operation declares, except for requests that reach no operation, and for the WebSocket', () => {
     const declared = [...nativeContract.operations.keys()].flatMap(statusesOf);
-    const beforeRouting = ['malformed-request', 'expectation-failed', 'headers-too-large'];
+    const beforeRouting = ['malformed-request', 'expectation-failed', 'headers-too-large', 'upgrade-required'];
     const undeclared = codes.filter((code) => !declared.includes(problems[code].status));
     expect(undeclared).toEqual(beforeRouting);
   });

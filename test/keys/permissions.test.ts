@@ -145,6 +145,8 @@ interface OpenAIRequest {
   readonly needs: readonly string[];
   /** For the model, else without one. */
   readonly call: (model?: string) => readonly [method: string, path: string, call?: Call];
+  /** The status of a request that the key may send; default: 200. */
+  readonly status?: number;
   /** What a foreign model is answered with; default: model-not-allowed. */
   readonly foreign?: 'unknown' | 'not asked for';
 }
@@ -185,6 +187,17 @@ const openaiRequests: Readonly<Record<string, OpenAIRequest>> = {
   createTranscription: { needs: ['createTranscription'], call: transcription({}) },
   'createTranscription stream': { needs: ['streamTranscription'], call: transcription({ stream: 'true' }) },
   createTranslation: { needs: ['createTranscription'], call: transcription({}, '/v1/audio/translations') },
+  connectRealtime: {
+    needs: ['createTranscription'],
+    call: () => ['GET', '/v1/realtime'],
+    status: 426,
+    foreign: 'not asked for',
+  },
+  createRealtimeClientSecret: {
+    needs: ['createTranscription'],
+    call: () => ['POST', '/v1/realtime/client_secrets', json({})],
+    foreign: 'not asked for',
+  },
   createSpeech: {
     needs: ['createSpeech'],
     call: (model) => ['POST', '/v1/audio/speech', json({ input: 'Hello', voice: 'alloy', ...given(model) })],
@@ -204,7 +217,7 @@ it('every operation under /v1 is tested', () => {
   expect(new Set(here)).toEqual(new Set(openaiContract.operations.keys()));
 });
 
-describe.each(Object.entries(openaiRequests))('/v1 %s', (_name, { needs, call, foreign }) => {
+describe.each(Object.entries(openaiRequests))('/v1 %s', (_name, { needs, call, foreign, status: allowed = 200 }) => {
   for (const id of needs) {
     it(`responds with 403 to a key without ${id}, and works with ${id} alone`, async () => {
       const { status, error } = await knock(call(), without(id));
@@ -215,7 +228,7 @@ describe.each(Object.entries(openaiRequests))('/v1 %s', (_name, { needs, call, f
           ...{ type: 'permission_error', param: null, code: 'operation_not_allowed' },
         },
       });
-      expect((await knock(call(), only(id))).status).toBe(200);
+      expect((await knock(call(), only(id))).status).toBe(allowed);
     });
   }
 

@@ -111,9 +111,22 @@ const listWays: Readonly<Record<number, Way>> = {
   },
 };
 
+/** For the WebSocket. Its session answers with the others. */
+const socketWays: Readonly<Record<number, Way>> = {
+  ...ways,
+  400: (operation) => ask(service, operation, { path: `${operation.path}?intent=none` }),
+  426: (operation) => ask(service, operation),
+  429: listWays[429]!,
+  503: async (operation) => {
+    await using off = await start({ env: { REALTIME: 'off' } });
+    return await ask(off, operation);
+  },
+};
+
 describe.each(operations)('$id', (operation) => {
-  const known = operation.method === 'GET' ? { ...ways, ...listWays } : ways;
-  const shown = operation.statuses.filter((status) => operation.method === 'GET' || status in known);
+  const isList = operation.method === 'GET' && operation.id !== 'connectRealtime';
+  const known = isList ? { ...ways, ...listWays } : operation.method === 'GET' ? socketWays : ways;
+  const shown = operation.statuses.filter((status) => isList || status in known);
 
   test.each(shown)('answers %i', async (status) => {
     const answer = await known[status]!(operation);

@@ -21,6 +21,7 @@ interface Exchange {
 }
 
 const ports = new Set<number>();
+let note: ((line: string) => void) | undefined;
 let isEvery = false;
 let listens = false;
 
@@ -32,19 +33,25 @@ export function recordAnswers(port?: number): void {
   else ports.add(port);
   if (listens) return;
   listens = true;
-  const note = createNotes(join(directory, `${process.pid}-${performance.timeOrigin}`));
+  const write = createNotes(join(directory, `${process.pid}-${performance.timeOrigin}`));
   const isOurs = ({ request }: Exchange) => isEvery || ports.has(request.socket.localPort ?? 0);
   const counts = (exchange: Exchange) =>
     isOurs(exchange) && !/\bcode\s*=/i.test(String(exchange.request.headers.prefer));
   subscribe('http.server.request.start', (message) => {
     const exchange = message as Exchange;
-    if (counts(exchange)) noteEvents(exchange, note);
+    if (counts(exchange)) noteEvents(exchange, write);
   });
   subscribe('http.server.response.finish', (message) => {
     const exchange = message as Exchange;
     const { method = '', url = '' } = exchange.request;
-    if (counts(exchange)) note(`${method} ${url.split('?')[0] ?? ''} ${exchange.response.statusCode}`);
+    if (counts(exchange)) write(`${method} ${url.split('?')[0] ?? ''} ${exchange.response.statusCode}`);
   });
+  note = write;
+}
+
+/** Node tells of no answer to an upgrade: who has received one says so. */
+export function recordUpgrade(path: string, status: number): void {
+  note?.(`GET ${path.split('?')[0] ?? ''} ${status}`);
 }
 
 /** The port may belong to another server of this process next. */

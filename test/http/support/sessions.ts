@@ -7,6 +7,7 @@ import { WebSocket, type ClientOptions } from 'ws';
 import type { Connect, Connecting, TextSocket } from '../../../src/contract/session.ts';
 import type { Services } from '../../../src/handlers/dependencies.ts';
 import { openaiOperations } from '../../../src/openai/index.ts';
+import { recordUpgrade } from '../../contract/coverage/recorder.ts';
 import { heldToContract, toHeaders, type Answer } from '../../support/http.ts';
 
 /** Each session of the file runs `run`; by default it sends back what it receives, and `binary` for a binary message. */
@@ -59,6 +60,7 @@ export async function connect(
   });
   const closed = new Promise<number>((resolve) => ws.on('close', resolve));
   await once(ws, 'open');
+  recordUpgrade('/v1/realtime', 101);
   ws.on('error', () => undefined);
   return {
     ws,
@@ -94,6 +96,7 @@ export async function refusal(
   });
   const text = (await buffer(response)).toString();
   const answer = { status: response.statusCode ?? 0, headers: toHeaders(response.rawHeaders), text };
+  recordUpgrade(path, answer.status);
   return heldToContract({ method: 'GET', path }, answer);
 }
 
