@@ -62,12 +62,13 @@ async function report(): Promise<void> {
   const hasEngine = (capability: Capability) => engines.registry.of(capability).instances.length > 0;
   const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
   for (const line of doubts) console.log(`Warning: ${line}`);
+  const certificate = await tls(settings);
   print('this machine', [
     node(),
     await ffmpeg(settings),
     await data(settings),
     memory(engines.residents.budget),
-    ...(await tls(settings)),
+    ...certificate,
     ...(await jobs(settings)),
   ]);
   if (fleet.findings.length > 0) print('fleet', fleet.findings);
@@ -85,7 +86,8 @@ async function report(): Promise<void> {
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
-  if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
+  const isUsable = keys.isUsable && fleet.isUsable && certificate.every(({ ok }) => ok);
+  if (!(await judge(engines.registry, settings)) || !isUsable) process.exitCode = 1;
 }
 
 /** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */

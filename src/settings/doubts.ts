@@ -24,6 +24,7 @@ export function describeDoubts({ env, settings, hasEngine, now }: Situation): st
     ...describeReplacedVariables({ env, settings, hasEngine }),
     ...(settings.file?.unsetKeys ?? []),
     ...describeShortTokens(settings),
+    ...describeUnsendableTokens(settings),
     ...describeEndingModels(settings, now),
   ];
 }
@@ -78,6 +79,14 @@ function isRead({ readBy, unless }: VariableWithEngines, { settings, hasEngine }
 const minTokenLength = 20;
 
 /** Returns one line for each token in API_KEYS that is too short. */
+/** Pages of browsers send the key for live transcription as a subprotocol, which is a token of HTTP. */
+function describeUnsendableTokens({ apiKeys, realtime }: LoadedSettings): string[] {
+  if (!realtime || apiKeys.every((token) => /^[\w!#$%&'*+.^`|~-]+$/.test(token))) return [];
+  return [
+    'API_KEYS: web pages cannot open a WebSocket with a token that contains one of "(),/:;<=>?@[\\]{}; fix: openssl rand -hex 32',
+  ];
+}
+
 function describeShortTokens({ apiKeys }: AccessSettings): string[] {
   return apiKeys.flatMap((token, index) => {
     if (token.length >= minTokenLength) return [];

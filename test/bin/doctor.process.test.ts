@@ -197,3 +197,34 @@ describe('the keys file', () => {
     expect(code).toBe(1);
   });
 });
+
+describe('a certificate', () => {
+  const fixtures = join(import.meta.dirname, '../fixtures/tls');
+
+  test.each([
+    [
+      'that is valid is named',
+      'localhost',
+      /^ok TLS DNS:localhost, IP Address:127.0.0.1, valid until 2119-\d\d-\d\d$/,
+      0,
+    ],
+    [
+      'with another key fails',
+      'certificate',
+      /^MISSING TLS TLS_KEY: \S+ is not the private key of the certificate in /,
+      1,
+    ],
+  ])('%s', async (_what, name, said, status) => {
+    const cwd = await temporaryDirectory();
+    await writeFiles(cwd, { 'parlance.config.yaml': 'engines: { made-up: { use: sandbox } }\n' });
+    const env = {
+      DATA_DIR: join(cwd, 'data'),
+      TLS_CERT: join(fixtures, `${name}.pem`),
+      TLS_KEY: join(fixtures, 'localhost-key.pem'),
+    };
+    const { code, stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env });
+    const lines = stdout.split('\n').map((line) => line.trim().replace(/ +/g, ' '));
+    expect(lines.find((line) => line.includes('TLS'))).toMatch(said);
+    expect(code).toBe(status);
+  });
+});

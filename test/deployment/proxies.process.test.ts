@@ -1,4 +1,4 @@
-/** The proxies of docs/guides/reverse-proxy.md, configured as it says: a large upload, a stream, sound and a disconnect. */
+/** The proxies of docs/guides/reverse-proxy.md, configured as it says: a large upload, a stream, sound, a disconnect and a WebSocket. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { wantsInterim } from '../../src/http/app.ts';
 import { spawnService, tiedToUs, type ChildService } from '../support/child-service.ts';
+import { connect, useSessions } from '../http/support/sessions.ts';
+import { startTestService } from '../support/service.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeWith } from '../support/programs.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
@@ -157,8 +159,27 @@ describe('a proxy', () => {
   });
   afterAll(() => service[Symbol.asyncDispose]());
 
+  useSessions();
+
   for (const [name, proxy] of Object.entries(proxies)) {
     describeWith([name], name, (programs) => {
+      test('forwards a WebSocket with its subprotocol, and its end by either side', async () => {
+        await using own = await startTestService({ env: { API_KEYS: key, PARLANCE_SANDBOX: '1' } });
+        const url = await start(programs[name]!, proxy, own);
+        const protocols = ['realtime', `openai-insecure-api-key.${key}`];
+        const [one, other] = [await connect({ url }, { protocols }), await connect({ url }, { protocols })];
+        expect(one.ws.protocol).toBe('realtime');
+        for (const text of ['hello', 'x'.repeat(3_000_000)]) {
+          one.ws.send(text);
+          expect(await one.next()).toBe(text);
+        }
+        one.ws.terminate();
+        await expect.poll(() => own.log.filter(({ status }) => status === 101)).toHaveLength(1);
+        own.service.drain();
+        expect(await other.closed).toBe(1012);
+        await expect(connect({ url })).rejects.toThrow('Unexpected server response: 401');
+      });
+
       test('receives no interim responses, for any client', async () => {
         const url = await start(programs[name]!, proxy, await startEcho());
         const seen = (await (await fetch(url, { headers: { 'user-agent': 'node' } })).json()) as IncomingMessage;

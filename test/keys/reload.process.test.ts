@@ -77,6 +77,16 @@ it('without the last key, every request is rejected', async () => {
   expect((await fetch(`${service.url}/api/v1/models`)).status).toBe(401);
 });
 
+it('SIGHUP reads the certificate again; the start names the https and wss addresses', async () => {
+  const fixtures = join(import.meta.dirname, '../fixtures/tls');
+  const env = { TLS_CERT: join(fixtures, 'localhost.pem'), TLS_KEY: join(fixtures, 'localhost-key.pem') };
+  await using service = await startChildService({ config: 'engines: { made-up: { use: sandbox } }\n', env });
+  expect(service.url).toMatch(/^https:/);
+  await expect.poll(() => service.said.stderr).toContain(`${service.url.replace('https', 'wss')}/v1/realtime`);
+  service.kill('SIGHUP');
+  await expect.poll(() => service.log().map(({ msg }) => msg)).toContain('the certificate was reloaded');
+});
+
 it('without a keys file, SIGHUP ends the process', async () => {
   const service = await startChildService({ env: { PARLANCE_SANDBOX: 'true', API_KEYS: tokenOf('app') } });
   service.kill('SIGHUP');

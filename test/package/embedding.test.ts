@@ -1,13 +1,16 @@
 /** The service inside of another program: `createApp`. */
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createClient, type Client } from '../../src/client/index.ts';
 import { createApp, loadSettings, RegistryError, SettingsError, type App } from '../../src/index.ts';
 import { scripted } from '../client/support/scripted.ts';
+import { connect, refusal, useSessions } from '../http/support/sessions.ts';
 import { eventually } from '../api/support/eventually.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+useSessions();
 
 interface Embedded {
   readonly app: App;
@@ -29,10 +32,13 @@ async function embed(config: string = scripted.config): Promise<Embedded> {
     log: { ...logger, child: () => logger },
   });
   onTestFinished(() => app[Symbol.asyncDispose]());
-  const server = createServer((req, res) => {
+  const shouldUpgradeCallback = ({ url = '' }: IncomingMessage) => url.startsWith('/v1/realtime');
+  const server = createServer({ shouldUpgradeCallback }, (req, res) => {
     if (req.url === '/mine') res.end('mine');
     else app.listener(req, res);
-  }).listen(0, '127.0.0.1');
+  })
+    .on('upgrade', (...upgrade) => void app.upgrade(...upgrade))
+    .listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.close();
@@ -50,6 +56,16 @@ describe('an embedded service', () => {
     expect(await (await fetch(`${originOf(server)}/mine`)).text()).toBe('mine');
     expect(await client.chat(say('hello'))).toMatchObject({ content: 'Grüß dich, 東京.' });
     expect(await client.transcribe(Buffer.from('RIFF\0\0\0\0WAVE'))).toMatchObject({ text: '12 bytes of wav' });
+  });
+
+  it('opens sessions on the server of its host, as the guide shows, and ends them when it is disposed of', async () => {
+    const { app, server } = await embed();
+    const { ws, next, closed } = await connect({ url: originOf(server) });
+    ws.send('hello');
+    expect(await next()).toBe('hello');
+    expect((await refusal({ url: originOf(server) }, { origin: 'https://evil.example' })).status).toBe(403);
+    await app[Symbol.asyncDispose]();
+    expect(await closed).toBe(1012);
   });
 
   it('has the page', async () => {

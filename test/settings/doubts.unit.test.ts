@@ -137,3 +137,18 @@ describe('a model that OpenAI ends', () => {
     expect(successors).not.toEqual([]);
   });
 });
+
+describe('a token of API_KEYS', () => {
+  const token = 'a-token-of-twenty-characters';
+  const line = expect.stringMatching(/^API_KEYS: web pages cannot open a WebSocket with a token /) as string;
+
+  it.each([
+    ['', []],
+    ['/', [line]],
+    ['=', [line]],
+    [':', [line]],
+  ])('that ends in "%s" can be a subprotocol, or is named', async (end, lines) => {
+    expect(await doubtsOf({ env: { API_KEYS: `other-token-of-the-same,${token}${end}` } })).toEqual(lines);
+    expect(await doubtsOf({ env: { API_KEYS: `${token}${end}`, REALTIME: 'off' } })).toEqual([]);
+  });
+});
