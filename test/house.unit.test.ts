@@ -100,6 +100,12 @@ describe('the house', () => {
     ).toEqual([]);
   });
 
+  it('loads ws with the first upgrade, not with the start', () => {
+    const source = readFileSync(join(home, 'src/http/connection/upgrade.ts'), 'utf8');
+    expect(source).toContain("await import('ws')");
+    expect(source).not.toMatch(/^import (?!type\b).*'ws'/m);
+  });
+
   it('has handlers that import no package', () => {
     expect(offenders((importer, imported) => importer.startsWith('src/handlers/') && !isHouse(imported))).toEqual([]);
   });

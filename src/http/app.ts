@@ -73,8 +73,13 @@ export function createApp(options: AppOptions): HttpApp {
     listener,
     async upgrade(req, socket, head) {
       socket.on('error', (error) => log.debug({ err: error }, 'a connection broke'));
-      const opened = openUpgrade(req, socket);
-      await runInScope(opened.request.scope, serveUpgrade, { req, socket, head }, opened, { ...options, sockets });
+      try {
+        const opened = openUpgrade(req, socket);
+        await runInScope(opened.request.scope, serveUpgrade, { req, socket, head }, opened, { ...options, sockets });
+      } catch (error) {
+        log.error({ err: error }, 'an upgrade could not be answered');
+        socket.destroy();
+      }
     },
   };
 }

@@ -18,7 +18,7 @@ export interface ServeUpgradeOptions extends HeadOptions {
 /** Time for the client to close a refused connection, in milliseconds. */
 const refusedMs = 10_000;
 
-/** Resolves when the connection has been refused or has closed; never rejects. */
+/** Resolves when the connection has been refused or has closed. */
 export async function serveUpgrade(
   upgrade: Upgrade,
   { request, upgraded, end }: OpenUpgrade,

@@ -121,6 +121,8 @@ describe('with API keys', () => {
     expect((await refusal(service)).error.code).toBe('invalid_api_key');
     const protocol = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('nobody')}` };
     expect((await refusal(service, protocol)).headers.get('www-authenticate')).toContain('invalid_token');
+    const both = { 'sec-websocket-protocol': `realtime, openai-insecure-api-key.${tokenOf('app')}` };
+    expect((await refusal(service, { ...both, ...bearer('wrong') })).error.code).toBe('invalid_api_key'); // the header wins
     expect((await refusal(service, bearer(tokenOf('chat')))).error.code).toBe('operation_not_allowed');
   });
 
