@@ -1,4 +1,5 @@
 /** Client secrets in Redis, sealed, by the hash of the secret. */
+import type { KeyCountersOptions } from './redis-counters.ts';
 
 export interface SealedSecret {
   readonly digest: string;
@@ -7,18 +8,9 @@ export interface SealedSecret {
   readonly sealed: string;
 }
 
-export interface RedisSecretsOptions {
+export interface RedisSecretsOptions extends Omit<KeyCountersOptions, 'client'> {
   /** The ioredis client. */
   readonly client: { get(key: string): Promise<string | null> };
-  readonly prefix: string;
-  /** Runs a command with a timeout. */
-  readonly ask: <T>(command: () => Promise<T>) => Promise<T>;
-  /** Runs a script that returns numbers, with the same timeout. */
-  readonly evaluate: (
-    script: string,
-    keys: readonly string[],
-    ...args: readonly (string | number)[]
-  ) => Promise<readonly number[]>;
 }
 
 export type RedisSecrets = ReturnType<typeof createRedisSecrets>;

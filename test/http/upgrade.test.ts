@@ -6,7 +6,7 @@ import { connectRaw } from '../api/support/raw-socket.ts';
 import { bearer, keysFile, tokenOf, type TestEntry } from '../keys/support/keys.ts';
 import { createApi } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { connect, refusal, upgradeHeaders, useSessions } from './support/sessions.ts';
+import { connect, refusal, socketUrl, upgradeHeaders, useSessions } from './support/sessions.ts';
 
 const engines = { config: 'engines: { made-up: { use: sandbox } }\n' };
 
@@ -45,6 +45,18 @@ describe('a request for the WebSocket', () => {
     expect(protocol).toBe('realtime');
     expect(extensions).toBeUndefined();
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is opened as by a browser, which fails if the answer has a subprotocol that it has not asked for', async () => {
+    const url = socketUrl(service);
+    const socket = new WebSocket(url, ['realtime', 'openai-insecure-api-key.sk-1']);
+    const message = new Promise((resolve, reject) => {
+      socket.onmessage = ({ data }) => resolve(data);
+      socket.onerror = () => reject(new Error('the WebSocket failed'));
+    });
+    socket.onopen = () => socket.send('hello');
+    expect(await message).toBe('hello');
+    socket.close();
   });
 
   it('gets the answers of HTTP for a foreign origin, an invalid handshake, an unknown query and an unknown path', async () => {

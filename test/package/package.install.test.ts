@@ -216,7 +216,9 @@ describe('the command', () => {
   it('says which Node.js it needs, on an older one', async () => {
     const options = { node: installed.nodes.tooOld, cwd: installed.project, env: {} };
     await using running = start(inside('node_modules/.bin/parlance'), [], options);
-    const stderr = expect.stringMatching(/^parlance needs Node\.js >=22\.21 <23 \|\| >=24\.9; this is v20\.19\.0\.\n$/) as string;
+    const stderr = expect.stringMatching(
+      /^parlance needs Node\.js >=22\.21 <23 \|\| >=24\.9; this is v20\.19\.0\.\n$/,
+    ) as string;
     expect(await running.ended).toEqual({ code: 1, stdout: '', stderr });
   });
 
