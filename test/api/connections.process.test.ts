@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ConnectionLimits } from '../../src/http/connection/listener.ts';
 import { chatOf, completed, scripted, stepStarted, type Script } from '../chat/support/script.ts';
@@ -44,6 +45,7 @@ async function healthCheck(connection: RawConnection): Promise<void> {
   expect(await connection.answer('GET', '/healthz')).toMatchObject({ status: 200 });
 }
 
+const fixture = (name: string) => join(import.meta.dirname, '../fixtures/tls', name);
 const streamHead = { 'content-type': 'application/json', connection: 'keep-alive' };
 
 /** A connection with a stream that goes on until it is aborted. */
@@ -98,13 +100,17 @@ describe('a reader', () => {
     expect(requestLines(service)).toEqual([]);
   });
 
-  it('that reads a large response slowly is not', async () => {
-    const service = await start({ stalledMs: 600 }, wordy);
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  it.each(['http', 'https'])('that reads a large response slowly over %s is not', async (scheme) => {
+    const env = { TLS_CERT: fixture('localhost.pem'), TLS_KEY: fixture('localhost-key.pem') };
+    // Chunks of TLS have 16 KB, and are read faster.
+    const [stalledMs, pauseMs] = scheme === 'https' ? [1_200, 2] : [600, 10];
+    const service = await start({ stalledMs }, { ...wordy, ...(scheme === 'https' && { env }) });
+    const address = { host: '127.0.0.1', port: Number(new URL(service.url).port) };
+    const socket = scheme === 'https' ? connectTls({ ...address, rejectUnauthorized: false }) : connect(address);
     onTestFinished(() => void socket.destroy());
     socket.on('data', () => {
       socket.pause();
-      setTimeout(() => socket.resume(), 10);
+      setTimeout(() => socket.resume(), pauseMs);
     });
     const body = JSON.stringify(chatOf([]));
     socket.write(`${requestHead('POST', '/api/v1/chat', { ...streamHead, 'content-length': body.length })}${body}`);

@@ -6,8 +6,15 @@ export function acceptedBytes(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength - queuedInSystemCall(socket);
 }
 
-/** Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. */
-function queuedInSystemCall(socket: Socket): number {
-  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize?: number } | null };
-  return handle?.writeQueueSize ?? 0;
+/**
+ * Bytes of the current write not yet accepted by the kernel: a slow client may need minutes for a large write. With TLS,
+ * those of the connection below, since TLS counts a write until its end.
+ */
+function queuedInSystemCall(socket: WithHandle): number {
+  return (socket._parent ?? socket)._handle?.writeQueueSize ?? 0;
 }
+
+type WithHandle = Socket & {
+  readonly _handle?: { readonly writeQueueSize?: number } | null;
+  readonly _parent?: WithHandle | null;
+};
