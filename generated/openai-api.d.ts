@@ -169,10 +169,10 @@ export type paths = {
             cookie?: never;
         };
         /**
-         * Connect to the Realtime API
-         * @description Opens a WebSocket for live transcription. Pages of browsers, which cannot set headers, send the API key or a client
-         *     secret as the subprotocol `openai-insecure-api-key.KEY` in addition to `realtime`. A request without an upgrade is
-         *     rejected with 426.
+         * Transcribe live audio
+         * @description Opens a WebSocket for live transcription: the client sends sound, and gets the transcript of each turn. Both sides
+         *     send JSON events, which [asyncapi-compat.json](asyncapi-compat.json) describes. Browsers send the key as the
+         *     subprotocol `openai-insecure-api-key.KEY` beside `realtime`.
          */
         get: operations["connectRealtime"];
         put?: never;
@@ -474,10 +474,8 @@ export type components = {
              * @description Unix time in seconds.
              */
             expires_at: number;
-            /** @description The session that connections with the secret begin with. */
-            session: {
-                [key: string]: unknown;
-            };
+            /** @description The session that connections with the secret begin with, as in `session.created`. */
+            session: components["schemas"]["RealtimeTranscriptionSession"];
         };
         /** @description When a client secret expires. */
         ClientSecretExpiry: {
@@ -495,10 +493,8 @@ export type components = {
         };
         ClientSecretRequest: {
             expires_after?: components["schemas"]["ClientSecretExpiry"];
-            /** @description The session that connections with the secret begin with. */
-            session?: {
-                [key: string]: unknown;
-            };
+            /** @description The session that connections with the secret begin with. Default: that of a connection without a secret. */
+            session?: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
         };
         CompletionChoice: {
             /** @enum {number} */
@@ -845,6 +841,323 @@ export type components = {
         };
         /** @description For the formats json and verbose_json. */
         PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
+        /** @description `audio/pcm` is 16-bit little-endian samples, mono; `audio/pcmu` and `audio/pcma` are G.711, 8,000 Hz. */
+        RealtimeAudioFormat: {
+            /** @enum {string} */
+            type: "audio/pcm" | "audio/pcmu" | "audio/pcma";
+            /**
+             * Format: int32
+             * @description Hz, only for `audio/pcm`.
+             */
+            rate?: number;
+        };
+        RealtimeAudioUpdate: {
+            input?: components["schemas"]["RealtimeInputUpdate"];
+        };
+        /** @description What a client sends. */
+        RealtimeClientEvent: components["schemas"]["RealtimeClientEventSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"];
+        /** @description Adds sound. Its pieces may have any length, and need not be whole samples. There is no answer. */
+        RealtimeClientEventInputAudioBufferAppend: {
+            /** @enum {string} */
+            type: "input_audio_buffer.append";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            /** @description Base64, without the header of a WAV file. */
+            audio: string;
+        };
+        /** @description Drops the sound that is not committed, with the open turn, which has no further events. */
+        RealtimeClientEventInputAudioBufferClear: {
+            /** @enum {string} */
+            type: "input_audio_buffer.clear";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+        };
+        /**
+         * @description Ends the turn, which is then transcribed. The answer is `input_audio_buffer.committed`, or an `error` with the code
+         *     `input_audio_buffer_commit_empty` if there are less than 100 ms, or no open turn with turn detection.
+         */
+        RealtimeClientEventInputAudioBufferCommit: {
+            /** @enum {string} */
+            type: "input_audio_buffer.commit";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+        };
+        /** @description Changes the session; the answer is `session.updated`. */
+        RealtimeClientEventSessionUpdate: {
+            /** @enum {string} */
+            type: "session.update";
+            /** @description Repeated in the `error` that the event causes. */
+            event_id?: string | null;
+            session: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
+        };
+        RealtimeErrorDetails: {
+            /** @description Kind of error. New ones may be added. */
+            type: string;
+            /** @description Machine-readable code, as in a response of the API. */
+            code: string;
+            message: string;
+            /** @description The invalid field, such as `session.audio.input.format.rate`. */
+            param: string | null;
+            /** @description The `event_id` of the client's event that caused the error. */
+            event_id: string | null;
+        };
+        /** @description Replaces the format. */
+        RealtimeFormatUpdate: {
+            /** @enum {string} */
+            type: "audio/pcm" | "audio/pcmu" | "audio/pcma";
+            /** @description Hz, for `audio/pcm`. Default: 24000. */
+            rate?: number | null;
+        };
+        RealtimeInputAudio: {
+            /** @enum {string} */
+            type: "input_audio";
+            /** @description The transcript has its own event. */
+            transcript: null;
+        };
+        RealtimeInputUpdate: {
+            format?: components["schemas"]["RealtimeFormatUpdate"];
+            transcription?: components["schemas"]["RealtimeTranscriptionUpdate"] | null;
+            turn_detection?: components["schemas"]["RealtimeTurnDetectionUpdate"] | null;
+        };
+        /** @description What the service sends. New types may be added. */
+        RealtimeServerEvent: components["schemas"]["RealtimeServerEventSessionCreated"] | components["schemas"]["RealtimeServerEventSessionUpdated"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStarted"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStopped"] | components["schemas"]["RealtimeServerEventInputAudioBufferCommitted"] | components["schemas"]["RealtimeServerEventInputAudioBufferCleared"] | components["schemas"]["RealtimeServerEventConversationItemAdded"] | components["schemas"]["RealtimeServerEventConversationItemDone"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionDelta"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionCompleted"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionFailed"] | components["schemas"]["RealtimeServerEventError"];
+        RealtimeServerEventConversationItemAdded: {
+            /** @enum {string} */
+            type: "conversation.item.added";
+            event_id: string;
+            /** @description The item before it; null for the first one. */
+            previous_item_id: string | null;
+            item: components["schemas"]["RealtimeUserItem"];
+        };
+        RealtimeServerEventConversationItemDone: {
+            /** @enum {string} */
+            type: "conversation.item.done";
+            event_id: string;
+            /** @description The item before it; null for the first one. */
+            previous_item_id: string | null;
+            item: components["schemas"]["RealtimeUserItem"];
+        };
+        /** @description The transcript of a turn, sent once; "" if nothing was said. */
+        RealtimeServerEventConversationItemInputAudioTranscriptionCompleted: {
+            /** @enum {string} */
+            type: "conversation.item.input_audio_transcription.completed";
+            event_id: string;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            transcript: string;
+            usage: components["schemas"]["RealtimeTranscriptionUsage"];
+            /** @description Absent if the model reports no language. */
+            languages?: components["schemas"]["TranscriptionLanguage"][];
+        };
+        /** @description The next part of the transcript of a committed turn. The deltas concatenate to `transcript`. */
+        RealtimeServerEventConversationItemInputAudioTranscriptionDelta: {
+            /** @enum {string} */
+            type: "conversation.item.input_audio_transcription.delta";
+            event_id: string;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            delta: string;
+        };
+        /** @description The transcription of a turn failed. The session goes on. */
+        RealtimeServerEventConversationItemInputAudioTranscriptionFailed: {
+            /** @enum {string} */
+            type: "conversation.item.input_audio_transcription.failed";
+            event_id: string;
+            item_id: string;
+            /** @enum {number} */
+            content_index: 0;
+            error: components["schemas"]["RealtimeTranscriptionError"];
+        };
+        /** @description An event of the client was refused and had no effect, or the session ends. Otherwise the session goes on. */
+        RealtimeServerEventError: {
+            /** @enum {string} */
+            type: "error";
+            event_id: string;
+            error: components["schemas"]["RealtimeErrorDetails"];
+        };
+        RealtimeServerEventInputAudioBufferCleared: {
+            /** @enum {string} */
+            type: "input_audio_buffer.cleared";
+            event_id: string;
+        };
+        /** @description The transcription of a turn starts. It ends with `completed` or `failed`; turns may end out of order. */
+        RealtimeServerEventInputAudioBufferCommitted: {
+            /** @enum {string} */
+            type: "input_audio_buffer.committed";
+            event_id: string;
+            item_id: string;
+            /** @description The item before it; null for the first one. */
+            previous_item_id: string | null;
+        };
+        /** @description A turn begins. */
+        RealtimeServerEventInputAudioBufferSpeechStarted: {
+            /** @enum {string} */
+            type: "input_audio_buffer.speech_started";
+            event_id: string;
+            item_id: string;
+            /**
+             * Format: int64
+             * @description Milliseconds of sound since the start of the session, with the padding.
+             */
+            audio_start_ms: number;
+        };
+        /** @description A turn has ended. It is committed next. */
+        RealtimeServerEventInputAudioBufferSpeechStopped: {
+            /** @enum {string} */
+            type: "input_audio_buffer.speech_stopped";
+            event_id: string;
+            item_id: string;
+            /**
+             * Format: int64
+             * @description Milliseconds of sound since the start of the session, with the silence that ended the turn.
+             */
+            audio_end_ms: number;
+        };
+        /** @description The first event. */
+        RealtimeServerEventSessionCreated: {
+            /** @enum {string} */
+            type: "session.created";
+            event_id: string;
+            session: components["schemas"]["RealtimeTranscriptionSession"];
+        };
+        /** @description The whole session after an update. */
+        RealtimeServerEventSessionUpdated: {
+            /** @enum {string} */
+            type: "session.updated";
+            event_id: string;
+            session: components["schemas"]["RealtimeTranscriptionSession"];
+        };
+        RealtimeSessionAudio: {
+            input: components["schemas"]["RealtimeSessionInput"];
+        };
+        RealtimeSessionInput: {
+            format: components["schemas"]["RealtimeAudioFormat"];
+            transcription: components["schemas"]["RealtimeTranscription"];
+            /** @description Not supported. */
+            noise_reduction: null;
+            /** @description null: the client commits. */
+            turn_detection: components["schemas"]["RealtimeTurnDetection"] | null;
+        };
+        /** @description The model and the hints that the next turns are transcribed with. */
+        RealtimeTranscription: {
+            /** @description The id of the entry in `GET /models`, also if an alias was sent. */
+            model: string;
+            /** @description ISO 639-1. Absent: the model detects it. */
+            language?: string;
+            /** @description The languages to choose from, if there is no `language`. */
+            languages?: string[];
+            prompt?: string;
+            keywords?: string[];
+            /** @description As sent. It has no effect: a transcript always comes after its turn. */
+            delay?: string;
+        };
+        /** @description An error as in a response of the API. */
+        RealtimeTranscriptionError: {
+            /** @description Kind of error. New ones may be added. */
+            type: string;
+            /** @description Machine-readable code, as in a response of the API. */
+            code: string;
+            message: string;
+        };
+        /** @description A session as it is in effect: what has no effect is absent or null. Mirrors `RealtimeTranscriptionSessionCreateResponseGA`. */
+        RealtimeTranscriptionSession: {
+            /** @enum {string} */
+            type: "transcription";
+            /** @enum {string} */
+            object: "realtime.transcription_session";
+            id: string;
+            /**
+             * Format: int64
+             * @description When the session ends, as Unix time in seconds.
+             */
+            expires_at: number;
+            audio: components["schemas"]["RealtimeSessionAudio"];
+            /** @description Not supported. */
+            include: null;
+        };
+        /** @description Only the fields that are present change; null clears one. */
+        RealtimeTranscriptionSessionUpdate: {
+            /** @enum {string} */
+            type: "transcription";
+            audio?: components["schemas"]["RealtimeAudioUpdate"];
+        };
+        /** @description Hints that the model does not support have no effect. */
+        RealtimeTranscriptionUpdate: {
+            /** @description An id from `GET /models`, or an alias as for a transcription, such as `gpt-realtime-whisper`. null: the default. */
+            model?: string | null;
+            /** @description The spoken language: `de`, `de-DE`, `deu` or `german`. Unknown ones have no effect. */
+            language?: string | null;
+            /** @description The languages that may be spoken. */
+            languages?: string[] | null;
+            /** @description Of a longer one, the last 8,192 characters. */
+            prompt?: string | null;
+            /** @description Words and names that may occur. Those beyond 200, 64 characters, or 2,000 characters in total have no effect. */
+            keywords?: string[] | null;
+            delay?: string | null;
+        };
+        /** @description The length of a turn. */
+        RealtimeTranscriptionUsage: {
+            /** @enum {string} */
+            type: "duration";
+            /** Format: double */
+            seconds: number;
+        };
+        /** @description Turns end with a silence. */
+        RealtimeTurnDetection: {
+            /**
+             * @description `semantic_vad` is accepted for clients that always send it. It also ends a turn by its silence, of 800 (`low`), 600
+             *     (`medium`, `auto`) or 400 (`high`) ms.
+             * @enum {string}
+             */
+            type: "server_vad" | "semantic_vad";
+            /**
+             * Format: double
+             * @description Only for `server_vad`, 0 to 1; 0.5 is a level of 12 dB above the noise of the room.
+             */
+            threshold?: number;
+            /**
+             * Format: int32
+             * @description Only for `server_vad`: milliseconds before the first voiced frame that belong to the turn.
+             */
+            prefix_padding_ms?: number;
+            /**
+             * Format: int32
+             * @description Only for `server_vad`: the silence that ends a turn.
+             */
+            silence_duration_ms?: number;
+            /**
+             * @description Only for `semantic_vad`.
+             * @enum {string}
+             */
+            eagerness?: "low" | "medium" | "high" | "auto";
+        };
+        /** @description Merged with the current one of the same type. Numbers outside of the range of a field take its nearest value. */
+        RealtimeTurnDetectionUpdate: {
+            /**
+             * @description Default: the current type, else `server_vad`.
+             * @enum {string}
+             */
+            type?: "server_vad" | "semantic_vad";
+            threshold?: number | null;
+            prefix_padding_ms?: number | null;
+            silence_duration_ms?: number | null;
+            eagerness?: ("low" | "medium" | "high" | "auto") | null;
+        };
+        /** @description A turn as an item. */
+        RealtimeUserItem: {
+            id: string;
+            /** @enum {string} */
+            object: "realtime.item";
+            /** @enum {string} */
+            type: "message";
+            /** @enum {string} */
+            status: "completed";
+            /** @enum {string} */
+            role: "user";
+            content: components["schemas"]["RealtimeInputAudio"][];
+        };
         /** @description The deltas concatenate to the text of `response.reasoning_summary_text.done`. */
         ReasoningDeltaEvent: {
             /** @enum {string} */
@@ -3962,11 +4275,14 @@ export interface operations {
     connectRealtime: {
         parameters: {
             query?: {
-                /** @description A transcription model, or an alias. */
-                model?: string;
-                /** @description The type of the session. */
+                /** @description `transcription`. Conversations are not supported. */
                 intent?: "transcription";
-                /** @description Not supported. */
+                /**
+                 * @description The transcription model: an id from `GET /models`, or an alias as for a transcription. Absent: the server's
+                 *     default.
+                 */
+                model?: string;
+                /** @description Rejected: there are no calls by WebRTC or SIP. */
                 call_id?: string;
             };
             header?: never;
@@ -4010,9 +4326,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": {
-                     *         "message": "messages must NOT have fewer than 1 items",
+                     *         "message": "intent must be transcription",
                      *         "type": "invalid_request_error",
-                     *         "param": "messages",
+                     *         "param": "intent",
                      *         "code": "invalid_request"
                      *       }
                      *     }
@@ -4278,7 +4594,29 @@ export interface operations {
                      *       "value": "ek_Vb1yPz4mQ0iYxkq3o9TtWwVb1yPz4mQ0iYxkq3o9TtW",
                      *       "expires_at": 1763770200,
                      *       "session": {
-                     *         "type": "transcription"
+                     *         "type": "transcription",
+                     *         "object": "realtime.transcription_session",
+                     *         "id": "sess_Vb1yPz4mQ0iYxkq3o9TtWw",
+                     *         "expires_at": 1763773200,
+                     *         "audio": {
+                     *           "input": {
+                     *             "format": {
+                     *               "type": "audio/pcm",
+                     *               "rate": 24000
+                     *             },
+                     *             "transcription": {
+                     *               "model": "local"
+                     *             },
+                     *             "noise_reduction": null,
+                     *             "turn_detection": {
+                     *               "type": "server_vad",
+                     *               "threshold": 0.5,
+                     *               "prefix_padding_ms": 300,
+                     *               "silence_duration_ms": 500
+                     *             }
+                     *           }
+                     *         },
+                     *         "include": null
                      *       }
                      *     }
                      */

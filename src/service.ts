@@ -49,6 +49,7 @@ import { isOpenAITarget, isSocketTarget } from './openai/paths.ts';
 import { createMcpTools } from './tools/mcp/index.ts';
 import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
+import { currentKey } from './request-scope.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 import { readTls } from './settings/tls.ts';
 import { defaultTuning, type Tuning } from './tuning.ts';
@@ -294,6 +295,11 @@ async function buildApp(
     preparations,
     refusePreparing: createPreparingRule(settings),
     sandbox: settings.sandbox,
+    workspace,
+    requireBudget: async () => {
+      const key = currentKey();
+      if (key) await limits?.requireBudget(key, 'audio');
+    },
     compatTools: settings.compatTools,
     realtimeEnabled: settings.realtime,
     clientSecrets,

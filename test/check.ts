@@ -10,6 +10,14 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
   ['generated files and reference pages are up to date', process.execPath, 'scripts/generate/index.ts', '--check'],
   ['the contract is valid OpenAPI', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi.json'],
   ['so is the OpenAI one', 'redocly', 'lint', '--config', 'spec/redocly.yaml', 'generated/openapi-compat.json'],
+  [
+    'so are the events of the OpenAI one as AsyncAPI',
+    'redocly',
+    'lint',
+    '--config',
+    'spec/redocly.yaml',
+    'generated/asyncapi-compat.json',
+  ],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
   ['types of the page', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', 'page'],
   [

@@ -9,7 +9,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^engines\/lib\//, /^(engines\/(contract|lib)|lib)\//],
   [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
   [/^page\//, /^(page\/|src\/client\/index\.ts$|lib\/(spoken-pieces|abbreviations|voice-gate)\.ts$)/],
-  [/^src\/client\//, /^generated\/api\.d\.ts$/],
+  [/^src\/client\//, /^generated\/(openai-)?api\.d\.ts$/],
   [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(request-scope|trace|contract\/problems)\.ts$)/],
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],
   [/^src\/contract\//, /^(lib\/|engines\/contract\/|generated\/)/],
@@ -38,7 +38,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/handlers\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|jobs|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|realtime|jobs|engine-host|contract|keys)\/|src\/metrics\/metrics\.ts$)/,
   ],
   [
     /^src\/openai\//,

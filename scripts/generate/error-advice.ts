@@ -39,8 +39,9 @@ export const errorAdvice: Readonly<Record<ProblemCode, string>> = {
   'unsupported-media-type': 'Send the `Content-Type` that the operation accepts.',
   'range-not-satisfiable': 'Request a range within the length of the clip.',
   'expectation-failed': 'Omit the header `Expect`.',
-  'upgrade-required': 'Connect with a WebSocket client, to `ws://` or `wss://`.',
   'headers-too-large': 'Send fewer or shorter headers, such as cookies.',
+  'upgrade-required':
+    'Connect with a WebSocket client. If the client is one, a proxy does not forward the header `Upgrade`.',
   'rate-limited': 'Retry after `retry_after` seconds. The operator sets the limits of a key.',
   'concurrency-limited': 'Wait for another request to finish. The operator sets the limits of a key.',
   'quota-exceeded': 'Wait until tomorrow (UTC), or ask the operator for a larger quota.',

@@ -15,6 +15,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { buildPage } from '../../page/build.ts';
 import { grantableOperations, keysFileSchema } from '../../src/keys/schema.ts';
 import { configSchema } from '../../src/settings/config-schema.ts';
+import { toAsyncApi } from './asyncapi.ts';
 import { errorSections } from './error-page.ts';
 import { notice } from './notice.ts';
 import { pages } from './pages.ts';
@@ -29,6 +30,7 @@ interface SchemaRef {
 /** The part of an OpenAPI document that this script reads. */
 interface Document extends WithOperations {
   openapi: string;
+  info: { version: string };
   components: { schemas: Record<string, { oneOf?: SchemaRef[] }> };
 }
 
@@ -120,6 +122,7 @@ async function files(): Promise<Record<string, string>> {
     'generated/api.d.ts': await toTypes(document),
     'generated/openapi-compat.json': `${JSON.stringify(compat, null, 2)}\n`,
     'generated/openai-api.d.ts': await toTypes(compat),
+    'generated/asyncapi-compat.json': `${JSON.stringify(toAsyncApi(compat), null, 2)}\n`,
     'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
     'generated/keys.schema.json': `${JSON.stringify(keysFileSchema(grantableOperations(document)), null, 2)}\n`,
     NOTICE: notice(),

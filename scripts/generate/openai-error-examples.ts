@@ -34,6 +34,7 @@ const badRequest: Readonly<Record<string, ProblemError>> = {
     'Unknown language "xx"; send an ISO 639-1 code such as de.',
   ),
   createSpeech: new ProblemError('voice-not-supported', 'espeak has no voice "nobody".'),
+  connectRealtime: invalid('query', '/intent', 'must be transcription'),
   listModels: invalid('query', '/capability', 'must be one of chat, transcription, speech, images'),
   listAudioVoices: invalid('query', '/model', 'must be a speech model'),
 };

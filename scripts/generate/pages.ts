@@ -44,6 +44,10 @@ export async function pages(contract: Contract, openaiContract: Contract): Promi
     'docs/reference/openai-api.md': blocksIn('docs/reference/openai-api.md', {
       fields: openaiFieldsReference(openaiContract),
     }),
+    'docs/reference/realtime.md': blocksIn('docs/reference/realtime.md', {
+      clientEvents: eventsReference(openaiContract, 'RealtimeClientEvent'),
+      serverEvents: eventsReference(openaiContract, 'RealtimeServerEvent'),
+    }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
     'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', {
       example: sourceOf('pocketsphinx.ts', 'ts'),

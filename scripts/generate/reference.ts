@@ -174,12 +174,12 @@ export function operationsReference({ paths }: Contract): string {
 }
 
 /** The page describes these fields once, above the events. */
-const commonFields = ['seq', 'step'];
+const commonFields = ['seq', 'step', 'event_id'];
 
-/** `union`: the schema of the events of one stream. */
+/** `union`: the schema of the events of one stream, or of one side of a WebSocket. */
 export function eventsReference(contract: Contract, union: string): string {
-  const { oneOf = [] } = (contract.components.schemas[union] ?? {}) as { oneOf?: readonly Described[] };
-  return oneOf
+  const { oneOf, anyOf = [] } = (contract.components.schemas[union] ?? {}) as Described & { oneOf?: Described[] };
+  return (oneOf ?? anyOf)
     .map((event) => {
       const schema = resolved(event, contract);
       const { type, ...others } = schema.properties as Record<string, Described>;

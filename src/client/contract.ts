@@ -1,5 +1,6 @@
 /** The public types of the client. Imports nothing from the service, so that pages can bundle it. */
 import type { components, paths } from '../../generated/api.d.ts';
+import type { components as openai } from '../../generated/openai-api.d.ts';
 
 export type { paths };
 
@@ -51,3 +52,8 @@ export type Problem = Schemas['Problem'];
 export type ProblemCode = Schemas['ProblemCode'];
 /** An invalid part of a request. */
 export type Violation = Schemas['Violation'];
+
+/** What a client sends on the WebSocket of `GET /v1/realtime`. */
+export type RealtimeClientEvent = openai['schemas']['RealtimeClientEvent'];
+/** What the service sends on the WebSocket of `GET /v1/realtime`. */
+export type RealtimeServerEvent = openai['schemas']['RealtimeServerEvent'];

@@ -146,3 +146,6 @@ export function withServers(text: string, publicUrl: string | undefined): string
 
 /** The native contract as OpenAPI 3.2, as it is served. */
 export const nativeDocument32 = readGenerated('openapi-3.2.json');
+
+/** The events of `GET /v1/realtime` as AsyncAPI 3, as it is served. */
+export const realtimeDocument = readGenerated('asyncapi-compat.json');

@@ -44,6 +44,8 @@ export interface Connecting {
   /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
   readonly draining: AbortSignal;
   readonly log: Logger;
+  /** Whether every sent event is validated against the contract. */
+  readonly checkAnswers: boolean;
 }
 
 /** Runs a session. When it returns, the socket is closed. */

@@ -9,6 +9,7 @@ import type { ClientSecrets } from '../keys/client-secrets.ts';
 import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
+import type { HearingServices } from '../realtime/hearing.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
 export interface Services {
@@ -23,6 +24,10 @@ export interface Services {
   /** Assets available for this machine. */
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;
+  /** For the sound of live transcription. */
+  readonly workspace: HearingServices['workspace'];
+  /** Throws `quota-exceeded` if the API key of the current request has used its audio of today. */
+  readonly requireBudget: NonNullable<HearingServices['requireBudget']>;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */

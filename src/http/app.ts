@@ -6,7 +6,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Koa from 'koa';
 import type { Context } from 'koa';
-import { nativeContract, nativeDocument32, openaiContract, withServers } from '../contract/document.ts';
+import {
+  nativeContract,
+  nativeDocument32,
+  openaiContract,
+  realtimeDocument,
+  withServers,
+} from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
@@ -131,6 +137,7 @@ function documentsOf({ publicUrl, ending, readyProbe }: AppOptions): Documents {
     [nativeContract.page, () => native],
     ['/openapi-3.2.json', () => native32],
     [openaiContract.page, () => openai],
+    ['/asyncapi-compat.json', () => realtimeDocument],
   ]);
 }
 

@@ -112,11 +112,12 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     session: object | undefined,
     api: ContractApi,
   ): Promise<Pick<Connected, 'run' | 'facts' | 'headers'>> {
+    const { checkAnswers } = options;
     const { facts, ...opened } = sessions.open(authenticated.request);
     const admitted = await admit(authenticated, options);
     const parameters = readParameters(admitted, api);
     const { id, query, log } = await validate({ ...admitted, parameters, body: noBody }, api);
-    const connecting = { id, query: query as Connecting['query'], session, log, ...opened };
+    const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers, ...opened };
     const run = await connect(connecting, options.services);
     return { run, facts, headers: admitted.allowance?.headers() ?? {} };
   }

@@ -31,8 +31,12 @@ export function readOpenAIPath(path: string): string {
 /** Paths of OpenAI's API that apps request, but this service does not offer. */
 const elsewhere = /^\/v1\/(embeddings|moderations|files|images|batches|assistants|threads|fine_tuning)(?:\/|$)/;
 
+/** OpenAI's live protocols besides the WebSocket of `/v1/realtime`. */
+const otherLive = /^\/v1\/(live|realtime\/(calls|sessions|transcription_sessions|translations))(?:\/|$)/;
+
 function hintFor(path: string): string | undefined {
   if (path === '/v1/completions') return 'use /v1/chat/completions';
   if (/^\/v1\/responses\/./.test(path)) return 'responses are not stored; send the whole conversation to /v1/responses';
+  if (otherLive.test(path)) return 'open a WebSocket at /v1/realtime?intent=transcription';
   return elsewhere.test(path) ? 'use another service for it' : undefined;
 }

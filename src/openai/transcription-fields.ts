@@ -124,9 +124,15 @@ function readKeywords(fields: FormFields): { readonly keywords: readonly string[
     const rule = `must be at most ${maxKeywords} keywords of at most ${maxKeywordLength} characters`;
     throw invalid('body', given(fields, 'keywords').length > 0 ? '/keywords' : '/hotwords', rule);
   }
-  let remaining = maxKeywordCharacters;
-  const keywords = all.filter((word) => (remaining -= word.length) >= 0);
+  const keywords = withinKeywordLimits(all);
   return { keywords, dropped: keywords.length < all.length };
+}
+
+/** Drops the keywords beyond the limits. */
+export function withinKeywordLimits(all: readonly string[]): string[] {
+  let remaining = maxKeywordCharacters;
+  const short = all.filter((word) => Array.from(word).length <= maxKeywordLength);
+  return short.slice(0, maxKeywords).filter((word) => (remaining -= word.length) >= 0);
 }
 
 /** The values of a field that may be repeated. */

@@ -119,12 +119,16 @@ describe('with API_KEYS', () => {
     expect({ status, code: problem.code }).toEqual({ status: 404, code: 'clip-not-found' });
   });
 
-  it.each(['/healthz', '/readyz', '/openapi.json', '/openapi-3.2.json', '/openapi-compat.json'])(
-    'needs no token for %s',
-    async (path) => {
-      expect((await service.api.get(path)).status).toBe(200);
-    },
-  );
+  it.each([
+    '/healthz',
+    '/readyz',
+    '/openapi.json',
+    '/openapi-3.2.json',
+    '/openapi-compat.json',
+    '/asyncapi-compat.json',
+  ])('needs no token for %s', async (path) => {
+    expect((await service.api.get(path)).status).toBe(200);
+  });
 
   it('ignores Host and Origin', async () => {
     const strange = { host: 'voice.example.com', origin: 'https://evil.example', ...bearer('third') };

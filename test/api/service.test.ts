@@ -42,6 +42,7 @@ const paths = [
   ['/', 'GET, HEAD'],
   ['/docs', 'GET, HEAD'],
   ['/openapi-compat.json', 'GET, HEAD'],
+  ['/asyncapi-compat.json', 'GET, HEAD'],
 ] as const;
 
 describe('beside the contract', () => {
@@ -53,12 +54,14 @@ describe('beside the contract', () => {
     ['/openapi.json', 'openapi.json', '3.1'],
     ['/openapi-3.2.json', 'openapi-3.2.json', '3.2'],
     ['/openapi-compat.json', 'openapi-compat.json', '3.1'],
+    ['/asyncapi-compat.json', 'asyncapi-compat.json', '3.0'],
   ])('%s is the generated document, byte by byte', async (path, name, version) => {
     const { status, text, headers, body } = await api.get(path);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
     expect(text).toBe(generated(name));
-    expect((body as { openapi: string }).openapi).toMatch(new RegExp(`^${version}\\.`));
+    const { openapi, asyncapi = openapi } = body as { openapi: string; asyncapi?: string };
+    expect(asyncapi).toMatch(new RegExp(`^${version}\\.`));
   });
 });
 

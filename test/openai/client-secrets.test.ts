@@ -75,7 +75,11 @@ describe('a client secret', () => {
     [{ expires_after: { seconds: 9 } }, 'expires_after.seconds'],
     [{ expires_after: { seconds: 7201 } }, 'expires_after.seconds'],
     [{ session: 'all' }, 'session'],
-    [{ session: { prompt: 'x'.repeat(16_384) } }, 'session'],
+    [{ session: {} }, 'session.type'],
+    [
+      { session: { type: 'transcription', audio: { input: { transcription: { prompt: 'x'.repeat(16_384) } } } } },
+      'session',
+    ],
   ])('is not made of %.40j', async (body, param) => {
     const { status, error } = await createApi(service.url).post(path, body, bearer(tokenOf('app')));
     expect([status, error.param]).toEqual([400, param]);

@@ -150,7 +150,7 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
       node: which === 'oldest' ? oldestNode : process.versions.node,
       exports: ['RegistryError', 'SettingsError', 'createApp', 'createLog', 'loadSettings', 'startService'],
       engine: expect.arrayContaining(['EngineError', 'defineEngine']) as string[],
-      versions: [/^3\.1\./, /^3\.2\./, /^3\.1\./].map((version) => expect.stringMatching(version) as string),
+      versions: [/^3\.1\./, /^3\.2\./, /^3\.1\./, /^3\.0\./].map((version) => expect.stringMatching(version) as string),
       bytes: transcription,
       path: transcription,
       refusal: { isOurs: true, code: 'invalid-request', status: 422 },

@@ -1,8 +1,28 @@
-/** Live transcription over a WebSocket. */
-import { ProblemError } from '../../contract/problems.ts';
-import type { Connect } from '../../contract/session.ts';
+/** GET /v1/realtime: live transcription over a WebSocket. */
+import { invalid } from '../../contract/problems.ts';
+import type { Connect, Connecting } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
+import { openHearing } from '../../realtime/hearing.ts';
+import type { SessionUpdate } from './client-events.ts';
+import { runSession } from './run-session.ts';
+import { lifeMs, newIdentity, openConfig, updateConfig, type SessionConfig } from './session-config.ts';
+import { beginSession } from './session.ts';
 
-/** To be replaced by the session. */
-export const connectRealtime: Connect<Services> = () =>
-  Promise.reject(new ProblemError('no-engine', 'Live transcription is not available yet.'));
+/** Throws `invalid-request` for a connection of another kind, and the errors of the model if it cannot be used now. */
+export const connectRealtime: Connect<Services> = async (connecting, services) => {
+  const config = await configOf(connecting, services);
+  return (socket) => {
+    const opening = beginSession(newIdentity(), config);
+    return runSession(socket, opening, { ...connecting, services, openHearing, lifeMs });
+  };
+};
+
+/** The session of a client secret says everything; the SDKs then send the id of another model in the URL. */
+async function configOf({ query, session }: Connecting, services: Services): Promise<SessionConfig> {
+  const { intent, model, call_id: call } = query;
+  if (call !== undefined) throw invalid('query', '/call_id', 'is not supported: there are no calls by WebRTC or SIP');
+  if (session) return await updateConfig(await openConfig(services, undefined), session as SessionUpdate, services);
+  if (intent === 'transcription') return await openConfig(services, model);
+  const rule = 'must be transcription, as in /v1/realtime?intent=transcription: conversations are not supported yet';
+  throw invalid('query', '/intent', rule);
+}

@@ -1,0 +1,52 @@
+/** Validates the events of a WebSocket by the schemas of the contract. */
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { ajvOptions } from '../../lib/ajv-options.ts';
+import type { Contract, Schema } from './document.ts';
+import { ContractViolation } from './response-validation.ts';
+
+/** The events that one side sends. */
+export interface EventCheck {
+  readonly types: readonly string[];
+  /** Returns the first error; [] for a valid event. The event must have a declared type. */
+  readonly errorsOf: (event: { readonly type: string }) => readonly ErrorObject[];
+}
+
+const checks = new Map<string, EventCheck>();
+
+/** `union`: the schema of the side. One check per process; a validator is compiled by the first event of its type. */
+export function eventCheckOf(contract: Contract, union: string): EventCheck {
+  const check = checks.get(union) ?? createEventCheck(contract, union);
+  checks.set(union, check);
+  return check;
+}
+
+function createEventCheck({ document, resolve }: Contract, union: string): EventCheck {
+  const ajv = new Ajv2020(ajvOptions);
+  addFormats.default(ajv);
+  ajv.addSchema(document, 'contract');
+  const refs = resolve(union).anyOf?.map(({ $ref = '' }) => $ref) ?? [];
+  const byType = new Map(refs.map((ref) => [typeOf(resolve(ref)), ref]));
+  return {
+    types: [...byType.keys()],
+    errorsOf(event) {
+      const validate = ajv.getSchema(`contract${byType.get(event.type) ?? ''}`);
+      return validate?.(event) === true ? [] : (validate?.errors ?? []);
+    },
+  };
+}
+
+function typeOf({ properties }: Schema): string {
+  const [type = ''] = (properties?.type as { readonly enum?: readonly string[] }).enum ?? [];
+  return type;
+}
+
+/** Throws a `ContractViolation`, which is always a bug of the service. */
+export function checkSentEvent(contract: Contract, union: string, event: { readonly type: string }): void {
+  const { types, errorsOf } = eventCheckOf(contract, union);
+  const undeclared: readonly Pick<ErrorObject, 'instancePath' | 'message'>[] = [
+    { instancePath: '', message: 'is not declared' },
+  ];
+  const [error] = types.includes(event.type) ? errorsOf(event) : undeclared;
+  if (error) throw new ContractViolation(`event ${event.type}: ${error.instancePath} ${error.message ?? ''}`);
+}

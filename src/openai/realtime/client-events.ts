@@ -1,0 +1,110 @@
+/** Reads the events of a client. */
+import { openaiContract } from '../../contract/document.ts';
+import { eventCheckOf } from '../../contract/event-check.ts';
+import { toViolations } from '../../contract/violations.ts';
+import type { Schemas } from '../operations.ts';
+import { refusal, type ErrorDetails } from './errors.ts';
+
+export type SessionUpdate = Schemas['RealtimeTranscriptionSessionUpdate'];
+
+export type ClientEvent =
+  | { readonly type: 'session.update'; readonly session: SessionUpdate }
+  | { readonly type: 'input_audio_buffer.append'; readonly sound: Uint8Array }
+  | { readonly type: 'input_audio_buffer.commit' | 'input_audio_buffer.clear' };
+
+/** `eventId`: of the client's event. */
+export type ReadEvent = { readonly eventId: string | null } & (
+  | { readonly type: 'received'; readonly event: ClientEvent }
+  | { readonly type: 'refused'; readonly error: ErrorDetails }
+);
+
+interface Sent {
+  readonly type: string;
+  readonly event_id?: unknown;
+  readonly audio?: unknown;
+  readonly session?: unknown;
+}
+
+/** `text`: undefined for a binary message. */
+export function readClientEvent(text: string | undefined): ReadEvent {
+  const sent = parse(text);
+  if (!sent) {
+    const error = refusal('invalid_event', 'Send JSON objects with a "type", each as one text message.');
+    return { type: 'refused', eventId: null, error };
+  }
+  const eventId = typeof sent.event_id === 'string' && sent.event_id.length <= maxEventId ? sent.event_id : null;
+  const read = sent.type === 'input_audio_buffer.append' ? readSound(sent.audio) : (violationOf(sent) ?? sent);
+  if ('message' in read && 'code' in read) return { type: 'refused', eventId, error: read };
+  return { type: 'received', eventId, event: read as ClientEvent };
+}
+
+/** maxLength of `event_id` in the contract. */
+const maxEventId = 512;
+
+function parse(text = ''): Sent | undefined {
+  try {
+    const value = JSON.parse(text) as Sent | null;
+    return typeof value?.type === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The decoder of Node.js accepts anything. */
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Nearly all events have sound, and the validator of the contract would be slower. */
+function readSound(audio: unknown): ClientEvent | ErrorDetails {
+  if (typeof audio !== 'string' || !base64.test(audio))
+    return refusal('invalid_value', 'audio must be base64', 'audio');
+  const sound = Buffer.from(audio, 'base64');
+  if (sound.subarray(0, 4).toString('latin1') !== 'RIFF') return { type: 'input_audio_buffer.append', sound };
+  return refusal('invalid_value', 'audio must be samples, without the header of a WAV file', 'audio');
+}
+
+function violationOf(event: Sent): ErrorDetails | undefined {
+  const { types, errorsOf } = eventCheckOf(openaiContract, 'RealtimeClientEvent');
+  if (!types.includes(event.type)) return undeclared(event.type, types);
+  const beta = event.type === 'session.update' ? betaField(event.session) : undefined;
+  if (beta) return beta;
+  const errors = errorsOf(event).map((error) => ({ ...error, instancePath: `/event${error.instancePath}` }));
+  const [first] = toViolations(errors);
+  if (!first) return undefined;
+  const code = first.detail === 'is missing' ? 'missing_required_parameter' : 'invalid_value';
+  const param = first.pointer.slice(1).replaceAll('/', '.');
+  return refusal(code, `${param} ${first.detail}`, param);
+}
+
+const noItem = 'No such item: a transcription session keeps none.';
+
+/** Events of conversations that clients send in any session. Apps treat these codes as harmless. */
+const harmless: ReadonlyMap<string, ErrorDetails> = new Map([
+  ['conversation.item.retrieve', refusal('item_retrieve_invalid_item_id', noItem, 'item_id')],
+  ['conversation.item.delete', refusal('item_delete_invalid_item_id', noItem, 'item_id')],
+  ['conversation.item.truncate', refusal('item_truncate_invalid_item_id', noItem, 'item_id')],
+  // LiveKit ignores an error whose message begins like this.
+  ['response.cancel', refusal('response_cancel_not_active', 'Cancellation failed: no active response found.')],
+]);
+
+function undeclared(type: string, types: readonly string[]): ErrorDetails {
+  const known = harmless.get(type);
+  if (known) return known;
+  if (/^(response|conversation|output_audio_buffer)\./.test(type)) {
+    return refusal('unsupported_value', 'A transcription session has no responses and takes no items.', 'type');
+  }
+  const isBeta = type === 'transcription_session.update';
+  const hint = isBeta ? ' transcription_session.update belongs to the beta protocol: send session.update.' : '';
+  return refusal('invalid_value', `type must be one of ${types.join(', ')}.${hint}`, 'type');
+}
+
+/** Fields of the beta protocol, which OpenAI has switched off. */
+const ofBeta = /^(input_audio_(format|transcription|noise_reduction)|turn_detection|modalities)$/;
+
+function betaField(session: unknown): ErrorDetails | undefined {
+  if (typeof session !== 'object' || session === null || 'type' in session) return undefined;
+  const name = Object.keys(session).find((field) => ofBeta.test(field));
+  if (name === undefined) return undefined;
+  const field = name === 'modalities' ? 'output_modalities' : `audio.input.${name.replace('input_audio_', '')}`;
+  const message = `session.${name} belongs to the beta protocol: send session.type and session.${field}.`;
+  return refusal('unknown_parameter', message, `session.${name}`);
+}

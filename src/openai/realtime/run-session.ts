@@ -1,0 +1,137 @@
+/** Runs a session on a socket: the one place that performs the effects of its state machine. */
+import { onAbort } from '../../../lib/abort.ts';
+import { openaiContract } from '../../contract/document.ts';
+import { checkSentEvent } from '../../contract/event-check.ts';
+import { problemAnswer } from '../../contract/problems.ts';
+import type { Connecting, TextSocket } from '../../contract/session.ts';
+import type { Services } from '../../handlers/dependencies.ts';
+import type { HeardEvent, Hearing, openHearing } from '../../realtime/hearing.ts';
+import { readClientEvent } from './client-events.ts';
+import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
+import type { ServerEvent } from './server-events.ts';
+import { toHearingOptions, updateConfig, type SessionConfig } from './session-config.ts';
+import { next, type Caused, type Effect, type SessionEvent, type SessionState } from './session.ts';
+
+export interface SessionOptions extends Connecting {
+  readonly services: Services;
+  readonly openHearing: typeof openHearing;
+  /** Milliseconds until the session expires. */
+  readonly lifeMs: number;
+}
+
+/** Resolves when the socket has closed and all work of the session has ended. */
+export async function runSession(socket: TextSocket, opening: SessionState, options: SessionOptions): Promise<void> {
+  await new Session(socket, opening, options).run();
+}
+
+class Session {
+  readonly #socket: TextSocket;
+  readonly #options: SessionOptions;
+  #state: SessionState;
+  #hearing: Hearing | undefined;
+  #events = 0;
+  /** Resolves when everything has been sent. The client is not read before that. */
+  #sent: Promise<void> = Promise.resolve();
+
+  constructor(socket: TextSocket, opening: SessionState, options: SessionOptions) {
+    this.#socket = socket;
+    this.#state = opening;
+    this.#options = options;
+  }
+
+  async run(): Promise<void> {
+    const { session, lifeMs, draining } = this.#options;
+    const expiry = setTimeout(() => void this.#apply({ type: 'expired' }), lifeMs);
+    try {
+      await this.#apply({ type: 'opened', isConfigured: session !== undefined });
+      using _off = { [Symbol.dispose]: onAbort(draining, () => void this.#apply({ type: 'draining' })) };
+      for await (const { text } of this.#socket.messages) {
+        await this.#apply(readClientEvent(text));
+        await this.#sent;
+      }
+    } finally {
+      clearTimeout(expiry);
+      await this.#hearing?.end();
+      await this.#sent;
+    }
+  }
+
+  /** Never rejects. */
+  async #apply(event: SessionEvent): Promise<void> {
+    const { state, effects } = next(this.#state, event);
+    this.#state = state;
+    try {
+      for (const effect of effects) {
+        const work = this.#perform(effect);
+        if (work) await work; // several events are sent without anything in between
+      }
+    } catch (error) {
+      if (this.#socket.signal.aborted) return; // its work was aborted, too
+      this.#log(error, 'a session of live transcription failed');
+      await this.#apply({ type: 'failed', error });
+    }
+  }
+
+  #perform(effect: Effect): Promise<void> | undefined {
+    switch (effect.type) {
+      case 'send':
+        return this.#send(effect.event);
+      case 'open':
+        return this.#open(effect.config);
+      case 'configure':
+        return this.#hearing?.configure(toHearingOptions(effect.config)) as undefined;
+      case 'update':
+        return this.#update(effect);
+      case 'append':
+        return this.#expect(this.#hearing?.append(effect.sound), bufferFull, effect);
+      case 'commit':
+        return this.#expect(this.#hearing?.commit(), commitEmpty, effect);
+      case 'clear':
+        return this.#hearing?.clear() as undefined;
+      case 'close':
+        this.#sent = this.#sent.then(() => this.#socket.close(effect.code, effect.reason));
+        return undefined;
+    }
+  }
+
+  #send(event: ServerEvent): undefined {
+    this.#events += 1;
+    const numbered = { event_id: `event_${String(this.#events)}`, ...event };
+    if (this.#options.checkAnswers) checkSentEvent(openaiContract, 'RealtimeServerEvent', numbered);
+    this.#sent = this.#sent.then(() => this.#socket.send(JSON.stringify(numbered)));
+  }
+
+  async #open(config: SessionConfig): Promise<void> {
+    const { openHearing: open, services } = this.#options;
+    const emit = (heard: HeardEvent) => this.#hear(heard);
+    this.#hearing = await open(toHearingOptions(config), services, emit, this.#socket.signal);
+  }
+
+  #hear(heard: HeardEvent): void {
+    const { recorder } = this.#options;
+    if (heard.type === 'failed') this.#log(heard.error, 'a turn could not be transcribed');
+    if (heard.type === 'completed' || heard.type === 'failed') {
+      recorder.turnEnded(heard.type === 'completed' ? heard.seconds * 1000 : 0);
+    }
+    void this.#apply({ type: 'heard', heard });
+  }
+
+  async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
+    const param = 'session.audio.input.transcription.model'; // nothing else can be wrong
+    const event = await updateConfig(this.#state.config, session, this.#options.services).then(
+      (config) => ({ type: 'updated', config }) as const,
+      (error: unknown) => ({ type: 'refused', error: { ...failure(error), param }, eventId }) as const,
+    );
+    await this.#apply(event);
+  }
+
+  async #expect(work: Promise<boolean> | undefined, error: ErrorDetails, { eventId }: Caused): Promise<void> {
+    if ((await work) === false) await this.#apply({ type: 'refused', error, eventId });
+  }
+
+  #log(error: unknown, message: string): void {
+    const { status, body } = problemAnswer(error, '');
+    const { id, log } = this.#options;
+    log[status >= 500 ? 'error' : 'debug']({ id, code: body.code, err: error }, message);
+  }
+}

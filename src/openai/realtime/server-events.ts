@@ -1,0 +1,52 @@
+/** The events of the service. */
+import type { HeardEvent } from '../../realtime/hearing.ts';
+import type { Schemas } from '../operations.ts';
+import { failure, type ErrorDetails } from './errors.ts';
+
+type Numbered = Schemas['RealtimeServerEvent'];
+
+/** An event before it gets its `event_id`. */
+export type ServerEvent<Event = Numbered> = Event extends Numbered ? Omit<Event, 'event_id'> : never;
+
+export function errorEvent(error: ErrorDetails, eventId: string | null): ServerEvent {
+  return { type: 'error', error: { ...error, event_id: eventId } };
+}
+
+/** `previous`: the item of the turn that was committed before. */
+export function turnEvents(heard: HeardEvent, previous: string | null): readonly ServerEvent[] {
+  const id = { item_id: heard.turn };
+  const content = { ...id, content_index: 0 } as const;
+  switch (heard.type) {
+    case 'started':
+      return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: heard.ms, ...id }];
+    case 'stopped':
+      return [{ type: 'input_audio_buffer.speech_stopped', audio_end_ms: heard.ms, ...id }];
+    case 'committed': {
+      const place = { previous_item_id: previous };
+      const item = itemOf(heard.turn);
+      return [
+        { type: 'input_audio_buffer.committed', ...place, ...id },
+        { type: 'conversation.item.added', ...place, item },
+        { type: 'conversation.item.done', ...place, item },
+      ];
+    }
+    case 'delta':
+      return [{ type: 'conversation.item.input_audio_transcription.delta', ...content, delta: heard.text }];
+    case 'completed': {
+      const { transcript, seconds, languages } = heard;
+      const type = 'conversation.item.input_audio_transcription.completed';
+      const found = languages && { languages: languages.map((code) => ({ code })) };
+      return [{ type, ...content, transcript, usage: { type: 'duration', seconds }, ...found }];
+    }
+    case 'failed': {
+      const { param: _param, ...error } = failure(heard.error);
+      return [{ type: 'conversation.item.input_audio_transcription.failed', ...content, error }];
+    }
+  }
+}
+
+/** The Agents SDK crashes if `input_audio` lacks `transcript`. */
+function itemOf(id: string): Schemas['RealtimeUserItem'] {
+  const content: Schemas['RealtimeInputAudio'][] = [{ type: 'input_audio', transcript: null }];
+  return { id, object: 'realtime.item', type: 'message', status: 'completed', role: 'user', content };
+}

@@ -1,0 +1,164 @@
+/** The configuration of a session: what a client has set, and what of it is in effect. */
+import { randomBytes } from 'node:crypto';
+import { toIsoLanguage } from '../../../lib/languages.ts';
+import { requireAvailable, supports } from '../../engine-host/registry/model-selection.ts';
+import type { ServedModel } from '../../engine-host/registry/served-models.ts';
+import type { Services } from '../../handlers/dependencies.ts';
+import type { HearingOptions, SoundFormat, TurnDetection } from '../../realtime/hearing.ts';
+import { resolveModel } from '../aliases.ts';
+import type { Schemas } from '../operations.ts';
+import { hintsFor } from '../transcription-call.ts';
+import { withinKeywordLimits } from '../transcription-fields.ts';
+import type { SessionUpdate } from './client-events.ts';
+
+type Format = Schemas['RealtimeAudioFormat'];
+type Detection = Schemas['RealtimeTurnDetection'];
+type DetectionUpdate = Schemas['RealtimeTurnDetectionUpdate'];
+type TranscriptionUpdate = Schemas['RealtimeTranscriptionUpdate'];
+
+/** As set, also if the model does not support them: another model may. */
+interface Hints {
+  readonly language: string | undefined;
+  readonly languages: readonly string[];
+  readonly prompt: string | undefined;
+  readonly keywords: readonly string[];
+  readonly delay: string | undefined;
+}
+
+const noHints: Hints = { language: undefined, languages: [], prompt: undefined, keywords: [], delay: undefined };
+
+export interface SessionConfig {
+  readonly format: Format;
+  readonly model: ServedModel<'transcription'>;
+  readonly hints: Hints;
+  readonly detection: Detection | null;
+}
+
+export type Identity = Pick<Schemas['RealtimeTranscriptionSession'], 'id' | 'expires_at'>;
+
+/** 60 minutes. */
+export const lifeMs = 3_600_000;
+
+export function newIdentity(): Identity {
+  const id = `sess_${randomBytes(16).toString('base64url')}`;
+  return { id, expires_at: Math.floor((Date.now() + lifeMs) / 1000) };
+}
+
+type ConfigServices = Pick<Services, 'registry' | 'compatAliases'>;
+
+const defaults = { server_vad: { threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 500 } } as const;
+
+/** Throws the errors of a named or default model, also if it is unavailable. */
+export async function openConfig(services: ConfigServices, named: string | undefined): Promise<SessionConfig> {
+  const model = await chooseModel(services, named);
+  const detection = { type: 'server_vad', ...defaults.server_vad } as const;
+  return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: noHints, detection };
+}
+
+async function chooseModel(services: ConfigServices, named: string | null | undefined) {
+  const model = await resolveModel(services, 'transcription', named);
+  await requireAvailable(model, services.registry.of('transcription'));
+  return model;
+}
+
+/** Throws the errors of a named model. */
+export async function updateConfig(
+  config: SessionConfig,
+  { audio: { input = {} } = {} }: SessionUpdate,
+  services: ConfigServices,
+): Promise<SessionConfig> {
+  const { format, transcription = {}, turn_detection: detection } = input;
+  const named = transcription === null ? null : transcription.model;
+  return {
+    format: format ? toFormat(format) : config.format,
+    model: named === undefined ? config.model : await chooseModel(services, named),
+    hints: transcription === null ? noHints : mergeHints(config.hints, transcription),
+    detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
+  };
+}
+
+function toFormat({ type, rate }: Schemas['RealtimeFormatUpdate']): Format {
+  return type === 'audio/pcm' ? { type, rate: rate ?? 24_000 } : { type };
+}
+
+function mergeDetection(current: Detection | null, update: DetectionUpdate): Detection {
+  const type = update.type ?? current?.type ?? 'server_vad';
+  const known = current?.type === type ? current : { type };
+  if (type === 'semantic_vad') return { type, eagerness: pick(update.eagerness, known.eagerness, 'auto') };
+  const number = (name: keyof typeof defaults.server_vad, low: number, high: number) =>
+    Math.min(high, Math.max(low, pick(update[name], known[name], defaults.server_vad[name])));
+  return {
+    type,
+    threshold: number('threshold', 0, 1),
+    prefix_padding_ms: number('prefix_padding_ms', 0, 2_000),
+    silence_duration_ms: number('silence_duration_ms', 100, 5_000),
+  };
+}
+
+/** An absent field keeps its value, and null resets it. */
+function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: T): T {
+  return (sent === undefined ? current : sent) ?? byDefault;
+}
+
+const maxPrompt = 8_192;
+
+/** Unknown languages, and what exceeds a limit, have no effect. */
+function mergeHints(current: Hints, { language, languages, prompt, keywords, delay }: TranscriptionUpdate): Hints {
+  const codes = languages?.map(toIsoLanguage).filter((code) => code !== null);
+  const words = keywords?.filter((word) => word.trim() !== '') ?? [];
+  return {
+    language: language === undefined ? current.language : (toIsoLanguage(language) ?? undefined),
+    languages: languages === undefined ? current.languages : [...new Set(codes)],
+    prompt: prompt === undefined ? current.prompt : prompt?.slice(-maxPrompt),
+    keywords: keywords === undefined ? current.keywords : withinKeywordLimits(words),
+    delay: delay === undefined ? current.delay : delay?.slice(0, maxDelay),
+  };
+}
+
+const maxDelay = 64;
+
+type EffectiveHints = Omit<Schemas['RealtimeTranscription'], 'model'>;
+
+/** The hints without those that the model does not support. */
+function effectiveHints({ model, hints }: SessionConfig): EffectiveHints {
+  const { language, languages, prompt = '', keywords, delay } = hints;
+  const { ignored } = hintsFor(model, { prompt, keywords });
+  const takesLanguages = language === undefined && (languages.length === 1 || supports(model, 'languages'));
+  return {
+    ...(language !== undefined && { language }),
+    ...(languages.length > 0 && takesLanguages && { languages: [...languages] }),
+    ...(prompt !== '' && !ignored.includes('prompt') && { prompt }),
+    ...(keywords.length > 0 && !ignored.includes('keywords') && { keywords: [...keywords] }),
+    ...(delay !== undefined && { delay }),
+  };
+}
+
+/** The session as the client sees it. */
+export function toSession(config: SessionConfig, identity: Identity): Schemas['RealtimeTranscriptionSession'] {
+  const { format, model, detection: turn_detection } = config;
+  const transcription = { model: model.id, ...effectiveHints(config) };
+  const audio = { input: { format, transcription, noise_reduction: null, turn_detection } };
+  return { type: 'transcription', object: 'realtime.transcription_session', ...identity, audio, include: null };
+}
+
+const silenceMs = { low: 800, medium: 600, auto: 600, high: 400 } as const;
+
+export function toHearingOptions(config: SessionConfig): HearingOptions {
+  const { language, languages = [], prompt: own, keywords: words = [] } = effectiveHints(config);
+  const { prompt, keywords = [] } = hintsFor(config.model, { prompt: own, keywords: words });
+  return {
+    format: toSoundFormat(config.format),
+    detection: config.detection && toDetection(config.detection),
+    hints: { model: config.model.id, language, languages, prompt, keywords },
+  };
+}
+
+function toSoundFormat({ type, rate = 24_000 }: Format): SoundFormat {
+  if (type === 'audio/pcm') return { encoding: 'pcm', rate };
+  return { encoding: type === 'audio/pcmu' ? 'pcmu' : 'pcma' };
+}
+
+function toDetection({ type, eagerness = 'auto', ...given }: Detection): TurnDetection {
+  const { threshold, prefix_padding_ms: prefixMs, silence_duration_ms: silence } = { ...defaults.server_vad, ...given };
+  return { threshold, prefixMs, silenceMs: type === 'semantic_vad' ? silenceMs[eagerness] : silence };
+}

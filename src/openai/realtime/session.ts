@@ -1,0 +1,131 @@
+/** A transcription session as a pure state machine: what happens, and what has to be done then. */
+import type { HeardEvent } from '../../realtime/hearing.ts';
+import type { ClientEvent, ReadEvent, SessionUpdate } from './client-events.ts';
+import { failure, sessionExpired, type ErrorDetails } from './errors.ts';
+import { errorEvent, turnEvents, type ServerEvent } from './server-events.ts';
+import { toSession, type Identity, type SessionConfig } from './session-config.ts';
+
+export interface SessionState {
+  readonly identity: Identity;
+  readonly config: SessionConfig;
+  /** The item of the last committed turn. */
+  readonly lastItem: string | null;
+  /** Whether there may be sound that is not committed: a turn has begun, or the client commits. */
+  readonly hasSound: boolean;
+  /** Items of turns that are being transcribed. */
+  readonly transcribing: ReadonlySet<string>;
+  readonly isDraining: boolean;
+  readonly isOver: boolean;
+}
+
+/** By an event of the client. */
+export type Caused = Pick<ReadEvent, 'eventId'>;
+
+export type SessionEvent =
+  | { readonly type: 'opened'; readonly isConfigured: boolean }
+  | ReadEvent
+  | { readonly type: 'updated'; readonly config: SessionConfig }
+  | { readonly type: 'heard'; readonly heard: HeardEvent }
+  | { readonly type: 'draining' | 'expired' }
+  | { readonly type: 'failed'; readonly error: unknown };
+
+export type Effect =
+  | { readonly type: 'send'; readonly event: ServerEvent }
+  | { readonly type: 'open' | 'configure'; readonly config: SessionConfig }
+  /** Ends with `updated` or `refused`. */
+  | ({ readonly type: 'update'; readonly session: SessionUpdate } & Caused)
+  | ({ readonly type: 'append'; readonly sound: Uint8Array } & Caused)
+  /** May be `refused`, as an `append` may. */
+  | ({ readonly type: 'commit' } & Caused)
+  | { readonly type: 'clear' }
+  | { readonly type: 'close'; readonly code: number; readonly reason: string };
+
+export interface Step {
+  readonly state: SessionState;
+  readonly effects: readonly Effect[];
+}
+
+export function beginSession(identity: Identity, config: SessionConfig): SessionState {
+  const idle = { lastItem: null, hasSound: false, transcribing: new Set<string>(), isDraining: false, isOver: false };
+  return { identity, config, ...idle };
+}
+
+/** Nothing happens after the end. A session that drains ends once it is idle. */
+export function next(state: SessionState, event: SessionEvent): Step {
+  if (state.isOver) return { state, effects: [] };
+  const step = react(state, event);
+  const { isDraining, isOver, hasSound, transcribing } = step.state;
+  if (!isDraining || isOver || hasSound || transcribing.size > 0) return step;
+  const end = close(step.state, 1012, 'The service stops or restarts.');
+  return { state: end.state, effects: [...step.effects, ...end.effects] };
+}
+
+function react(state: SessionState, event: SessionEvent): Step {
+  switch (event.type) {
+    case 'opened': {
+      const { identity, config } = state;
+      const created = send({ type: 'session.created', session: toSession(config, identity) });
+      const configured: readonly Effect[] = event.isConfigured ? [{ type: 'configure', config }] : [];
+      return { state, effects: [created, { type: 'open', config }, ...configured] };
+    }
+    case 'received':
+      return receive(state, event.event, event.eventId);
+    case 'refused':
+      return { state, effects: [send(errorEvent(event.error, event.eventId))] };
+    case 'updated': {
+      const { config } = event;
+      const updated = send({ type: 'session.updated', session: toSession(config, state.identity) });
+      return { state: { ...state, config }, effects: [{ type: 'configure', config }, updated] };
+    }
+    case 'heard':
+      return hear(state, event.heard);
+    case 'draining':
+      return { state: { ...state, isDraining: true }, effects: [] };
+    case 'expired':
+      return close(state, 1001, sessionExpired.message, sessionExpired);
+    case 'failed':
+      return close(state, 1011, 'The service failed.', failure(event.error));
+  }
+}
+
+const send = (event: ServerEvent): Effect => ({ type: 'send', event });
+
+function close(state: SessionState, code: number, reason: string, error?: ErrorDetails): Step {
+  const last = error ? [send(errorEvent(error, null))] : [];
+  return { state: { ...state, isOver: true }, effects: [...last, { type: 'close', code, reason }] };
+}
+
+function receive(state: SessionState, event: ClientEvent, eventId: string | null): Step {
+  switch (event.type) {
+    case 'session.update':
+      return { state, effects: [{ type: 'update', session: event.session, eventId }] };
+    case 'input_audio_buffer.append': {
+      const hasSound = state.hasSound || state.config.detection === null;
+      return { state: { ...state, hasSound }, effects: [{ type: 'append', sound: event.sound, eventId }] };
+    }
+    case 'input_audio_buffer.commit':
+      return { state, effects: [{ type: 'commit', eventId }] };
+    case 'input_audio_buffer.clear': {
+      const cleared = send({ type: 'input_audio_buffer.cleared' });
+      return { state: { ...state, hasSound: false }, effects: [{ type: 'clear' }, cleared] };
+    }
+  }
+}
+
+function hear(state: SessionState, heard: HeardEvent): Step {
+  const effects = turnEvents(heard, state.lastItem).map(send);
+  const transcribing = new Set(state.transcribing);
+  switch (heard.type) {
+    case 'started':
+      return { state: { ...state, hasSound: true }, effects };
+    case 'committed':
+      transcribing.add(heard.turn);
+      return { state: { ...state, transcribing, lastItem: heard.turn, hasSound: false }, effects };
+    case 'completed':
+    case 'failed':
+      transcribing.delete(heard.turn);
+      return { state: { ...state, transcribing }, effects };
+    default:
+      return { state, effects };
+  }
+}

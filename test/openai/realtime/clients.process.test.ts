@@ -1,0 +1,114 @@
+/** Live transcription of tone words by the real whisper-cli, with the SDKs that speak this protocol. */
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { createOpenAI } from '@ai-sdk/openai';
+import { experimental_streamTranscribe as streamTranscribe } from 'ai';
+import OpenAI from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startLocalService, upload } from '../../support/local-service.ts';
+import { describeWith } from '../../support/programs.ts';
+import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
+import type { TestService } from '../../support/service.ts';
+import { tonePcm, toneWav, type Word } from '../../support/tone-model.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const pcm = (words: readonly Word[], rate: number, tailSeconds?: number): Uint8Array => {
+  const samples = tonePcm({ words, rate, ...(tailSeconds !== undefined && { tailSeconds }) });
+  return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+};
+
+const manual = (rate: number) => inputUpdate({ format: { type: 'audio/pcm', rate }, turn_detection: null });
+
+type SocketOptions = ConstructorParameters<typeof OpenAIRealtimeWS>[0]['options'];
+
+async function transcribeBySdk({ url }: TestService, options: SocketOptions): Promise<string> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'sk-none' });
+  const session = new OpenAIRealtimeWS({ intent: 'transcription', options }, client);
+  const transcript = new Promise<string>((resolve, reject) => {
+    session.on('error', reject);
+    session.on('conversation.item.input_audio_transcription.completed', (event) => resolve(event.transcript));
+  });
+  session.on('session.created', () => {
+    const input = { transcription: { model: 'gpt-transcribe', language: 'en' }, turn_detection: null };
+    session.send({ type: 'session.update', session: { type: 'transcription', audio: { input } } });
+    const audio = Buffer.from(pcm(['charlie', 'delta'], 24_000)).toString('base64');
+    session.send({ type: 'input_audio_buffer.append', audio });
+    session.send({ type: 'input_audio_buffer.commit' });
+  });
+  const text = await transcript;
+  session.close();
+  return text.trim();
+}
+
+describeWith(['whisper-cli'], 'live transcription', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startLocalService();
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
+  test('by the AI SDK over ws://', async () => {
+    const openai = createOpenAI({ baseURL: `${service.url}/v1`, apiKey: 'sk-none' });
+    const sound = pcm(['alpha', 'bravo'], 24_000);
+    const pieces = Array.from({ length: Math.ceil(sound.length / 961) }, (_, i) => sound.slice(i * 961, i * 961 + 961));
+    const result = streamTranscribe({
+      model: openai.transcription('gpt-realtime-whisper'),
+      audio: ReadableStream.from(pieces),
+      inputAudioFormat: { type: 'audio/pcm', rate: 24_000 },
+    });
+    expect((await result.text).trim()).toBe('alpha bravo');
+  });
+
+  test('by the openai SDK over plain TCP', async () => {
+    const { hostname, port } = new URL(service.url);
+    const createConnection = () => connect(Number(port), hostname);
+    expect(await transcribeBySdk(service, { createConnection })).toBe('charlie delta');
+  });
+
+  test('by the openai SDK over wss://', async () => {
+    const file = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+    const env = { TLS_CERT: file('localhost.pem'), TLS_KEY: file('localhost-key.pem') };
+    await using secure = await startLocalService({ env });
+    expect(secure.url).toMatch(/^https:/);
+    expect(await transcribeBySdk(secure, { ca: await readFile(env.TLS_CERT) })).toBe('charlie delta');
+  });
+
+  test.each([
+    ['in one piece', 16_000, undefined],
+    ['in pieces of 20 ms', 24_000, 960],
+    ['in odd pieces', 48_000, 4_567],
+  ])('of sound that comes before session.update, %s, has the transcript of HTTP', async (_how, rate, pieceBytes) => {
+    const words: readonly Word[] = ['golf', 'hotel', 'kilo'];
+    const session = await openLiveSession(service);
+    session.sound(pcm(words, rate), pieceBytes);
+    session.say(manual(rate));
+    session.say(commitEvent);
+    const [completed] = await session.until(`${transcription}completed`);
+    const overHttp = await upload(service, toneWav({ words, rate }));
+    expect(completed?.transcript?.trim()).toBe(((await overHttp.json()) as { text: string }).text.trim());
+    expect(session.events.filter(({ type }) => type === 'error')).toEqual([]);
+  });
+
+  test('with turn detection has the same turns and milliseconds in any pieces', async () => {
+    const sound = Buffer.concat([pcm(['alpha', 'bravo'], 24_000, 1.5), pcm(['golf'], 24_000, 1.5)]);
+    const turnsOf = async (pieceBytes?: number) => {
+      const session = await openLiveSession(service);
+      // The model expects half a second before the first word.
+      session.say(inputUpdate({ turn_detection: { prefix_padding_ms: 500, silence_duration_ms: 700 } }));
+      session.sound(sound, pieceBytes);
+      const completed = await session.until(`${transcription}completed`, 2);
+      const times = session.events.flatMap(({ audio_start_ms: start, audio_end_ms: end }) => start ?? end ?? []);
+      const items = (await session.until('input_audio_buffer.committed', 2)).map(({ item_id: id }) => id);
+      const texts = items.map((id) => completed.find(({ item_id: item }) => item === id)?.transcript?.trim());
+      return { times, texts };
+    };
+    const whole = await turnsOf();
+    expect(whole.texts).toEqual(['alpha bravo', 'golf']);
+    expect(whole.times).toHaveLength(4);
+    expect(await turnsOf(960)).toEqual(whole);
+    expect(await turnsOf(7_777)).toEqual(whole);
+  });
+});

@@ -1,0 +1,94 @@
+/** Live transcription over a real socket, with scripted engines: the statuses of the upgrade, and sessions side by side. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { breakListings } from '../../contract/support/defect.ts';
+import { recordUpgrade } from '../../contract/coverage/recorder.ts';
+import { createApi, type Answer } from '../../support/http.ts';
+import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { scriptedTranscription } from '../support/audio.ts';
+
+const upgrade = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService(scriptedTranscription);
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function connect(query: string, to = service): Promise<Answer> {
+  const answer = await createApi(to.url).get(`/v1/realtime${query}`, upgrade);
+  recordUpgrade('/v1/realtime', answer.status);
+  return answer;
+}
+
+describe('before the upgrade', () => {
+  it.each([
+    ['', 400, 'invalid_request'],
+    ['?model=gpt-realtime', 400, 'invalid_request'],
+    ['?intent=conversation', 400, 'invalid_request'],
+    ['?intent=transcription&call_id=rtc_1', 400, 'invalid_request'],
+    ['?intent=transcription&model=nobody', 404, 'model_not_found'],
+  ])('/v1/realtime%s answers %i %s', async (query, status, code) => {
+    const answer = await connect(query);
+    expect([answer.status, answer.error.code]).toEqual([status, code]);
+  });
+
+  it('answers 500 for a defect and 503 without an engine', async () => {
+    await using broken = await startTestService(scriptedTranscription);
+    using _defect = breakListings(broken);
+    expect((await connect('?intent=transcription', broken)).status).toBe(500);
+    await using without = await startTestService({ config: 'engines: {}\n' });
+    expect((await connect('?intent=transcription', without)).status).toBe(503);
+  });
+});
+
+describe('a session', () => {
+  const second = new Uint8Array(48_000).fill(1);
+  const hints = (prompt: string) =>
+    inputUpdate({ turn_detection: null, transcription: { model: 'full', prompt, language: 'de-DE' } });
+
+  it('sends deltas by segment, and the whole transcript', async () => {
+    const session = await openLiveSession(service, 'intent=transcription&model=full');
+    session.say(hints(''));
+    session.sound(second);
+    session.say(commitEvent);
+    const [completed] = await session.until(`${transcription}completed`);
+    expect(completed).toMatchObject({ transcript: 'Guten Morgen, Welt.', usage: { type: 'duration', seconds: 1 } });
+    expect((await session.until(`${transcription}delta`)).map(({ delta }) => delta)).toEqual([
+      'Guten Morgen,',
+      ' Welt.',
+    ]);
+  });
+
+  it('goes on after a transcription that failed, with another session beside it', async () => {
+    const [one, other] = [await openLiveSession(service), await openLiveSession(service)];
+    for (const session of [one, other]) session.say(hints(session === one ? 'fail' : ''));
+    for (const session of [one, other]) session.sound(second);
+    for (const session of [one, other]) session.say(commitEvent);
+    const [failed] = await one.until(`${transcription}failed`);
+    expect(failed).toMatchObject({ error: { type: 'server_error', code: 'provider_error' } });
+    await other.until(`${transcription}completed`);
+    one.say(hints(''));
+    one.sound(second);
+    one.say(commitEvent);
+    await one.until(`${transcription}completed`);
+    expect(one.events.some(({ type }) => type === 'error')).toBe(false);
+  });
+
+  it('ends its work when the client leaves', async () => {
+    const session = await openLiveSession(service);
+    session.say(hints('hang'));
+    session.sound(second);
+    session.say(commitEvent);
+    await session.until(`${transcription}delta`);
+    const before = service.log.filter(({ msg }) => msg === 'ended').length;
+    session.leave();
+    await expect.poll(() => service.log.filter(({ msg }) => msg === 'ended').length).toBeGreaterThan(before);
+    await expect.poll(() => service.leftovers()).toEqual([]);
+  });
+});

@@ -1,0 +1,39 @@
+/** What is answered before the upgrade. */
+import { expect, it } from 'vitest';
+import type { Connecting } from '../../../src/contract/session.ts';
+import { problemAnswer } from '../../../src/contract/problems.ts';
+import { connectRealtime } from '../../../src/openai/realtime/door.ts';
+import { toErrorResponse } from '../../../src/openai/errors.ts';
+import { servicesWith, update } from './support.ts';
+
+const connect = (connecting: Partial<Connecting>, services = servicesWith()) =>
+  connectRealtime({ query: {}, session: undefined, ...connecting } as Connecting, services);
+
+const intent = 'transcription';
+
+it.each([
+  ['without an intent', {}, 'invalid_request', 'intent'],
+  ['for a conversation', { model: 'gpt-realtime' }, 'invalid_request', 'intent'],
+  ['for a call', { intent, call_id: 'rtc_1' }, 'invalid_request', 'call_id'],
+  ['with an unknown model', { intent, model: 'nobody' }, 'model_not_found', 'model'],
+  ['with a model that cannot load', { intent, model: 'broken' }, 'engine_failed', null],
+])('a connection %s is refused', async (_what, query, code, param) => {
+  const error: unknown = await connect({ query }).catch((reason: unknown) => reason);
+  expect(toErrorResponse(problemAnswer(error, ''), error)).toMatchObject({ error: { code, param } });
+});
+
+it('a connection is refused if the default model cannot load', async () => {
+  const services = servicesWith([{ id: 'broken', isBroken: true }]);
+  await expect(connect({ query: { intent } }, services)).rejects.toMatchObject({ code: 'engine-failed' });
+});
+
+it.each([
+  ['its intent', { query: { intent } }],
+  ['an alias as the transcription model', { query: { intent, model: 'gpt-live-transcribe' } }],
+  [
+    'the session of a client secret, whatever the URL says',
+    { query: { model: 'gpt-realtime' }, session: update({}).session },
+  ],
+])('a connection is accepted for %s', async (_what, connecting) => {
+  expect(await connect(connecting)).toBeInstanceOf(Function);
+});

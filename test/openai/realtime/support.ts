@@ -1,0 +1,216 @@
+/** A session without network and engines: a socket in memory, and a hearing that the test controls. */
+import { afterEach, expect } from 'vitest';
+import type { Feature, Logger } from '../../../engines/contract/index.ts';
+import type { TextSocket } from '../../../src/contract/session.ts';
+import type { Services } from '../../../src/handlers/dependencies.ts';
+import { runSession, type SessionOptions } from '../../../src/openai/realtime/run-session.ts';
+import { openConfig } from '../../../src/openai/realtime/session-config.ts';
+import { beginSession } from '../../../src/openai/realtime/session.ts';
+import type { HeardEvent, Hearing, HearingOptions } from '../../../src/realtime/hearing.ts';
+import { breachesOf, type WireEvent } from '../../support/realtime-laws.ts';
+
+type Message = { readonly text: string | undefined };
+
+/** The client's side has `say`, `events` and `leave`. */
+export class MemorySocket implements TextSocket {
+  readonly events: WireEvent[] = [];
+  readonly sentIds: string[] = [];
+  closed: { readonly code: number; readonly reason: string | undefined } | undefined;
+  readonly #gone = new AbortController();
+  readonly #queue: Message[] = [];
+  /** Resumes the reader of the messages. */
+  #wake: (nothing: undefined) => void = () => undefined;
+
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  get messages(): AsyncIterable<Message> {
+    return this.#read();
+  }
+
+  send(text: string): Promise<void> {
+    if (!this.signal.aborted) this.events.push(JSON.parse(text) as WireEvent);
+    return Promise.resolve();
+  }
+
+  close(code: number, reason?: string): void {
+    if (this.signal.aborted) return;
+    this.closed = { code, reason };
+    this.#end();
+  }
+
+  say(message: object | string | undefined): void {
+    const { event_id: id } = (typeof message === 'object' ? message : {}) as { readonly event_id?: unknown };
+    if (typeof id === 'string') this.sentIds.push(id);
+    this.#queue.push({ text: typeof message === 'object' ? JSON.stringify(message) : message });
+    this.#wake(undefined);
+  }
+
+  leave(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    this.#gone.abort(new Error('the socket has closed'));
+    this.#wake(undefined);
+  }
+
+  async *#read(): AsyncGenerator<Message> {
+    while (!this.#isOver()) {
+      const message = this.#queue.shift();
+      if (message) yield message;
+      else await new Promise<undefined>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  #isOver(): boolean {
+    return this.signal.aborted;
+  }
+}
+
+export class ScriptedHearing implements Hearing {
+  readonly calls: (readonly [name: string, value?: unknown])[] = [];
+  /** The next results; by default everything is accepted. */
+  readonly appends: boolean[] = [];
+  readonly commits: boolean[] = [];
+  emit: (event: HeardEvent) => void = () => undefined;
+  fails: Error | undefined;
+
+  configure(options: HearingOptions): void {
+    this.calls.push(['configure', options]);
+  }
+
+  append(sound: Uint8Array): Promise<boolean> {
+    this.calls.push(['append', Buffer.from(sound).toString()]);
+    return this.fails ? Promise.reject(this.fails) : Promise.resolve(this.appends.shift() ?? true);
+  }
+
+  commit(): Promise<boolean> {
+    this.calls.push(['commit']);
+    return Promise.resolve(this.commits.shift() ?? true);
+  }
+
+  clear(): void {
+    this.calls.push(['clear']);
+  }
+
+  end(): Promise<void> {
+    this.calls.push(['end']);
+    return Promise.resolve();
+  }
+}
+
+interface FakeModel {
+  readonly id: string;
+  readonly supports?: readonly Feature[];
+  readonly isBroken?: boolean;
+}
+
+const models: readonly FakeModel[] = [
+  { id: 'plain' },
+  { id: 'full', supports: ['prompt', 'keywords', 'languages'] },
+  { id: 'prompts', supports: ['prompt'] },
+  { id: 'broken', isBroken: true },
+];
+
+/** The first model is the default. */
+export function servicesWith(list: readonly FakeModel[] = models): Services {
+  const served = list.map(({ id, supports = [], isBroken = false }) => {
+    const availability = { available: !isBroken, code: isBroken ? 'engine-failed' : 'ready', reason: 'It is so.' };
+    const engine = { availability: () => Promise.resolve(availability) };
+    return { id, engineId: id, entry: { id, local: true, supports }, instance: 'ears', engine };
+  });
+  const of = () => ({
+    defaultOf: () => Promise.resolve(served[0]),
+    defaultCandidates: () => served,
+    instances: ['ears'],
+    failures: [],
+  });
+  const listed = (capability: string) => Promise.resolve(capability === 'transcription' ? served : []);
+  const services = { registry: { models: listed, of }, compatAliases: new Map([['mine', 'full']]) };
+  return services as unknown as Services;
+}
+
+export interface OpenSession {
+  readonly socket: MemorySocket;
+  readonly hearing: ScriptedHearing;
+  readonly draining: AbortController;
+  readonly logged: (readonly [level: string, message: string])[];
+  readonly turns: number[];
+  readonly ended: Promise<void>;
+  /** Sends messages, and returns the events that have come since, once they have been handled. */
+  exchange(...messages: readonly (object | string | undefined)[]): Promise<readonly WireEvent[]>;
+}
+
+const opened: OpenSession[] = [];
+
+/** Ends every session of the test and holds it against the laws. */
+export function checkSessions(): void {
+  afterEach(async () => {
+    for (const { socket, ended } of opened.splice(0)) {
+      socket.leave();
+      await ended;
+      expect(breachesOf(socket.events, { isWhole: false, sentIds: socket.sentIds })).toEqual([]);
+    }
+  });
+}
+
+export async function openSession(options: Partial<SessionOptions> = {}): Promise<OpenSession> {
+  const socket = new MemorySocket();
+  const hearing = new ScriptedHearing();
+  const draining = new AbortController();
+  const logged: (readonly [string, string])[] = [];
+  const turns: number[] = [];
+  const services = servicesWith();
+  const write = (level: string) => (_facts: object, message: string) => void logged.push([level, message]);
+  const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, write(level)]));
+  const opening = beginSession({ id: 'sess_1', expires_at: 1_800_000_000 }, await openConfig(services, undefined));
+  const ended = runSession(socket, opening, {
+    id: 'request-1',
+    query: {},
+    session: undefined,
+    recorder: { turnEnded: (ms) => void turns.push(ms), earlyEnded: () => undefined },
+    draining: draining.signal,
+    log: log as unknown as Logger,
+    checkAnswers: true,
+    services,
+    openHearing: (_options, _services, emit) => {
+      hearing.emit = emit;
+      return Promise.resolve(hearing);
+    },
+    lifeMs: 3_600_000,
+    ...options,
+  });
+  let read = 0;
+  const session: OpenSession = {
+    ...{ socket, hearing, draining, logged, turns, ended },
+    async exchange(...messages) {
+      messages.forEach((message) => socket.say(message));
+      for (let turn = 0; turn < settlingTurns; turn += 1) await new Promise(setImmediate);
+      const events = socket.events.slice(read);
+      read = socket.events.length;
+      return events;
+    },
+  };
+  opened.push(session);
+  return session;
+}
+
+/** Nothing here waits for anything but promises, so that a few turns of the event loop settle all. */
+const settlingTurns = 20;
+
+export const update = (input: object, more: object = {}) => ({
+  type: 'session.update',
+  session: { type: 'transcription', audio: { input } },
+  ...more,
+});
+
+export const append = (text: string, more: object = {}) => ({
+  type: 'input_audio_buffer.append',
+  audio: Buffer.from(text).toString('base64'),
+  ...more,
+});
+
+export const commit = { type: 'input_audio_buffer.commit' };
+export const clear = { type: 'input_audio_buffer.clear' };
