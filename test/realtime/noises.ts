@@ -6,8 +6,8 @@ const seconds = 12;
 
 type Sound = Float32Array;
 
-const randomBytes = noise(2 * seconds * rate);
-const white = (i: number): number => randomBytes.readInt16LE(2 * i) / 32_768;
+const noiseBytes = noise(2 * seconds * rate);
+const white = (i: number): number => noiseBytes.readInt16LE(2 * i) / 32_768;
 
 const make = (sampleAt: (seconds: number, i: number) => number): Sound =>
   Float32Array.from({ length: seconds * rate }, (_, i) => sampleAt(i / rate, i));
@@ -32,12 +32,12 @@ function bursts(events: readonly { readonly at: number; readonly loudness: numbe
     const from = Math.round(at * rate);
     for (let n = 0; n < 8 * decayMs * (rate / 1000) && from + n < sound.length; n++) {
       const ring = Math.exp(-n / (decayMs * (rate / 1000)));
-      sound[from + n]! += loudness * ring * (0.7 * white((from + n * 7) % randomLength) + 0.3 * sine(2_300, n / rate));
+      sound[from + n]! += loudness * ring * (0.7 * white((from + n * 7) % noiseLength) + 0.3 * sine(2_300, n / rate));
     }
   }
   return sound;
 }
-const randomLength = seconds * rate;
+const noiseLength = seconds * rate;
 
 const clicks = (): Sound =>
   bursts(
