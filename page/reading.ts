@@ -1,6 +1,7 @@
 /** Reads a text aloud while it is written: the clip of each piece is made while the piece before it plays. */
 import { createClip } from './clips.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, isKeyRefused } from './failure.ts';
+import { isKeyAsked } from './key.ts';
 import { chosen } from './listings.ts';
 import { enqueue, reading, speakerFailure, stopPlayback, untilStopped } from './playback.ts';
 import { clipUrl } from './service.ts';
@@ -14,14 +15,20 @@ export class Reading {
   readonly #pieces = createSpokenPieces();
   readonly #over = new AbortController();
   #waiting: string[] = [];
+  #hasBegun = false;
   #isSpeaking = false;
-  #isWritten = false;
 
   /** `id` identifies the button that belongs to it. Ends with the next `stopPlayback`. */
   constructor(id: string, speaker: Speaker = chosen.value) {
     this.#id = id;
     this.#voice = voiceOf(speaker);
+    speakerFailure.value = undefined;
     untilStopped().addEventListener('abort', () => this.#over.abort());
+  }
+
+  /** Whether the user hears the text. False if there is nothing to say, and after the reading was stopped or has failed. */
+  get isHeard(): boolean {
+    return this.#hasBegun && !this.#over.signal.aborted;
   }
 
   write(markdown: string): void {
@@ -33,13 +40,7 @@ export class Reading {
     this.#add(this.#pieces.flush());
   }
 
-  /** Nothing more is written; the pieces that are complete are still read. */
-  end(): void {
-    this.#isWritten = true;
-    if (!this.#isSpeaking) this.breakOff();
-  }
-
-  /** Reads no more than the clips that are made already. */
+  /** Plays the clips that are already made, and makes no more. */
   breakOff(): void {
     if (this.#over.signal.aborted) return;
     this.#over.abort();
@@ -56,9 +57,10 @@ export class Reading {
     this.#isSpeaking = true;
     try {
       for (let text = this.#next(); text !== undefined; text = this.#next()) await this.#say(text);
-      if (this.#isWritten) this.breakOff();
+      if (!this.#over.signal.aborted) reading.value = undefined;
     } catch (error) {
       this.breakOff();
+      if (isKeyRefused(error)) isKeyAsked.value = true;
       speakerFailure.value = failureOf(error);
     }
     this.#isSpeaking = false;
@@ -70,6 +72,7 @@ export class Reading {
 
   /** Resolves when it begins to sound, or when the reading is over. */
   async #say(text: string): Promise<void> {
+    this.#hasBegun = true;
     reading.value = this.#id;
     const ownClip = await createClip({ text, ...this.#voice }, this.#over.signal);
     if (ownClip !== undefined) await enqueue({ id: this.#id, url: clipUrl(ownClip), ownClip, text });
@@ -83,11 +86,8 @@ function voiceOf({ speech, voice }: Speaker) {
 /** Reads a text that is complete, in place of what is playing. */
 export function readAloud(id: string, markdown: string, speaker?: Speaker): void {
   stopPlayback();
-  speakerFailure.value = undefined;
   const text = new Reading(id, speaker);
   text.write(markdown);
   text.flush();
-  if (reading.value !== id)
-    speakerFailure.value = { text: 'There is nothing to read aloud but code, tables or signs.' };
-  text.end();
+  if (!text.isHeard) speakerFailure.value = { text: 'There is nothing to read aloud but code, tables or signs.' };
 }

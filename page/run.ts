@@ -99,8 +99,7 @@ async function answer(isHandsFree: boolean): Promise<void> {
     if (isKeyRefused(error)) isKeyAsked.value = true;
     if (!signal.aborted) change(id, (answer) => fail(answer, error));
   }
-  reading?.end();
-  finish(id, !reading && shouldRead(isHandsFree));
+  finish(id, reading, isHandsFree);
 }
 
 const shouldRead = (isHandsFree: boolean) => (preferences.value.readAloud ?? isHandsFree) && canSpeak.value;
@@ -119,16 +118,18 @@ function speak(event: ChatEvent, reading: Reading | undefined): void {
   }
 }
 
-/** `isUnread`: the user has asked for speech since the answer began. */
-function finish(id: number, isUnread: boolean): void {
+function finish(id: number, reading: Reading | undefined, isHandsFree: boolean): void {
   const answer = turns.value.find((turn): turn is Answer => turn.role === 'assistant' && turn.id === id);
   if (!answer) return; // the conversation was started over
   if (answer.state === 'stopped') announce('Stopped.');
   if (answer.state !== 'done') return; // a failure announces itself
   const text = textOf(answer).trim();
-  announce(`Answer: ${text}`);
-  const isSpoken = answer.parts.some(({ kind }) => kind === 'clip');
-  if (isUnread && !isSpoken && text !== '') readAloud(soundOf(answer.id), text);
+  const hasClip = answer.parts.some(({ kind }) => kind === 'clip');
+  // The user may have asked for speech since the answer began.
+  const isUnread = !reading && shouldRead(isHandsFree) && text !== '';
+  if (isUnread && !hasClip) readAloud(soundOf(answer.id), text);
+  // A screen reader would talk over the voice.
+  announce(hasClip || isUnread || reading?.isHeard ? '' : `Answer: ${text}`);
 }
 
 /** Identifies the sound of an answer. */

@@ -184,15 +184,29 @@ describeWith(programs, 'hands-free', () => {
     await textOf(page.answers).toContain('Stopped.');
   });
 
-  test('is interrupted by a voice while the answer is still being written and already sounds', async () => {
+  /** Its answer stalls in the middle of a word. */
+  async function startStalling() {
     const provider = await startProvider();
     provider.behave(stallsAfter(chunk({ content: 'This is the first sentence. It' })));
     const config = `engines:
   whisper: { use: whisper-cli, models: [{ id: tones, file: '\${WHISPER_MODEL}' }] }
   mind: { use: llm-agent, baseUrl: '${provider.baseUrl}', local: true, models: [scripted] }
   espeak: { use: espeak }`;
-    const script = patientUser + slowVoice + withoutEcho;
-    const page = await start({}, script, await startPageService({ config }));
+    return { provider, service: await startPageService({ config }) };
+  }
+
+  test('thinks again when an answer stalls after what was said', async () => {
+    const { service } = await startStalling();
+    const page = await start({ readAloud: true }, patientUser, service);
+    const isPlayed = page.page.waitForRequest((request) => request.method() === 'DELETE');
+    await page.sendBehind('Go on.');
+    await isPlayed;
+    await state(page).toBe('Thinking');
+  });
+
+  test('is interrupted by a voice while the answer is still being written and already sounds', async () => {
+    const { provider, service } = await startStalling();
+    const page = await start({}, patientUser + slowVoice + withoutEcho, service);
     await say(page);
     await help(page).toBe(open);
     expect(await page.answers.getAttribute('aria-busy')).toBe('true');

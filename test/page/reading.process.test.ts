@@ -135,6 +135,7 @@ describeWith(programs, 'an answer that is read aloud', () => {
     expect([...loaded]).toEqual(made);
     await page.button('Read aloud').waitFor();
     expect(texts()).toHaveLength(3); // it is not read again
+    expect((await page.observed()).announcements).toEqual(['Answering.']); // a screen reader does not talk over it
   });
 
   describe('ends with one sentence, and the answer goes on', () => {
@@ -177,6 +178,16 @@ describeWith(programs, 'an answer that is read aloud', () => {
     });
   });
 
+  test('asks for the key that a piece is refused for', async () => {
+    const { page } = await open([begins('This is the first. It')]);
+    const refusal = { type: 'about:blank', title: 'No', status: 401, code: 'key-required', detail: 'No key.' };
+    await page.page.route(isClipRequest, (route) =>
+      route.fulfill({ status: 401, contentType: 'application/problem+json', body: JSON.stringify(refusal) }),
+    );
+    await page.send('Go on.');
+    await page.page.getByRole('dialog', { name: 'API key required' }).waitFor();
+  });
+
   test('is not read on when the model itself reads a text aloud', async () => {
     const words = chunk({ content: 'I will read it.' });
     const call = {
@@ -202,6 +213,7 @@ describeWith(programs, 'an answer that is read aloud', () => {
     await page.send('Go on.');
     await page.answer();
     expect(texts()).toEqual([]);
+    await textOf(page.status).toContain('Answer: ```js');
     await page.button('Read aloud').click();
     await textOf(page.alert).toContain('There is nothing to read aloud');
     expect(texts()).toEqual([]);
@@ -214,6 +226,7 @@ describeWith(programs, 'an answer that is read aloud', () => {
     goOn(' is the second. It is the third.');
     finish();
     await textOf((await page.answer()).locator('.markdown')).toContain('third');
+    await textOf(page.status).toContain('Answer: This is the first.');
     expect(texts()).toHaveLength(1);
     await page.sees({ isSounding: false });
     await nothingIsLeft();
