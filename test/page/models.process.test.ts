@@ -94,6 +94,17 @@ describeWith(programs, 'the models', () => {
     expect(await page.picker('Chat').inputValue()).toBe('sandbox-chat-slow');
   });
 
+  test('and options that are chosen in another tab are kept', async () => {
+    const page = await (await openPage(browser(), service())).ready();
+    const other = await page.newTab();
+    await other.choose('Chat', 'sandbox-chat-slow');
+    await textOf(page.models).toBe('Models. Chat: Sandbox chat slow');
+    await page.page.getByRole('switch', { name: 'Read answers aloud' }).click();
+    await other.page.reload();
+    await textOf((await other.ready()).models).toBe('Models. Chat: Sandbox chat slow');
+    await other.page.getByRole('switch', { name: 'Read answers aloud', checked: true }).waitFor();
+  });
+
   /** The longest that an engine may list. */
   const hostileName = '<img src=x onerror=alert(1)>\u202e'.padEnd(256, 'W');
 
