@@ -24,9 +24,12 @@ export function chooseVoice(entry: SpeechModelEntry | undefined, requested: stri
 
 /** The text of an entry in the list; it says where data is sent, unless the model is local. */
 export function optionText({ name, local, engine, available, reason }: ModelEntry): string {
-  if (!available) return `${name} · ${reason}`;
-  return local ? name : `${name} · sent to ${engine}`;
+  if (!available) return `${isolated(name)} · ${reason}`;
+  return local ? name : `${isolated(name)} · sent to ${engine}`;
 }
+
+/** A right-to-left name does not reverse what follows it. An option may not contain a `<bdi>`. */
+const isolated = (name: string) => `\u2068${name}\u2069`;
 
 export function placeOf({ local, engine }: ModelEntry): string {
   return local ? 'On this machine' : `Sent to ${engine}`;

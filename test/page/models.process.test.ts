@@ -66,7 +66,7 @@ describeWith(programs, 'the models', () => {
     await page.models.click();
     const large = page.picker('Transcription').locator('option[value=large]');
     expect(await large.isDisabled()).toBe(true);
-    expect(await large.textContent()).toBe('large · No API key is configured for the provider groq.');
+    expect(await large.textContent()).toBe('\u2068large\u2069 · No API key is configured for the provider groq.');
   });
 
   test('say where the data goes, and so does the header without a click', async () => {

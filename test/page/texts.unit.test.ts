@@ -93,10 +93,10 @@ describe('the models', () => {
     expect(chooseVoice(undefined, 'en')).toBeUndefined();
   });
 
-  test('say where the data goes, or why not', () => {
+  test('say where the data goes, or why not, in any direction of their names', () => {
     expect(optionText(entry('a'))).toBe('A');
-    expect(optionText(entry('a', { local: false }))).toBe('A · sent to groq');
-    expect(optionText(unavailable)).toBe('U · No key.');
+    expect(optionText(entry('a', { local: false }))).toBe('\u2068A\u2069 · sent to groq');
+    expect(optionText(unavailable)).toBe('\u2068U\u2069 · No key.');
   });
 
   const local = { transcription: entry('t'), chat: entry('c'), speech: entry('s') };

@@ -74,6 +74,12 @@ describeWith(programs, 'the voices', () => {
     expect(await faultsOf(page)).toEqual([]);
     for (let presses = 0; presses < 3; presses++) await page.page.keyboard.press('Tab'); // the voice, the details
     await page.hasFocus(page.button('Install: German voices (236 speakers)'));
+    await more.locator('strong').evaluate((title: { textContent: string }) => (title.textContent = 'W'.repeat(500)));
+    expect(
+      await dialog(page).evaluate(
+        ({ scrollWidth, clientWidth }: { scrollWidth: number; clientWidth: number }) => scrollWidth - clientWidth,
+      ),
+    ).toBe(0);
     await search(page).fill('xyzzy');
     await textOf(dialog(page)).toContain('This model has no matching voice.');
     expect(await more.count()).toBe(0);
