@@ -9,14 +9,13 @@ import { announce } from './announcements.ts';
 
 /** Anything but speech, which the next question may interrupt. */
 export const isWorking = computed(
-  () =>
-    dictation.value !== 'off' || transcribing.value !== undefined || isAnswering.value || handsFree.value === 'asking',
+  () => dictation.value !== 'off' || transcribing.value !== undefined || isAnswering.value || handsFree.value !== 'off',
 );
 
 export const isBusy = computed(() => isWorking.value || speaking.value !== undefined);
 
 export function cancel(): void {
-  if (!isBusy.value && handsFree.value === 'off') return;
+  if (!isBusy.value) return;
   dropDictation();
   stopListening('off');
   interrupt();

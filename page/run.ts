@@ -59,7 +59,10 @@ async function askAfter(earlier: readonly Turn[], text: string, isHandsFree: boo
 /** Ends the answer at once, and all speech. */
 export function stopAnswer(): void {
   run?.abort();
-  if (isAnswering.value) turns.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+  if (isAnswering.value) {
+    announce('Stopped.'); // before what the page does next
+    turns.value = turns.value.map((turn) => (isRunning(turn) ? stop(turn) : turn));
+  }
   stopPlayback();
 }
 
@@ -120,9 +123,7 @@ function speak(event: ChatEvent, reading: Reading | undefined): void {
 
 function finish(id: number, reading: Reading | undefined, isHandsFree: boolean): void {
   const answer = turns.value.find((turn): turn is Answer => turn.role === 'assistant' && turn.id === id);
-  if (!answer) return; // the conversation was started over
-  if (answer.state === 'stopped') announce('Stopped.');
-  if (answer.state !== 'done') return; // a failure announces itself
+  if (answer?.state !== 'done') return; // a failure announces itself
   const text = textOf(answer).trim();
   const hasClip = answer.parts.some(({ kind }) => kind === 'clip');
   // The user may have asked for speech since the answer began.

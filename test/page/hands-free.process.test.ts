@@ -182,6 +182,7 @@ describeWith(programs, 'hands-free', () => {
     await page.page.keyboard.press('Enter');
     await help(page).toBe(listening);
     await textOf(page.answers).toContain('Stopped.');
+    await textOf(page.page.locator('.hands-free').getByRole('status')).toBe('Listening.');
   });
 
   /** Its answer stalls in the middle of a word. */
@@ -260,6 +261,14 @@ describeWith(programs, 'hands-free', () => {
     await page.button('End').click();
     await page.sees({ wakeLocks: { asked: 1, held: 0 }, tracks: { opened: 1, live: 0 } });
     await page.button('Speak').waitFor();
+  });
+
+  test('takes no file: the transcript would be out of sight', async () => {
+    const page = await start({}, '');
+    await page.drop('memo.wav', Buffer.from('no recording'));
+    await page.button('End').click();
+    await page.button('Speak').waitFor();
+    expect((await page.observed()).announcements).toEqual(['Listening.', 'Stopped.']);
   });
 
   test('is used by the keyboard alone', async () => {
