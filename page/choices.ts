@@ -35,7 +35,8 @@ export function placeOf({ local, engine }: ModelEntry): string {
   return local ? 'On this machine' : `Sent to ${engine}`;
 }
 
-export type Capability = 'transcription' | 'chat' | 'speech';
+export const capabilities = ['transcription', 'chat', 'speech'] as const;
+export type Capability = (typeof capabilities)[number];
 
 /** Data of each capability. */
 const dataOf: Readonly<Record<Capability, string>> = {
@@ -50,7 +51,7 @@ export function privacyOf(chosen: Readonly<Record<Capability, ModelEntry | undef
   readonly text: string;
 } {
   const sent = new Map<string, string[]>();
-  for (const capability of ['transcription', 'chat', 'speech'] as const) {
+  for (const capability of capabilities) {
     const entry = chosen[capability];
     if (!entry?.available || entry.local) continue;
     sent.set(entry.engine, [...(sent.get(entry.engine) ?? []), dataOf[capability]]);

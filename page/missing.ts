@@ -2,8 +2,6 @@
 import type { Preparation } from '../src/client/index.ts';
 import type { Capability } from './choices.ts';
 
-export const capabilities = ['transcription', 'chat', 'speech'] as const;
-
 interface Purpose {
   readonly title: string;
   /** Shown if a model works already. */

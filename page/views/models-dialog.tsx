@@ -5,6 +5,7 @@ import type { ModelEntry } from '../../src/client/index.ts';
 import { isPreparing, knowsLanguage, optionText, placeOf, takesKeywords, type Capability } from '../choices.ts';
 import { languagesOf, nameOfLanguage } from '../languages.ts';
 import { chosen, listings } from '../listings.ts';
+import { preferenceOf, purposes } from '../missing.ts';
 import { prefer, preferences } from '../preferences.ts';
 import { longestKeywords } from '../preference-storage.ts';
 import { nameOfDefault } from '../voices.ts';
@@ -21,11 +22,9 @@ export function ModelsDialog() {
   const { transcription } = chosen.value;
   return (
     <Dialog id="models" title="Models" isOpen={isModelsOpen.value} close={close}>
-      <ModelGroup title="Chat" capability="chat" preference="chatModel" />
-      <ModelGroup title="Transcription" capability="transcription" preference="transcriptionModel">
-        {transcription && <RecordingFields entry={transcription} />}
-      </ModelGroup>
-      <ModelGroup title="Voice" capability="speech" preference="speechModel">
+      <ModelGroup capability="chat" />
+      <ModelGroup capability="transcription">{transcription && <RecordingFields entry={transcription} />}</ModelGroup>
+      <ModelGroup capability="speech">
         <VoicePicker />
       </ModelGroup>
       <div class="actions end">
@@ -38,18 +37,16 @@ export function ModelsDialog() {
 }
 
 interface ModelGroupProps {
-  readonly title: string;
   readonly capability: Capability;
-  readonly preference: 'transcriptionModel' | 'chatModel' | 'speechModel';
   readonly children?: ComponentChildren;
 }
 
-function ModelGroup({ title, capability, preference, children }: ModelGroupProps) {
+function ModelGroup({ capability, children }: ModelGroupProps) {
   const listing = listings.value?.[capability];
   const entry = chosen.value[capability];
   return (
     <fieldset class="group">
-      <legend>{title}</legend>
+      <legend>{purposes[capability].title}</legend>
       <label class="unseen" for={capability}>
         Model
       </label>
@@ -58,7 +55,7 @@ function ModelGroup({ title, capability, preference, children }: ModelGroupProps
         disabled={!entry}
         value={entry?.id ?? ''}
         aria-describedby={`${capability}-note`}
-        onChange={({ currentTarget }) => prefer({ [preference]: currentTarget.value })}
+        onChange={({ currentTarget }) => prefer({ [preferenceOf[capability]]: currentTarget.value })}
       >
         {!entry && <option value="">{listing ? 'None' : 'Loading …'}</option>}
         {listing?.data.map((one) => (

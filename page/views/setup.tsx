@@ -1,10 +1,10 @@
 /** Cards for models that can be installed: each thing once, under what it is for. */
 import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
-import { adviceFor, isBroken, otherWays, type Capability } from '../choices.ts';
+import { adviceFor, capabilities, isBroken, otherWays, type Capability } from '../choices.ts';
 import { key } from '../key.ts';
 import { chosen, listings } from '../listings.ts';
-import { capabilities, commandsLike, isActive, offersFor, purposes, type Offers } from '../missing.ts';
+import { commandsLike, isActive, offersFor, purposes, type Offers } from '../missing.ts';
 import { installed, preparations } from '../preparations.ts';
 import { turns } from '../run.ts';
 import { Command, Offer } from './offer.tsx';
