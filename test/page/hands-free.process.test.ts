@@ -267,8 +267,7 @@ describeWith(programs, 'hands-free', () => {
     const page = await start({}, '');
     await page.drop('memo.wav', Buffer.from('no recording'));
     await page.button('End').click();
-    await page.button('Speak').waitFor();
-    expect((await page.observed()).announcements).toEqual(['Listening.', 'Stopped.']);
+    await page.sees({ announcements: ['Listening.', 'Stopped.'] });
   });
 
   test('is used by the keyboard alone', async () => {
