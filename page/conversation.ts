@@ -88,7 +88,7 @@ export function regenerate(): void {
   if (!isAnswering.value) replace('Answer replaced.', askAgain); // a second click comes while the first is answered
 }
 
-/** In a click: the new answer may be read aloud. */
+/** Call this in a click: the new answer may be read aloud. */
 function replace(text: string, start: () => Promise<void>): void {
   const before = turns.value;
   stopPlayback();

@@ -53,7 +53,7 @@ export interface Hearing {
   readonly canInterrupt: boolean;
 }
 
-/** Whether what the microphone hears counts. */
+/** Whether the page listens to the microphone. */
 export function isOpen({ state, isMuted, canInterrupt }: Hearing): boolean {
   const reaction = onVoice(state);
   return !isMuted && reaction !== undefined && (reaction === 'record' || canInterrupt);

@@ -19,7 +19,7 @@ import { encodeWav } from './wav.ts';
 
 const microphone = signal<Facts['microphone']>('off');
 const isRecording = signal(false);
-/** The utterance that is at work, to the end of its run: there are moments between the calls. */
+/** The utterance that is being transcribed or answered. Between the two, neither of their signals is set. */
 const utteranceAtWork = signal<File | Promise<File> | undefined>(undefined);
 export const isMuted = signal(false);
 /** An answer has interrupted itself. */

@@ -18,7 +18,7 @@ interface Sound {
 }
 
 interface QueuedSound extends Sound {
-  /** It plays, or never will. */
+  /** Called when it begins to play, or is dropped. */
   readonly settle: () => void;
 }
 
@@ -64,7 +64,7 @@ export function unlock(): void {
   }
 }
 
-/** Plays after the sounds in the queue. Resolves when it begins to play, or never will. */
+/** Plays after the sounds in the queue. Resolves when it begins to play, or is dropped. */
 export function enqueue(sound: Sound): Promise<void> {
   speakerFailure.value = undefined;
   return new Promise((settle) => {
@@ -130,7 +130,7 @@ function empty(audio: HTMLAudioElement): void {
   audio.load(); // ends the download
 }
 
-/** A text is not read on without one of its pieces. */
+/** The reading of a text ends with the first piece that cannot be played. */
 function fail(): void {
   if (current.peek()?.ownClip === undefined) advance();
   else stopPlayback();

@@ -89,5 +89,5 @@ export function readAloud(id: string, markdown: string, speaker?: Speaker): void
   const text = new Reading(id, speaker);
   text.write(markdown);
   text.flush();
-  if (!text.isHeard) speakerFailure.value = { text: 'There is nothing to read aloud but code, tables or signs.' };
+  if (!text.isHeard) speakerFailure.value = { text: 'There is nothing to read aloud but code, tables or symbols.' };
 }

@@ -81,7 +81,7 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
       </>
     );
   }
-  if (!entry.available) return <>Not available</>; // the reason, which may be long, is with what to do next
+  if (!entry.available) return <>Not available</>; // the reason, which may be long, is under “Get started”
   return (
     <span class={entry.local ? 'place' : 'place away'}>
       <Icon name={entry.local ? 'here' : 'away'} />

@@ -76,7 +76,7 @@ function doneText({ capability, model, reason }: Preparation): string {
   return model === null && reason !== 'Ready.' ? reason : `Installed. ${nextSteps[capability]}`;
 }
 
-interface Deed {
+interface OfferAction {
   readonly label: string;
   readonly icon?: 'play' | 'stop';
   readonly isMain?: boolean;
@@ -86,12 +86,13 @@ interface Deed {
 
 function Buttons({ preparation, isStartable }: OfferProps & { readonly isStartable: boolean }) {
   const { state, title } = preparation;
-  const deeds = state === 'ready' ? deedsWith(preparation) : isStartable ? [deedFor(preparation)] : [];
-  if (deeds.length === 0) return null;
+  const actions =
+    state === 'ready' ? actionsWhenInstalled(preparation) : isStartable ? [installAction(preparation)] : [];
+  if (actions.length === 0) return null;
   return (
     <div class="actions">
       {/* By index: the first stays the same element in all states, since it may have the focus. */}
-      {deeds.map(({ label, icon, isMain, whyNot, run }, index) => (
+      {actions.map(({ label, icon, isMain, whyNot, run }, index) => (
         <Action
           key={index}
           class={isMain ? 'filled' : 'outlined'}
@@ -107,7 +108,7 @@ function Buttons({ preparation, isStartable }: OfferProps & { readonly isStartab
   );
 }
 
-function deedFor({ id, state, configured }: Preparation): Deed {
+function installAction({ id, state, configured }: Preparation): OfferAction {
   if (state === 'preparing') return { label: 'Stop', icon: 'stop', run: () => change(id, 'stop') };
   return {
     label: state === 'failed' ? 'Try again' : 'Install',
@@ -117,12 +118,12 @@ function deedFor({ id, state, configured }: Preparation): Deed {
   };
 }
 
-function deedsWith(preparation: Preparation): readonly Deed[] {
+function actionsWhenInstalled(preparation: Preparation): readonly OfferAction[] {
   const { capability, model } = preparation;
   if (model === null) return [];
   const entry = listings.value?.[capability].data.find(({ id }) => id === model);
   const whyNot = entry?.available ? undefined : (entry?.reason ?? 'Waiting for the service.');
-  const use: Deed = {
+  const use: OfferAction = {
     label: 'Use',
     whyNot,
     run: () => {
@@ -132,10 +133,10 @@ function deedsWith(preparation: Preparation): readonly Deed[] {
     },
   };
   if (capability !== 'speech') return [use];
-  return [listenDeed(preparation, whyNot), ...(chosen.value.speech?.id === model ? [] : [use])];
+  return [listenAction(preparation, whyNot), ...(chosen.value.speech?.id === model ? [] : [use])];
 }
 
-function listenDeed({ id, model }: Preparation, whyNot: string | undefined): Deed {
+function listenAction({ id, model }: Preparation, whyNot: string | undefined): OfferAction {
   const sound = `${previewSound} ${id}`;
   if (speaking.value === sound) return { label: 'Stop', icon: 'stop', run: stopPlayback };
   return {
