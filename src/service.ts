@@ -296,9 +296,9 @@ async function buildApp(
     refusePreparing: createPreparingRule(settings),
     sandbox: settings.sandbox,
     workspace,
-    requireBudget: async () => {
+    allowTurn: async () => {
       const key = currentKey();
-      if (key) await limits?.requireBudget(key, 'audio');
+      if (key) await limits?.allowTurn(key, 'audio');
     },
     compatTools: settings.compatTools,
     realtimeEnabled: settings.realtime,

@@ -22,17 +22,6 @@ export interface SocketMessage {
   readonly text: string | undefined;
 }
 
-/** What became of a transcription that began before the end of its turn. */
-export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
-export type EarlyOutcome = (typeof earlyOutcomes)[number];
-
-/** Receives the facts of a session for its log line and the metrics. */
-export interface SessionRecorder {
-  /** The transcript of a turn, or its failure, is there. */
-  turnEnded(audioMs: number): void;
-  earlyEnded(outcome: EarlyOutcome): void;
-}
-
 /** A request for a WebSocket. */
 export interface Connecting {
   /** The request id, as in `X-Request-Id`. */
@@ -40,7 +29,8 @@ export interface Connecting {
   readonly query: Readonly<Record<string, string | undefined>>;
   /** The session of the client secret with which the request authenticates; undefined without one. */
   readonly session: object | undefined;
-  readonly recorder: SessionRecorder;
+  /** Records a turn at its transcript or failure, for the log line and the metrics. */
+  readonly turnEnded: (audioMs: number) => void;
   /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
   readonly draining: AbortSignal;
   readonly log: Logger;

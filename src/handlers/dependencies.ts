@@ -26,8 +26,7 @@ export interface Services {
   readonly refusePreparing: RefusePreparing;
   /** For the sound of live transcription. */
   readonly workspace: HearingServices['workspace'];
-  /** Throws `quota-exceeded` if the API key of the current request has used its audio of today. */
-  readonly requireBudget: NonNullable<HearingServices['requireBudget']>;
+  readonly allowTurn: NonNullable<HearingServices['allowTurn']>;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */

@@ -1,6 +1,6 @@
 /** The open sessions over WebSockets: their limit, and the facts of each for its log line and the metrics. */
 import { ProblemError } from '../contract/problems.ts';
-import type { Connecting, SessionRecorder } from '../contract/session.ts';
+import type { Connecting } from '../contract/session.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { IncomingRequest } from './incoming-request.ts';
@@ -28,14 +28,11 @@ export function createSessions({ limit, draining, metrics }: SessionsOptions) {
       let turns = 0;
       return {
         draining,
-        recorder: {
-          turnEnded(audioMs) {
-            turns += 1;
-            const usage = currentUsage();
-            if (usage) usage.audioMs = (usage.audioMs ?? 0) + audioMs;
-            metrics?.turnEnded();
-          },
-          earlyEnded: (outcome) => metrics?.earlyEnded(outcome),
+        turnEnded(audioMs) {
+          turns += 1;
+          const usage = currentUsage();
+          if (usage) usage.audioMs = (usage.audioMs ?? 0) + audioMs;
+          metrics?.turnEnded();
         },
         facts: () => ({ turns }),
       };
@@ -43,7 +40,6 @@ export function createSessions({ limit, draining, metrics }: SessionsOptions) {
   };
 }
 
-export interface OpenSession extends Pick<Connecting, 'draining'> {
-  readonly recorder: SessionRecorder;
+export interface OpenSession extends Pick<Connecting, 'draining' | 'turnEnded'> {
   readonly facts: () => Readonly<Record<string, unknown>>;
 }

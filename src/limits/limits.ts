@@ -43,19 +43,36 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
      */
     allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
       isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
-    /** Throws `quota-exceeded` if the budget of the key is used up. For background work without a request. */
-    async requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
-      if (!hasBudget(limits, budget)) return;
-      await budgets.refresh?.(name);
-      const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
-      if (!spent) return;
-      const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
-      throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
+    requireBudget,
+    /**
+     * Counts a turn of a session as a request, which takes no place. Rejects with `rate-limited` or `quota-exceeded`.
+     */
+    async allowTurn(key: Key, budget: Budget): Promise<void> {
+      const { requestsPerMinute } = key.limits;
+      const minute = requestsPerMinute === undefined ? undefined : await minutes.count(key.name, requestsPerMinute);
+      if (requestsPerMinute !== undefined && minute && minute.used > requestsPerMinute) {
+        onRefused?.(key.name, 'requests');
+        throw new ProblemError(
+          'rate-limited',
+          `The API key may send ${count(requestsPerMinute, 'request')} in a minute.`,
+        );
+      }
+      await requireBudget(key, budget);
     },
     /** Returns a function that charges the budget of the key; undefined if the key has no such budget. */
     chargeFor: ({ name, limits }: Key, budget: Budget | undefined): Charge | undefined =>
       hasBudget(limits, budget) ? (used) => budgets.charge(name, used) : undefined,
   };
+
+  /** Throws `quota-exceeded` if the budget of the key is used up. For background work without a request. */
+  async function requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
+    if (!hasBudget(limits, budget)) return;
+    await budgets.refresh?.(name);
+    const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
+    if (!spent) return;
+    const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
+    throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
+  }
 
   async function enter(
     { name, limits }: Key,

@@ -1,7 +1,10 @@
 /** The recording points of the service, independent of how metrics are stored or exposed. */
 import type { ProblemCode } from '../contract/operations.ts';
 import { problemCodeOf } from '../contract/problems.ts';
-import type { EarlyOutcome } from '../contract/session.ts';
+
+/** What became of a transcription that began before the end of its turn. */
+export const earlyOutcomes = ['used', 'discarded', 'failed'] as const;
+export type EarlyOutcome = (typeof earlyOutcomes)[number];
 
 /** Reason of a failure: a problem code, or `cancelled` if the caller has disconnected. */
 export type ErrorType = ProblemCode | 'cancelled';

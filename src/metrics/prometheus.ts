@@ -1,10 +1,10 @@
 /** Stores the metrics and renders them in the text format of Prometheus. The only file that uses prom-client. */
 import { createRequire } from 'node:module';
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'prom-client';
-import { earlyOutcomes } from '../contract/session.ts';
 import { Histogram, type HistogramRow } from './histogram.ts';
 import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
+  earlyOutcomes,
   queueRefusals,
   type ChatFacts,
   type FleetEngineState,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Recording, Span, TranscriptionEngine } from '../../engines/contract/index.ts';
-import { linkedSignal, onAbort, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
+import { linkedSignal, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
 import { ignore } from '../../lib/errors.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { currentScope, runInScope, type RequestScope } from '../request-scope.ts';
@@ -37,8 +37,8 @@ export interface HearingOptions {
 
 export interface HearingServices extends TranscriptionServices {
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
-  /** Called for each turn. Throws the problem with which it fails if a limit of the key permits no further one. */
-  readonly requireBudget?: (() => Promise<void>) | undefined;
+  /** Counts a turn. Throws `rate-limited` or `quota-exceeded` if a limit of the current API key permits no further one. */
+  readonly allowTurn?: (() => Promise<void>) | undefined;
 }
 
 /** Times are milliseconds of sound since the start of the session. */
@@ -73,7 +73,7 @@ export interface Hearing {
   end(): Promise<void>;
 }
 
-/** Throws `storage-full`. The signal ends the hearing. */
+/** Throws `storage-full`. The signal aborts all work; the caller must still call `end`. */
 export async function openHearing(
   options: HearingOptions,
   services: HearingServices,
@@ -114,7 +114,6 @@ class LiveHearing implements Hearing {
   readonly #scope: RequestScope = currentScope() ?? { caller: '' };
   /** Aborts all work. */
   readonly #life: LinkedSignal;
-  readonly #unlink: () => void;
   readonly #recent = new RecentSound();
   readonly #running = new Set<Promise<void>>();
   #options: HearingOptions;
@@ -135,7 +134,6 @@ class LiveHearing implements Hearing {
     this.#state = newTurnState(options.detection, { hasDetector: parts.detector !== undefined });
     this.#life = linkedSignal(signal);
     this.#warmUp();
-    this.#unlink = onAbort(signal, () => void this.end());
   }
 
   configure(options: HearingOptions): void {
@@ -144,7 +142,7 @@ class LiveHearing implements Hearing {
       this.#options = options;
       if (!isDeepStrictEqual(format, options.format)) this.#cutter = new FrameCutter(options.format);
       if (!isDeepStrictEqual(hints, options.hints)) {
-        if (this.#turn) this.#turn.early = undefined;
+        if (this.#turn) this.#discardEarly(this.#turn);
         this.#warmUp();
       }
       await this.#apply({ type: 'configure', detection: options.detection });
@@ -184,7 +182,6 @@ class LiveHearing implements Hearing {
   }
 
   async #end(): Promise<void> {
-    this.#unlink();
     this.#life.end(new Error('the session has ended'));
     await this.#last;
     clearTimeout(this.#holding);
@@ -259,13 +256,14 @@ class LiveHearing implements Hearing {
         if (turn) await this.#beginEarly(turn).catch(ignore); // it is transcribed after its end
         break;
       case 'resume':
-        if (turn) turn.early = undefined; // not aborted: a loaded model that does not stop at once is killed
+        if (turn) this.#discardEarly(turn);
         break;
       case 'commit':
         if (turn) this.#commit(turn, effect.hasSpeech);
         break;
       case 'forget':
         this.#turn = undefined;
+        if (turn) this.#discardEarly(turn);
         await turn?.recording.discard();
         break;
       case 'ask':
@@ -307,7 +305,8 @@ class LiveHearing implements Hearing {
   }
 
   async #transcribe(turn: string, recording: Recording, hints: Hints, early: TurnRun | undefined) {
-    await this.#parts.requireBudget?.();
+    if (early) this.#parts.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
+    await this.#parts.allowTurn?.();
     const run = early?.hasFailed === false ? early : this.#startRun(recording, hints, await this.#chooseModel(hints));
     run.publish((text) => this.#emit({ turn, type: 'delta', text }));
     const { text, result } = await run.transcript;
@@ -324,6 +323,12 @@ class LiveHearing implements Hearing {
     const run = this.#startRun(file.recording, hints, model);
     turn.early = run;
     this.#begin(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
+  }
+
+  /** The speech goes on. The run is not aborted: a loaded model that does not stop at once is killed. */
+  #discardEarly(turn: OpenTurn): void {
+    if (turn.early) this.#parts.metrics?.earlyEnded(turn.early.hasFailed ? 'failed' : 'discarded');
+    turn.early = undefined;
   }
 
   #startRun(recording: Recording, hints: Hints, model: ServedModel<'transcription'>): TurnRun {

@@ -163,7 +163,12 @@ describe('the steps of a request', () => {
   it('end with a limit of the key, before its body is read', async () => {
     const allow = () => Promise.reject(new ProblemError('rate-limited', 'The API key may send 1 request in a minute.'));
     const { answer, steps } = await send(chat, {
-      limits: { allow, chargeFor: () => undefined, requireBudget: () => Promise.resolve() },
+      limits: {
+        allow,
+        chargeFor: () => undefined,
+        requireBudget: () => Promise.resolve(),
+        allowTurn: () => Promise.resolve(),
+      },
     });
     expect(answer).toMatchObject({ status: 429, body: { code: 'rate-limited' } });
     expect(steps).toEqual(['authenticate', 'admit createChat for key-1']);

@@ -7,10 +7,9 @@ import { find, readSeries } from './support.ts';
 const words = 'the words of somebody';
 
 /** Each message is a turn of half a second. */
-useSessions(async (socket, { recorder }) => {
+useSessions(async (socket, { turnEnded }) => {
   for await (const { text } of socket.messages) {
-    recorder.turnEnded(500);
-    recorder.earlyEnded('used');
+    turnEnded(500);
     await socket.send(String(text));
   }
 });
@@ -25,7 +24,6 @@ it('sessions, turns and early transcriptions are counted, and the log line has n
   }
   expect(await value('parlance_realtime_sessions')).toBe(2);
   expect(await value('parlance_realtime_turns_total')).toBe(3);
-  expect(await value('parlance_realtime_early_total', { outcome: 'used' })).toBe(3);
   expect(find(await readSeries(service), 'parlance_realtime_early_total').count).toBe(3);
   const upgraded = { http_route: '/v1/realtime', http_response_status_code: '101', error_type: '' };
   expect(await value('http_server_request_duration_seconds_count', upgraded)).toBe(2);

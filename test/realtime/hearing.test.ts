@@ -1,5 +1,6 @@
 /** A session's sound becomes turns and transcripts, whatever the pieces, the engine and the client do. */
 import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { expect, it, describe, vi } from 'vitest';
 import {
   EngineError,
@@ -9,6 +10,7 @@ import {
 } from '../../engines/contract/index.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
 import { readWav } from '../../lib/wav.ts';
+import { createPrometheusMetrics } from '../../src/metrics/prometheus.ts';
 import type { Hearing, SoundFormat } from '../../src/realtime/hearing.ts';
 import type { Used } from '../../src/request-scope.ts';
 import { byHand, hear, quiet, sound, told, usual, voice } from './support.ts';
@@ -229,7 +231,7 @@ describe('a transcript', () => {
 
   it('is refused where the key has no budget', async () => {
     const problem = new ProblemError('quota-exceeded', 'Spent.');
-    const { hearing, events, ended } = await hear({}, { services: { requireBudget: () => Promise.reject(problem) } });
+    const { hearing, events, ended } = await hear({}, { services: { allowTurn: () => Promise.reject(problem) } });
     await hearing.append(utterance());
     await ended(1);
     expect(events.at(-1)).toMatchObject({ type: 'failed', error: problem });
@@ -295,7 +297,12 @@ describe('an early transcription', () => {
   async function hearQuickly() {
     const { calls, engine } = byTest();
     const { charged, scope } = charging();
-    const heard = await hear(engine, { scope, options });
+    const metrics = createPrometheusMetrics();
+    const heard = await hear(engine, { scope, options, services: { metrics } });
+    const outcomes = async () => {
+      const lines = (await metrics.render()).matchAll(/^parlance_realtime_early_total\{outcome="(\w+)"\} [1-9]/gm);
+      return Array.from(lines, ([, outcome]) => outcome);
+    };
     await heard.hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 200]));
     await heard.hearing.append(endOfTurn);
     await expect.poll(() => calls.length).toBe(1);
@@ -305,11 +312,11 @@ describe('an early transcription', () => {
     await expect.poll(heard.files).toEqual([]);
     await heard.hearing.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 200]));
     await expect.poll(() => calls.length).toBe(2);
-    return { ...heard, calls, charged, said: () => told(heard.events).slice(5) };
+    return { ...heard, calls, charged, outcomes, said: () => told(heard.events).slice(5) };
   }
 
   it('is the transcript if the silence lasts, and is charged then', async () => {
-    const { calls, charged, hearing, said, ended, files } = await hearQuickly();
+    const { calls, charged, hearing, said, ended, files, outcomes } = await hearQuickly();
     calls[1]!.end('early');
     await expect.poll(files).toHaveLength(1);
     expect([said(), charged]).toEqual([['2 started 6600'], []]);
@@ -318,6 +325,7 @@ describe('an early transcription', () => {
     expect(said()).toEqual(['2 started 6600', '2 stopped 12300', '2 committed', '2 delta early', '2 completed early']);
     expect(calls).toHaveLength(2);
     expect(charged).toEqual([{ audioMs: 1_000 }]);
+    expect(await outcomes()).toEqual(['used']);
   });
 
   it('may still be at work when the turn ends', async () => {
@@ -331,7 +339,7 @@ describe('an early transcription', () => {
   });
 
   it('is thrown away if the speech goes on: never charged, never seen, and not aborted', async () => {
-    const { calls, charged, hearing, said, ended } = await hearQuickly();
+    const { calls, charged, hearing, said, ended, outcomes } = await hearQuickly();
     await hearing.append(Buffer.concat([sound(rate, [voice, 400], [quiet, 200]), endOfTurn]));
     await expect.poll(() => calls.length).toBe(3);
     calls[1]!.end('half a sentence');
@@ -340,10 +348,11 @@ describe('an early transcription', () => {
     expect(calls[1]!.signal.aborted).toBe(false);
     expect(said()).toEqual(['2 started 6600', '2 stopped 12900', '2 committed', '2 delta the sentence', '2 completed the sentence']); // prettier-ignore
     expect(charged).toEqual([{ audioMs: 1_000 }]);
+    expect(await outcomes()).toEqual(['discarded']);
   });
 
   it('that fails is repeated at the end of the turn', async () => {
-    const { calls, charged, hearing, said, ended, files } = await hearQuickly();
+    const { calls, charged, hearing, said, ended, files, outcomes } = await hearQuickly();
     calls[1]!.fail(new EngineError('engine-failed', 'It broke.'));
     await expect.poll(files).toHaveLength(1);
     await hearing.append(endOfTurn);
@@ -352,6 +361,7 @@ describe('an early transcription', () => {
     await ended(2);
     expect(said().at(-1)).toBe('2 completed whole');
     expect(charged).toEqual([{ audioMs: 1_000 }]);
+    expect(await outcomes()).toEqual(['failed']);
   });
 
   it('is thrown away if the hints change', async () => {
@@ -448,6 +458,15 @@ describe('a session that ends', () => {
     await hearing.end();
     expect(await files()).toEqual([]);
     expect(workspace.disk.used).toBe(0);
+  });
+
+  it('before it has begun leaves nothing', async () => {
+    const session = new AbortController();
+    session.abort(new Error('gone'));
+    const { hearing, workspace } = await hear({}, { session });
+    await hearing.append(utterance());
+    await hearing.end();
+    expect(await readdir(workspace.path)).toEqual([]);
   });
 
   it('leaves no files of turns behind while it goes on', async () => {

@@ -26,16 +26,23 @@ export interface HearOptions {
   readonly diskBytes?: number;
   /** Whether the session gets no options before its sound. */
   readonly isNew?: boolean;
+  readonly session?: AbortController;
 }
 
 /** Unless the engine says otherwise, it is remote, and the transcript of each turn is its length in milliseconds. */
 export async function hear(
   engine: Engine | Registry = {},
-  { options = usual, scope = { caller: 'a' }, services, diskBytes, isNew = false }: HearOptions = {},
+  {
+    options = usual,
+    scope = { caller: 'a' },
+    services,
+    diskBytes,
+    isNew = false,
+    session = new AbortController(),
+  }: HearOptions = {},
 ) {
   const workspace = await createWorkspace(await temporaryDirectory(), diskBytes);
   onTestFinished(() => workspace[Symbol.dispose]());
-  const session = new AbortController();
   const events: HeardEvent[] = [];
   const waiting: { isThere: () => boolean; resolve: () => void }[] = [];
   const emit = (event: HeardEvent) => {

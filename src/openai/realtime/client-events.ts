@@ -1,4 +1,5 @@
 /** Reads the events of a client. */
+import { JsonStructure } from '../../../lib/json-structure.ts';
 import { openaiContract } from '../../contract/document.ts';
 import { eventCheckOf } from '../../contract/event-check.ts';
 import { toViolations } from '../../contract/violations.ts';
@@ -42,12 +43,21 @@ export function readClientEvent(text: string | undefined): ReadEvent {
 const maxEventId = 512;
 
 function parse(text = ''): Sent | undefined {
+  if (isTooComplex(text)) return undefined;
   try {
     const value = JSON.parse(text) as Sent | null;
     return typeof value?.type === 'string' ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** To parse 4 MB of brackets would block the event loop for more than a second. */
+function isTooComplex(text: string): boolean {
+  const { tokens, depth } = openaiContract.json.structure;
+  const structure = new JsonStructure();
+  structure.add(Buffer.from(text));
+  return structure.deepest > depth || structure.tokens > tokens;
 }
 
 /** The decoder of Node.js accepts anything. */

@@ -108,10 +108,9 @@ class Session {
   }
 
   #hear(heard: HeardEvent): void {
-    const { recorder } = this.#options;
     if (heard.type === 'failed') this.#log(heard.error, 'a turn could not be transcribed');
     if (heard.type === 'completed' || heard.type === 'failed') {
-      recorder.turnEnded(heard.type === 'completed' ? heard.seconds * 1000 : 0);
+      this.#options.turnEnded(heard.type === 'completed' ? heard.seconds * 1000 : 0);
     }
     void this.#apply({ type: 'heard', heard });
   }

@@ -155,6 +155,8 @@ describe('an event with an error', () => {
     ['null', 'null', 'invalid_event', null],
     ['an array', [], 'invalid_event', null],
     ['no type', {}, 'invalid_event', null],
+    ['deep nesting', `{"type":"session.update","session":${'['.repeat(99)}${']'.repeat(99)}}`, 'invalid_event', null],
+    ['too many values', `{"type":"session.update","session":[${'1,'.repeat(200_000)}1]}`, 'invalid_event', null],
     ['an unknown type', { type: 'audio.send' }, 'invalid_value', 'type'],
     ['a type of every object', { type: 'constructor' }, 'invalid_value', 'type'],
     ['a type of the service', { type: 'session.created' }, 'invalid_value', 'type'],

@@ -170,7 +170,7 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
     id: 'request-1',
     query: {},
     session: undefined,
-    recorder: { turnEnded: (ms) => void turns.push(ms), earlyEnded: () => undefined },
+    turnEnded: (ms) => void turns.push(ms),
     draining: draining.signal,
     log: log as unknown as Logger,
     checkAnswers: true,
