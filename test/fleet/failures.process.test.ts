@@ -4,11 +4,13 @@ import { find, seriesOf } from '../metrics/support.ts';
 import { describeWith } from '../support/programs.ts';
 import { openRedisServer, type RedisServer } from '../support/redis.ts';
 import { processesWith } from '../support/processes.ts';
+import { commitEvent, inputUpdate, openLiveSession, transcription } from '../support/realtime-client.ts';
 import { openStream, readStream, typesOf } from '../transcription/support/stream.ts';
 import {
   createGate,
   formOf,
   leftovers,
+  soundOf,
   startFront,
   startWorker,
   transcribe,
@@ -98,8 +100,23 @@ describeWith(['redis-server'], 'in a fleet', () => {
     const answer = transcribe(front, { say: 'deadly', ms: 60_000 });
     for (let killed = 0; killed < 3; killed++) await kill(await workerOf(workers, 'deadly'));
     expect(await answer).toMatchObject({ status: 500, body: { code: 'engine-failed' } });
-    await Promise.all([add(), add()]);
+    await Promise.all([add(), add(), add()]);
     expect(await transcribe(front, { say: 'harmless' })).toMatchObject({ status: 200 });
+  });
+
+  test('a turn of a session that kills three workers fails, and the session goes on', async () => {
+    const session = await openLiveSession(front);
+    session.say(inputUpdate({ format: { type: 'audio/pcm', rate: 16_000 }, turn_detection: null }));
+    session.sound(soundOf({ say: 'deadly turn', ms: 60_000 }));
+    session.say(commitEvent);
+    for (let killed = 0; killed < 3; killed++) await kill(await workerOf(workers, 'deadly turn'));
+    expect(await session.until(`${transcription}failed`)).toMatchObject([{ error: { type: 'server_error' } }]);
+    await Promise.all([add(), add()]);
+    session.sound(soundOf({ say: 'harmless turn' }));
+    session.say(commitEvent);
+    const [completed] = await session.until(`${transcription}completed`);
+    expect(completed?.transcript).toMatch(/^harmless turn /);
+    expect(session.events.some(({ type }) => type === 'error')).toBe(false);
   });
 
   test('an engine that reports invalid values in a timer fails only its own call', async () => {

@@ -14,6 +14,7 @@ import { freePort } from '../support/free-port.ts';
 import { describeWith } from '../support/programs.ts';
 import { addJob, openRedisServer, type RedisServer } from '../support/redis.ts';
 import { startTestService } from '../support/service.ts';
+import { commitEvent, openLiveSession, transcription } from '../support/realtime-client.ts';
 import { openStream, readStream, typesOf } from '../transcription/support/stream.ts';
 import {
   createGate,
@@ -21,6 +22,7 @@ import {
   formOf,
   leftovers,
   secret,
+  soundOf,
   startFront,
   startWorker,
   statusAs,
@@ -68,6 +70,22 @@ describeWith(['redis-server'], 'a fleet', () => {
     const shares = workers.map((worker) => worker.log().filter(({ msg }) => msg === 'began').length);
     expect(Math.min(...shares)).toBeGreaterThan(0);
     expect(shares.reduce((sum, share) => sum + share)).toBe(60);
+  });
+
+  test('a client secret of one front opens a session at the other, whose turns any worker transcribes', async () => {
+    const input = { format: { type: 'audio/pcm', rate: 16_000 }, turn_detection: null };
+    const response = await fetch(`${fronts[0].url}/v1/realtime/client_secrets`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ session: { type: 'transcription', audio: { input } } }),
+    });
+    const { value } = (await response.json()) as { readonly value: string };
+    const session = await openLiveSession(fronts[1], '', value);
+    expect(session.events[0]?.session).toMatchObject({ audio: { input } });
+    session.sound(soundOf({ say: 'live' }));
+    session.say(commitEvent);
+    const [completed] = await session.until(`${transcription}completed`);
+    expect(completed?.transcript).toMatch(/^live /);
   });
 
   test('streams segments and progress while the worker transcribes', async () => {

@@ -20,8 +20,10 @@ export const transcription = 'conversation.item.input_audio_transcription.';
 export async function openLiveSession(
   { url }: { readonly url: string },
   query = 'intent=transcription',
+  token?: string,
 ): Promise<LiveSession> {
-  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/realtime?${query}`, ['realtime']);
+  const protocols = ['realtime', ...(token === undefined ? [] : [`openai-insecure-api-key.${token}`])];
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/v1/realtime?${query}`, protocols);
   const events: WireEvent[] = [];
   const sentIds: string[] = [];
   const closed = new Promise<number>((resolve) => {

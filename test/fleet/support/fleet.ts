@@ -60,7 +60,7 @@ async function transcribe({ recording, model, timestamps }, { signal, onSegment,
   const engineError = (code) => Object.assign(new Error('It failed.'), { code, [Symbol.for('parlance.engine-error')]: true });
   if (!models.includes(model)) throw engineError('unknown-model');
   const bytes = await readFile(recording.path);
-  const { say, ms = 0, until, program, segments = 0, fail, misreports } = JSON.parse(bytes.subarray(${wavHead.length}).toString().trim());
+  const { say, ms = 0, until, program, segments = 0, fail, misreports } = JSON.parse(bytes.subarray(bytes.indexOf('{')).toString().trim());
   context.log.info({ say }, 'began');
   try {
     if (program !== undefined) {
@@ -158,6 +158,11 @@ export async function startWorker(options: FleetOptions): Promise<WorkerProcess>
 
 export function recordingOf({ padding = 0, ...script }: Script): Buffer {
   return Buffer.concat([wavHead, Buffer.from(JSON.stringify(script)), Buffer.alloc(padding, ' ')]);
+}
+
+/** A turn of a live session at 16,000 Hz, which is the sound of a recording as it is. */
+export function soundOf(script: Script): Buffer {
+  return Buffer.from(JSON.stringify(script).padEnd(16_000));
 }
 
 /** What the engine says of the recording. */

@@ -1,16 +1,21 @@
 /** Live transcription of tone words by the real whisper-cli, with the SDKs that speak this protocol. */
 import { readFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createOpenAI } from '@ai-sdk/openai';
 import { experimental_streamTranscribe as streamTranscribe } from 'ai';
 import OpenAI from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { bearer, keysFile, tokenOf } from '../../keys/support/keys.ts';
+import { startChromium } from '../../support/chromium.ts';
+import { createApi } from '../../support/http.ts';
 import { startLocalService, upload } from '../../support/local-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
-import type { TestService } from '../../support/service.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { scriptedTranscription } from '../support/audio.ts';
 import { tonePcm, toneWav, type Word } from '../../support/tone-model.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -110,5 +115,42 @@ describeWith(['whisper-cli'], 'live transcription', () => {
     expect(whole.times).toHaveLength(4);
     expect(await turnsOf(960)).toEqual(whole);
     expect(await turnsOf(7_777)).toEqual(whole);
+  });
+});
+
+describeWith(['chromium'], 'live transcription in Chromium', () => {
+  test('of a page elsewhere needs a client secret, and is refused in open mode', async () => {
+    const pages = createServer((_request, response) => void response.end('<body>'));
+    await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void pages.close());
+    const browser = await startChromium();
+    onTestFinished(() => browser.close());
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}`);
+    /** The type of the first event, or of the failure. */
+    const firstOf = ({ url }: TestService, secret: string) =>
+      page.evaluate(
+        ([address, key]) =>
+          new Promise((resolve) => {
+            const socket = new WebSocket(address!, ['realtime', `openai-insecure-api-key.${key!}`]);
+            socket.onmessage = ({ data }) => resolve((JSON.parse(data as string) as { type: string }).type);
+            socket.onerror = ({ type }) => resolve(type);
+          }),
+        [`${url.replace('http', 'ws')}/v1/realtime`, secret],
+      );
+
+    await using guarded = await startTestService({
+      ...scriptedTranscription,
+      env: { API_KEYS_FILE: 'keys.yaml' },
+      files: { ...scriptedTranscription.files, 'keys.yaml': keysFile({ name: 'app' }) },
+    });
+    const secretOf = async ({ url }: TestService, headers = {}) => {
+      const answer = await createApi(url).post('/v1/realtime/client_secrets', {}, headers);
+      return (answer.body as { readonly value: string }).value;
+    };
+    expect(await firstOf(guarded, await secretOf(guarded, bearer(tokenOf('app'))))).toBe('session.created');
+    expect(await firstOf(guarded, 'ek_unknown')).toBe('error');
+    await using open = await startTestService(scriptedTranscription);
+    expect(await firstOf(open, await secretOf(open))).toBe('error');
   });
 });

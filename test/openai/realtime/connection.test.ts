@@ -1,7 +1,11 @@
 /** Live transcription over a real socket, with scripted engines: the statuses of the upgrade, and sessions side by side. */
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { breakListings } from '../../contract/support/defect.ts';
 import { recordUpgrade } from '../../contract/coverage/recorder.ts';
+import { keysFile, tokenOf } from '../../keys/support/keys.ts';
+import { sound, voice } from '../../realtime/support.ts';
 import { createApi, type Answer } from '../../support/http.ts';
 import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -78,6 +82,71 @@ describe('a session', () => {
     one.say(commitEvent);
     await one.until(`${transcription}completed`);
     expect(one.events.some(({ type }) => type === 'error')).toBe(false);
+  });
+
+  it('goes on after a turn that could not be written', async () => {
+    await using own = await startTestService(scriptedTranscription);
+    const session = await openLiveSession(own);
+    session.say(hints(''));
+    session.sound(second);
+    let files: string[] = [];
+    await expect.poll(async () => (files = await own.leftovers())).toHaveLength(2);
+    const directory = join(own.dir, 'data', 'tmp', dirname(files.find((file) => file.endsWith('.wav'))!));
+    session.say({ type: 'input_audio_buffer.clear' });
+    await session.until('input_audio_buffer.cleared');
+    await rm(directory, { recursive: true });
+    session.sound(second);
+    session.say(commitEvent);
+    expect(await session.until(`${transcription}failed`)).toMatchObject([{ error: { type: 'server_error' } }]);
+    await mkdir(directory);
+    session.sound(second);
+    session.say(commitEvent);
+    await session.until(`${transcription}completed`);
+  });
+
+  it.each([
+    ['rate_limit_exceeded', { requestsPerMinute: 2 }],
+    ['insufficient_quota', { audioMinutesPerDay: 0.01 }],
+  ])('goes on after a turn that a limit of its key refuses: %s', async (code, limits) => {
+    await using limited = await startTestService({
+      ...scriptedTranscription,
+      env: { API_KEYS_FILE: 'keys.yaml' },
+      files: { ...scriptedTranscription.files, 'keys.yaml': keysFile({ name: 'app', limits }) },
+    });
+    const session = await openLiveSession(limited, 'intent=transcription&model=full', tokenOf('app'));
+    session.say(hints(''));
+    for (const end of ['completed', 'failed']) {
+      session.sound(second);
+      session.say(commitEvent);
+      await session.until(`${transcription}${end}`);
+    }
+    expect(await session.until(`${transcription}failed`)).toMatchObject([{ error: { code } }]);
+    session.say({ type: 'input_audio_buffer.clear' });
+    await session.until('input_audio_buffer.cleared');
+    expect(session.events.some(({ type }) => type === 'error')).toBe(false);
+  });
+
+  it('with an open turn ends after its transcript when the service stops', async () => {
+    await using stopping = await startTestService(scriptedTranscription);
+    const session = await openLiveSession(stopping);
+    session.say(hints(''));
+    session.sound(second);
+    await expect.poll(() => stopping.leftovers()).toHaveLength(2);
+    const stopped = stopping.service.stop(60_000);
+    session.say(commitEvent);
+    await session.until(`${transcription}completed`);
+    expect(await session.closed).toBe(1012);
+    await stopped;
+  });
+
+  it('of the sandbox has transcripts', async () => {
+    await using sandbox = await startTestService({ env: { PARLANCE_SANDBOX: '1' } });
+    const session = await openLiveSession(sandbox);
+    session.say(inputUpdate({ turn_detection: null }));
+    session.sound(sound(24_000, [voice, 1_000]));
+    session.say(commitEvent);
+    const [completed] = await session.until(`${transcription}completed`);
+    expect(completed?.transcript).not.toBe('');
   });
 
   it('ends its work when the client leaves', async () => {
