@@ -70,16 +70,11 @@ function requireFeatures(
   if (granularities.includes('word')) requireSupport(model, 'word', '/timestamp_granularities');
 }
 
-interface Hints extends Pick<CallOptions, 'ignored'> {
-  readonly prompt?: string | undefined;
-  readonly keywords?: readonly string[];
-}
-
 /** A model with a prompt gets the keywords in it. */
 export function hintsFor(
   model: ServedModel<'transcription'>,
   { prompt, keywords }: Pick<RequestedTranscription, 'prompt' | 'keywords'>,
-): Hints {
+) {
   const takesPrompt = supports(model, 'prompt');
   const takesKeywords = takesPrompt || supports(model, 'keywords');
   return {

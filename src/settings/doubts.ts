@@ -78,7 +78,6 @@ function isRead({ readBy, unless }: VariableWithEngines, { settings, hasEngine }
 /** Minimum length of a token; shorter tokens may be guessed. */
 const minTokenLength = 20;
 
-/** Returns one line for each token in API_KEYS that is too short. */
 /** Pages of browsers send the key for live transcription as a subprotocol, which is a token of HTTP. */
 function describeUnsendableTokens({ apiKeys, realtime }: LoadedSettings): string[] {
   if (!realtime || apiKeys.every((token) => /^[\w!#$%&'*+.^`|~-]+$/.test(token))) return [];
@@ -87,6 +86,7 @@ function describeUnsendableTokens({ apiKeys, realtime }: LoadedSettings): string
   ];
 }
 
+/** Returns one line for each token in API_KEYS that is too short. */
 function describeShortTokens({ apiKeys }: AccessSettings): string[] {
   return apiKeys.flatMap((token, index) => {
     if (token.length >= minTokenLength) return [];

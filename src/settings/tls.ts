@@ -19,22 +19,18 @@ export async function readTls({ tlsCert, tlsKey }: Pick<Settings, 'tlsCert' | 't
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsKey === undefined) throw new SettingsError('TLS_KEY: not set; set it to the private key of TLS_CERT');
   if (tlsCert === undefined) throw new SettingsError('TLS_CERT: not set; set it to the certificate of TLS_KEY');
-  const cert = await read('TLS_CERT', tlsCert);
-  const key = await read('TLS_KEY', tlsKey);
+  const [cert, key] = [await read('TLS_CERT', tlsCert), await read('TLS_KEY', tlsKey)];
   // Loaded here, because most services have no TLS.
-  const { createPrivateKey, X509Certificate } = await import('node:crypto');
+  const { X509Certificate } = await import('node:crypto');
   const { createSecureContext } = await import('node:tls');
-  const parsed = check('TLS_CERT', tlsCert, 'is not a certificate in PEM', () => new X509Certificate(cert));
-  const privateKey = check('TLS_KEY', tlsKey, 'is not a private key in PEM without a passphrase', () =>
-    createPrivateKey(key),
-  );
-  if (!parsed.checkPrivateKey(privateKey)) {
-    throw new SettingsError(
-      `TLS_KEY: ${tlsKey} is not the private key of the certificate in ${tlsCert}; its first certificate must be that of the service`,
-    );
+  try {
+    createSecureContext({ cert, key });
+    const { subject, subjectAltName = subject, validTo } = new X509Certificate(cert);
+    return { cert, key, names: subjectAltName, validTo: new Date(validTo) };
+  } catch (error) {
+    const rule = `${tlsCert} must be a certificate and ${tlsKey} its private key, both in PEM, without a passphrase`;
+    throw new SettingsError(`TLS_CERT, TLS_KEY: ${rule}: ${messageOf(error)}`, { cause: error });
   }
-  check('TLS_CERT', tlsCert, 'cannot be used', () => createSecureContext({ cert, key }));
-  return { cert, key, names: parsed.subjectAltName ?? parsed.subject, validTo: new Date(parsed.validTo) };
 }
 
 async function read(setting: string, path: string): Promise<string> {
@@ -42,13 +38,5 @@ async function read(setting: string, path: string): Promise<string> {
     return (await readOperatorFile(path)).text;
   } catch (error) {
     throw new SettingsError(`${setting}: ${path} cannot be read: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function check<T>(setting: string, path: string, problem: string, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    throw new SettingsError(`${setting}: ${path} ${problem}: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -211,7 +211,7 @@ describe('a certificate', () => {
     [
       'with another key fails',
       'certificate',
-      /^MISSING TLS TLS_KEY: \S+ is not the private key of the certificate in /,
+      /^MISSING TLS TLS_CERT, TLS_KEY: \S+ must be a certificate and \S+ its private key/,
       1,
     ],
   ])('%s', async (_what, name, said, status) => {

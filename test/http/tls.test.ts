@@ -59,7 +59,7 @@ it('uses a renewed pair after a reload, for new connections; an invalid pair cha
   await copyFile(localhost.cert, files.cert);
   await service.service.reload();
   expect(service.log).toContainEqual(
-    expect.objectContaining({ level: 50, reason: expect.stringContaining('is not the private key') as string }),
+    expect.objectContaining({ level: 50, reason: expect.stringContaining('must be a certificate and') as string }),
   );
   await expect(get(service, '/healthz')).rejects.toThrow();
   await copyFile(localhost.key, files.key);
@@ -75,12 +75,9 @@ test.each([
   ['TLS_KEY: not set', { TLS_CERT: localhost.cert }],
   ['TLS_CERT: not set', { TLS_KEY: localhost.key }],
   ['TLS_CERT: /nowhere.pem cannot be read: ENOENT', { TLS_CERT: '/nowhere.pem', TLS_KEY: localhost.key }],
-  [`TLS_CERT: ${localhost.key} is not a certificate in PEM`, { TLS_CERT: localhost.key, TLS_KEY: localhost.key }],
-  [`TLS_KEY: ${localhost.cert} is not a private key in PEM`, { TLS_CERT: localhost.cert, TLS_KEY: localhost.cert }],
-  [
-    `is not the private key of the certificate in ${localhost.cert}`,
-    { TLS_CERT: localhost.cert, TLS_KEY: 'wrong.pem' },
-  ],
+  ['its private key, both in PEM', { TLS_CERT: localhost.key, TLS_KEY: localhost.key }],
+  ['its private key, both in PEM', { TLS_CERT: localhost.cert, TLS_KEY: localhost.cert }],
+  [`${localhost.cert} must be a certificate and`, { TLS_CERT: localhost.cert, TLS_KEY: 'wrong.pem' }],
 ])('the start is refused: %s', async (message, env) => {
   const starting = startTestService({ ...engines, files: { 'wrong.pem': wrongKey.toString() }, env });
   await expect(starting).rejects.toThrow(message);

@@ -4,7 +4,7 @@ import type { Connect, Connecting } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { openHearing } from '../../realtime/hearing.ts';
 import type { SessionUpdate } from './client-events.ts';
-import { runSession } from './run-session.ts';
+import { Session } from './run-session.ts';
 import { lifeMs, newIdentity, openConfig, updateConfig, type SessionConfig } from './session-config.ts';
 import { beginSession } from './session.ts';
 
@@ -13,7 +13,7 @@ export const connectRealtime: Connect<Services> = async (connecting, services) =
   const config = await configOf(connecting, services);
   return (socket) => {
     const opening = beginSession(newIdentity(), config);
-    return runSession(socket, opening, { ...connecting, services, openHearing, lifeMs });
+    return new Session(socket, opening, { ...connecting, services, openHearing, lifeMs }).run();
   };
 };
 

@@ -19,12 +19,7 @@ export interface SessionOptions extends Connecting {
   readonly lifeMs: number;
 }
 
-/** Resolves when the socket has closed and all work of the session has ended. */
-export async function runSession(socket: TextSocket, opening: SessionState, options: SessionOptions): Promise<void> {
-  await new Session(socket, opening, options).run();
-}
-
-class Session {
+export class Session {
   readonly #socket: TextSocket;
   readonly #options: SessionOptions;
   #state: SessionState;
@@ -39,6 +34,7 @@ class Session {
     this.#options = options;
   }
 
+  /** Resolves when the socket has closed and all work of the session has ended. */
   async run(): Promise<void> {
     const { session, lifeMs, draining } = this.#options;
     const expiry = setTimeout(() => void this.#apply({ type: 'expired' }), lifeMs);

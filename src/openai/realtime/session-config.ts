@@ -144,8 +144,7 @@ export function toSession(config: SessionConfig, identity: Identity): Schemas['R
 const silenceMs = { low: 800, medium: 600, auto: 600, high: 400 } as const;
 
 export function toHearingOptions(config: SessionConfig): HearingOptions {
-  const { language, languages = [], prompt: own, keywords: words = [] } = effectiveHints(config);
-  const { prompt, keywords = [] } = hintsFor(config.model, { prompt: own, keywords: words });
+  const { language, languages = [], prompt, keywords = [] } = effectiveHints(config);
   return {
     format: toSoundFormat(config.format),
     detection: config.detection && toDetection(config.detection),

@@ -3,7 +3,7 @@ import { afterEach, expect } from 'vitest';
 import type { Feature, Logger } from '../../../engines/contract/index.ts';
 import type { TextSocket } from '../../../src/contract/session.ts';
 import type { Services } from '../../../src/handlers/dependencies.ts';
-import { runSession, type SessionOptions } from '../../../src/openai/realtime/run-session.ts';
+import { Session, type SessionOptions } from '../../../src/openai/realtime/run-session.ts';
 import { openConfig } from '../../../src/openai/realtime/session-config.ts';
 import { beginSession } from '../../../src/openai/realtime/session.ts';
 import type { HeardEvent, Hearing, HearingOptions } from '../../../src/realtime/hearing.ts';
@@ -166,7 +166,7 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
   const write = (level: string) => (_facts: object, message: string) => void logged.push([level, message]);
   const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, write(level)]));
   const opening = beginSession({ id: 'sess_1', expires_at: 1_800_000_000 }, await openConfig(services, undefined));
-  const ended = runSession(socket, opening, {
+  const ended = new Session(socket, opening, {
     id: 'request-1',
     query: {},
     session: undefined,
@@ -181,7 +181,7 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
     },
     lifeMs: 3_600_000,
     ...options,
-  });
+  }).run();
   let read = 0;
   const session: OpenSession = {
     ...{ socket, hearing, draining, logged, turns, ended },
