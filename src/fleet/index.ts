@@ -13,7 +13,6 @@ import type { FleetSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
-import { shareClientSecrets } from './client-secrets.ts';
 import { shareClips } from './clips.ts';
 import { shareJobs } from './jobs.ts';
 import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
@@ -156,7 +155,7 @@ export async function openFleet(options: FleetOptions) {
       return keyLimits;
     },
     /** Keeps the client secrets of all fronts. */
-    clientSecrets: shareClientSecrets(redis.secrets, secret),
+    clientSecrets: redis.openSecrets(secret),
     /** Reads the state for the metrics from Redis, within its timeout; never rejects. */
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
     /** Prefix of the ids of this front's clips and jobs. */

@@ -167,7 +167,8 @@ export function openRedis({ url, prefix, timeouts, log, onReady }: RedisOptions)
     },
     /** Counters of the API key limits. */
     counters: createKeyCounters({ client, prefix, ask, evaluate }),
-    secrets: createRedisSecrets({ client, prefix, ask, evaluate }),
+    /** Opens the store of the client secrets. */
+    openSecrets: createRedisSecrets({ client, prefix, ask, evaluate }),
     /** Counts the transcriptions of an instance in the whole fleet: all open ones, and those running on a worker. */
     async countCalls(instance: string, queue: string) {
       const [calls = ''] = setsOf(instance, '');

@@ -24,10 +24,13 @@ export interface SecretStore {
   find(token: string): Promise<StoredSecret | undefined>;
 }
 
-export interface FoundSecret {
+/** Whom a session belongs to. */
+export interface SessionAccess {
+  /** undefined in open mode. */
   readonly key: Key | undefined;
-  readonly session: object;
-  /** False once the API key has been removed or has expired. */
+  /** The session of the client secret; undefined without one. */
+  readonly session?: object;
+  /** False once the token, or the key of the client secret, has been removed or has expired. */
   readonly isAllowed: () => boolean;
 }
 
@@ -46,7 +49,7 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'nam
       throw new ProblemError('rate-limited', `The API key has ${String(maxSecrets)} client secrets; let some expire.`);
     },
     /** Resolves with undefined for other tokens, and for secrets that are unknown, expired, or those of a lost key. */
-    async find(token: string): Promise<FoundSecret | undefined> {
+    async find(token: string): Promise<SessionAccess | undefined> {
       const secret = token.startsWith(prefix) ? await store.find(token) : undefined;
       if (!secret || secret.expires <= Date.now()) return undefined;
       const { key: name, session } = secret;

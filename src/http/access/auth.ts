@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { isLoopback, withoutBrackets } from '../../../lib/loopback.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { Key } from '../../request-scope.ts';
-import type { ClientSecrets } from '../../keys/client-secrets.ts';
+import type { ClientSecrets, SessionAccess } from '../../keys/client-secrets.ts';
 import type { KeyRing } from '../../keys/key-ring.ts';
 import type { FailedLogins } from './failed-logins.ts';
 
@@ -18,15 +18,6 @@ export interface AccessOptions {
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
-/** Whom a session belongs to. */
-export interface SessionAccess {
-  readonly key: Key | undefined;
-  /** The session of the client secret; undefined without one. */
-  readonly session?: object;
-  /** False once the token has been removed or has expired. */
-  readonly isAllowed: () => boolean;
-}
 
 export interface Access {
   /**
