@@ -101,6 +101,8 @@ interface OpenTurn {
 
 /** A model that takes longer is not used before a turn has ended. */
 const maxEarlyMs = 800;
+/** With so many transcriptions at work, further sound waits. */
+const maxRunning = 16;
 /** Without an answer of the detector by then, the gate decides. */
 const maxAnswerMs = 300;
 /** A turn ends when no sound arrives for this time after the silence that ends a turn. */
@@ -260,6 +262,7 @@ class LiveHearing implements Hearing {
         break;
       case 'commit':
         if (turn) this.#commit(turn, effect.hasSpeech);
+        while (this.#running.size >= maxRunning) await Promise.race(this.#running);
         break;
       case 'forget':
         this.#turn = undefined;

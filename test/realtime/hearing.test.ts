@@ -220,6 +220,20 @@ describe('a transcript', () => {
     expect(told(events).filter((event) => event.includes('completed'))).toEqual(['2 completed second', '1 completed first']); // prettier-ignore
   });
 
+  it('is one of 16 at most that are at work; further sound waits', async () => {
+    const { calls, engine } = byTest();
+    const { hearing, ended } = await hear(engine, { options: byHand });
+    for (let turn = 0; turn < 20; turn += 1) {
+      void hearing.append(sound(rate, [voice, 200]));
+      void hearing.commit();
+    }
+    for (let turn = 0; turn < 20; turn += 1) {
+      await expect.poll(() => calls.length).toBe(Math.min(20, 16 + turn));
+      calls[turn]!.end();
+    }
+    await ended(20);
+  });
+
   it('of a click is empty, without a call', async () => {
     const transcribe = vi.fn();
     const { hearing, events, ended } = await hear({ transcribe });
