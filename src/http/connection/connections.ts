@@ -292,8 +292,8 @@ export class Connections {
 
   /**
    * Evicts, in this order, a connection without a request, an idle connection, or the newest request or else the newest
-   * WebSocket of the address with the most connections. An address never evicts connections of an address that has fewer: otherwise a client
-   * that keeps opening connections would close those of all others.
+   * WebSocket of the address with the most connections. An address never evicts connections of an address that has
+   * fewer: otherwise a client that keeps opening connections would close those of all others.
    */
   #makeRoom(newcomer: Connection): void {
     const own = this.#byAddress.get(newcomer.address)?.count ?? 0;
@@ -355,7 +355,7 @@ export class Connections {
 
   #sweep(): void {
     const { log, limit } = this.#options;
-    for (const connection of [...this.#in.busy, ...this.#in.upgraded]) {
+    for (const connection of this.#in.busy) {
       if (!isStalled(connection)) continue;
       log.debug({ address: connection.address }, 'closed a connection with a stalled reader');
       connection.socket.destroy();
