@@ -60,14 +60,14 @@ function isTooComplex(text: string): boolean {
   return structure.deepest > depth || structure.tokens > tokens;
 }
 
-/** The decoder of Node.js accepts anything. */
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const notBase64 = refusal('invalid_value', 'audio must be base64', 'audio');
 
 /** Nearly all events have sound, and the validator of the contract would be slower. */
 function readSound(audio: unknown): ClientEvent | ErrorDetails {
-  if (typeof audio !== 'string' || !base64.test(audio))
-    return refusal('invalid_value', 'audio must be base64', 'audio');
+  if (typeof audio !== 'string') return notBase64;
   const sound = Buffer.from(audio, 'base64');
+  // The decoder of Node.js accepts anything. A regular expression takes ten times as long as to encode the bytes again.
+  if (sound.toString('base64') !== audio.padEnd(Math.ceil(audio.length / 4) * 4, '=')) return notBase64;
   if (sound.subarray(0, 4).toString('latin1') !== 'RIFF') return { type: 'input_audio_buffer.append', sound };
   return refusal('invalid_value', 'audio must be samples, without the header of a WAV file', 'audio');
 }
