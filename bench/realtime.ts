@@ -1,91 +1,41 @@
-/** Live sessions: a WAV by commits against the same over HTTP, and what early transcription saves and costs. */
+/**
+ * Live transcription over a real socket: a recording that is committed compared with the same over HTTP, what early
+ * transcription saves and costs, and what silent sessions cost.
+ */
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Registry } from '../src/engine-host/registry/registry.ts';
-import { openHearing, type HeardEvent, type HearingOptions } from '../src/realtime/hearing.ts';
-import { runInScope } from '../src/request-scope.ts';
-import { createWorkspace } from '../src/system/workspace.ts';
-import { byHand, quiet, registryOf, sound, usual, voice } from '../test/realtime/support.ts';
+import { bearer, keysFile, tokenOf } from '../test/keys/support/keys.ts';
+import { quiet, sound, voice } from '../test/realtime/support.ts';
+import { spawnService, type ChildService } from '../test/support/child-service.ts';
 import { writeParrotModel } from '../test/support/parrot-model.ts';
-import { requireProgram } from '../test/support/programs.ts';
-import { startTestService } from '../test/support/service.ts';
 import { toneWav } from '../test/support/tone-model.ts';
 import { assertSaid } from './support/clip.ts';
-import { interleave, median } from './support/measure.ts';
+import { commitEvent, inputUpdate, liveRate, openLiveSession } from './support/live-session.ts';
+import { interleave, median, processorMsOf } from './support/measure.ts';
+import { memoryOf, reportsMemory } from './support/memory-of.ts';
 import type { BenchOptions } from './support/options.ts';
-import { transcribe } from './support/service.ts';
+import { startBenchService, transcribe } from './support/service.ts';
 import { milliseconds, runBenchmarks, type Row } from './support/table.ts';
 
-const rate = 24_000;
-/** An utterance with pauses of 300 ms, and so much silence that it has ended. */
-const utterance = Buffer.concat([
-  sound(rate, [quiet, 300]),
-  ...Array.from({ length: 4 }, () => sound(rate, [voice, 500], [quiet, 300])),
-  sound(rate, [quiet, 200]),
-]);
-const frameBytes = 0.02 * rate * 2;
-const engineMs = 300;
-
 export async function benchRealtime(options: BenchOptions): Promise<Row[]> {
-  return [await byCommits(options), ...(await early(options))];
-}
-
-/** A session in this process. The places of the protocol that the door adds are measured by its own rows. */
-async function open(registry: Registry, options: HearingOptions) {
-  const directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
-  const workspace = await createWorkspace(directory.path);
-  const events: HeardEvent[] = [];
-  let charges = 0;
-  const scope = { caller: 'bench', charge: () => void (charges += 1) };
-  const { signal } = new AbortController();
-  let ended = Promise.withResolvers<string>();
-  const emit = (event: HeardEvent) => {
-    events.push(event);
-    if (event.type === 'completed') ended.resolve(event.transcript);
-    if (event.type === 'failed') ended.reject(event.error);
-  };
-  const services = { workspace, registry, transcribeTimeout: 60 };
-  const hearing = await runInScope(scope, () => openHearing(options, services, emit, signal));
-  hearing.configure(options);
-  return {
-    hearing,
-    get charges() {
-      return charges;
-    },
-    turns: () => events.filter(({ type }) => type === 'committed').length,
-    /** The transcript of the next turn. */
-    next: () => (ended = Promise.withResolvers<string>()).promise,
-    async [Symbol.asyncDispose]() {
-      await hearing.end();
-      workspace[Symbol.dispose]();
-      await directory[Symbol.asyncDispose]();
-    },
-  };
+  return [await byCommits(options), ...(await early(options)), ...(await silent(20)), ...(await silent(100))];
 }
 
 async function byCommits({ model, rounds, slots, threads }: BenchOptions): Promise<Row> {
   await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
-  const file = join(directory.path, 'model.bin');
-  await writeParrotModel(file, { size: model });
-  const local = {
-    use: 'whisper-cli',
-    program: requireProgram('whisper-cli'),
-    models: [{ id: 'local', file }],
-    slots,
-    threads,
-  };
-  const config = JSON.stringify({ engines: { local } });
-  await using service = await startTestService({ config, env: { NODE_ENV: 'production', TRANSCRIBE_SETUP: 'off' } });
-  const wav = toneWav({ words: Array.from({ length: 18 }, () => 'alpha' as const), rate });
+  const modelFile = join(directory.path, 'model.bin');
+  await writeParrotModel(modelFile, { size: model });
+  await using service = await startBenchService({ modelFile, slots, threads });
+  const wav = toneWav({ words: Array.from({ length: 18 }, () => 'alpha' as const), rate: liveRate });
   const recording = new Blob([new Uint8Array(wav)]);
-  const sounds = wav.subarray(44);
-  await using session = await open(service.service.registry, { ...byHand, hints: { language: 'en' } });
+  await using session = await openLiveSession(service);
+  session.say(inputUpdate({ turn_detection: null, transcription: { language: 'en' } }));
   const commit = async () => {
-    const transcript = session.next();
-    await session.hearing.append(sounds);
-    await session.hearing.commit();
+    const transcript = session.transcript();
+    session.append(wav.subarray(44), 100);
+    session.say(commitEvent);
     assertSaid(await transcript);
   };
   const post = async () => assertSaid((await transcribe(service, recording)).text);
@@ -93,7 +43,7 @@ async function byCommits({ model, rounds, slots, threads }: BenchOptions): Promi
   const { ours, http } = await interleave({ ours: () => timed(commit), http: () => timed(post) }, rounds);
   const [measured, against] = [median(ours), median(http)];
   return {
-    what: 'a live session, 10 s of sound by a commit',
+    what: 'a live session, 10 s of sound that is committed',
     measured: milliseconds(measured),
     against: `${milliseconds(against)} POST /transcribe`,
     ratio: measured / against,
@@ -101,55 +51,146 @@ async function byCommits({ model, rounds, slots, threads }: BenchOptions): Promi
   };
 }
 
-/** With an engine that takes `ms` for every turn, and sound as it is spoken. */
-async function turnsWith(ms: number, isLocal: boolean, rounds: number) {
-  let calls = 0;
-  const transcribing = async () => {
-    calls += 1;
-    await wait(ms);
-    return { text: 'heard', language: null, durationMs: 1_000 };
-  };
-  await using session = await open(registryOf({ transcribe: transcribing, entry: { local: isLocal } }), usual);
-  const waits: number[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const transcript = session.next();
-    const started = performance.now();
-    for (let at = 0; at < utterance.length; at += frameBytes) {
-      await wait(Math.max(0, started + (20 * at) / frameBytes - performance.now()));
-      await session.hearing.append(utterance.subarray(at, at + frameBytes));
-    }
-    waits.push(await timed(() => transcript));
-  }
-  return { calls, charges: session.charges, turns: session.turns(), waitMs: median(waits.slice(1)) };
-}
+const engineMs = 300;
+
+/** Every transcription takes a known time, and is charged as one second. Those of a remote model never begin early. */
+const engine = `
+import { setTimeout as wait } from 'node:timers/promises';
+const times = { quick: ${engineMs}, remote: ${engineMs}, slow: 1000 };
+export default {
+  contract: 1,
+  name: 'known-times',
+  capability: 'transcription',
+  options: { type: 'object', properties: {} },
+  create: (_options, { log }) => ({
+    models: async () => Object.keys(times).map((id) => ({ id, local: id !== 'remote' })),
+    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    async transcribe({ model }) {
+      log.info({ model }, 'transcribe');
+      await wait(times[model]);
+      return { text: 'heard', language: 'en', durationMs: 1000 };
+    },
+  }),
+};
+`;
+
+const models = ['quick', 'remote', 'slow'] as const;
+type Model = (typeof models)[number];
+
+/** With pauses of 300 ms. */
+const utterance = Buffer.concat([
+  sound(liveRate, [quiet, 300]),
+  ...Array.from({ length: 3 }, () => sound(liveRate, [voice, 500], [quiet, 300])),
+  sound(liveRate, [voice, 500]),
+]);
+const room = sound(liveRate, [quiet, 3_000]);
 
 async function early(options: BenchOptions): Promise<Row[]> {
-  const rounds = Math.min(options.rounds, 5);
-  const quick = await turnsWith(engineMs, true, rounds);
-  const remote = await turnsWith(engineMs, false, rounds);
-  const slow = await turnsWith(1_000, true, 2);
-  const savedMs = remote.waitMs - quick.waitMs;
+  const rounds = Math.min(options.rounds, 7);
+  const keys = models.map((name) => ({ name, limits: { audioMinutesPerDay: 1_000 } }));
+  await using service = await spawnService({
+    env: { NODE_ENV: 'production', API_KEYS_FILE: 'keys.json' },
+    config: 'engines: { known: { use: ./engine.mjs } }\n',
+    files: { 'engine.mjs': engine, 'keys.json': keysFile(...keys) },
+  });
+  const waits: Record<Model, number[]> = { quick: [], remote: [], slow: [] };
+  const turns: Record<Model, number> = { quick: 0, remote: 0, slow: 0 };
+  const run = async (model: Model) => {
+    await using session = await openLiveSession(service, { query: `&model=${model}`, headers: bearer(tokenOf(model)) });
+    for (let round = 0; round <= rounds; round++) {
+      const transcript = session.transcript();
+      await session.speak(utterance, 20);
+      const spoken = performance.now();
+      const silence = session.speak(room, 20);
+      await transcript;
+      if (round > 0) waits[model].push(performance.now() - spoken); // nothing is known of a model before its first turn
+      await silence;
+    }
+    turns[model] = session.count('input_audio_buffer.committed');
+  };
+  await Promise.all(models.map(run));
+  const calls = service.log().filter(({ msg, model }) => msg === 'transcribe' && model === 'slow').length;
+  const charged = await chargedSeconds(service, 'quick');
+  const [quickMs, remoteMs] = [median(waits.quick), median(waits.remote)];
   return [
     {
-      what: `  from the end of a turn to its transcript, by an engine that takes ${engineMs} ms`,
-      measured: milliseconds(quick.waitMs),
-      against: `${milliseconds(remote.waitMs)} without early transcription`,
-      ratio: quick.waitMs / remote.waitMs,
-      goal: { atLeast: 200, value: savedMs, unit: 'ms saved' },
+      what: `  from the end of the speech to its transcript, by an engine that takes ${engineMs} ms`,
+      measured: milliseconds(quickMs),
+      against: `${milliseconds(remoteMs)} without early transcription`,
+      ratio: quickMs / remoteMs,
+      goal: { atLeast: 200, value: remoteMs - quickMs, unit: 'ms saved' },
     },
     {
-      what: '  an utterance with three pauses of 300 ms, turns and charges',
-      measured: `${quick.charges / (rounds + 1)} charges`,
-      against: `${quick.turns / (rounds + 1)} turn`,
-      ratio: quick.charges / quick.turns,
-      goal: { atMost: 1, value: Math.max(quick.charges, quick.turns) / (rounds + 1), unit: 'for each' },
-    },
-    {
-      what: '  calls of an engine that takes 1 s',
-      measured: String(slow.calls),
-      against: `${slow.turns} turns`,
-      ratio: slow.calls / slow.turns,
+      what: '  an utterance with three pauses of 300 ms',
+      measured: `${turns.quick / (rounds + 1)} turns, ${charged / (rounds + 1)} charges`,
+      against: '1 turn, 1 charge',
+      ratio: Math.max(turns.quick, charged) / (rounds + 1),
       goal: { atMost: 1 },
+    },
+    {
+      what: '  by an engine that takes 1 s, calls for each turn',
+      measured: `${calls} calls`,
+      against: `${turns.slow} turns`,
+      ratio: calls / turns.slow,
+      goal: { atMost: 1 },
+    },
+  ];
+}
+
+/** By what remains of the budget after another transcription. */
+async function chargedSeconds({ url }: ChildService, key: Model): Promise<number> {
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(toneWav({ words: ['alpha'], rate: liveRate }))]), 'recording');
+  const answer = await fetch(`${url}/api/v1/transcribe`, { method: 'POST', headers: bearer(tokenOf(key)), body: form });
+  const [, left] = /"audio";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '') ?? [];
+  return 59_999 - Number(left);
+}
+
+const sessions = 100;
+const watchedMs = 10_000;
+
+async function silent(pieceMs: number): Promise<Row[]> {
+  await using service = await spawnService({
+    env: { NODE_ENV: 'production', REALTIME_SESSIONS: String(sessions + 1), LOG_LEVEL: 'warn' },
+    config: 'engines: { known: { use: ./engine.mjs } }\n',
+    files: { 'engine.mjs': engine },
+    nodeOptions: reportsMemory,
+  });
+  {
+    await using first = await openLiveSession(service); // loads all modules
+    await first.speak(room, pieceMs);
+  }
+  const idle = await memoryOf(service);
+  await using open = new AsyncDisposableStack();
+  const ended = { now: false };
+  const speak = async () => {
+    const session = open.use(await openLiveSession(service));
+    while (!ended.now) await session.speak(room, pieceMs);
+  };
+  const speaking = Array.from({ length: sessions }, speak);
+  await wait(5_000); // as much sound is kept as ever
+  const [startedMs, started] = [processorMsOf(service.pid), performance.now()];
+  await wait(watchedMs);
+  const cores = (processorMsOf(service.pid) - startedMs) / (performance.now() - started);
+  const live = await memoryOf(service);
+  ended.now = true;
+  await Promise.all(speaking);
+  const held = (live.heapUsed + live.external - idle.heapUsed - idle.external) / sessions / 1e6;
+  const resident = (live.rss - idle.rss) / sessions / 1e6;
+  return [
+    {
+      what: `memory that each of ${sessions} silent sessions holds, in appends of ${pieceMs} ms`,
+      measured: `${held.toFixed(2)} MB`,
+      against: `${resident.toFixed(2)} MB of the process (RSS)`,
+      ratio: held / resident,
+      goal: { atMost: 0.4, value: held, unit: 'MB' },
+    },
+    {
+      what: '  the processor time of all',
+      measured: `${cores.toFixed(2)} cores`,
+      against: '1 core',
+      ratio: cores,
+      goal: { atMost: 0.1 },
     },
   ];
 }

@@ -1,7 +1,8 @@
 /**
  * `npm run soak`: ten minutes of mixed load on one service, with callers that disconnect and programs that are killed
- * (SOAK_SECONDS sets another length). Then it waits ten minutes until the last clip has expired. Fails if a child
- * process, a file or a descriptor is left, or if the heap has grown.
+ * (SOAK_SECONDS sets another length), beside sessions of live transcription that stay, reconnect or disappear. Then it
+ * waits ten minutes until the last clip has expired. Fails if a session, a child process, a file or a descriptor is
+ * left, or if the heap has grown.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
@@ -10,18 +11,23 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, fetch, FormData, type RequestInit } from 'undici';
 import { createRandom } from '../test/fuzz/mutate.ts';
+import { quiet, sound, voice } from '../test/realtime/support.ts';
 import { spawnService, type ChildService } from '../test/support/child-service.ts';
+import { freePort } from '../test/support/free-port.ts';
 import { processes } from '../test/support/proc.ts';
 import { requireProgram } from '../test/support/programs.ts';
 import { writeToneModel } from '../test/support/tone-model.ts';
 import { startChatProvider } from './support/chat-services.ts';
 import { makeClip } from './support/clip.ts';
+import { liveRate, openLiveSession, type LiveSession } from './support/live-session.ts';
+import { memoryOf, reportsMemory, type Memory } from './support/memory-of.ts';
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 const seed = Number(process.env.SOAK_SEED ?? Date.now() % 2 ** 31);
 const random = createRandom(seed);
 console.log(`Seed ${seed} (again: SOAK_SEED=${seed} npm run soak)`);
 const callers = 12;
+const liveCallers = 12;
 /** Interval of killing a child process, and of measuring the memory. */
 const killMs = 1_500;
 const lookMs = Math.max(2_000, (seconds * 1000) / 30);
@@ -38,20 +44,15 @@ const mostGrowth = 1.1;
 /** Clips are kept for ten minutes, and a little of the heap with each. */
 const clipsGoneMs = 660_000;
 
-interface Look {
-  readonly heapUsed: number;
-  readonly rss: number;
-  readonly external: number;
-}
-
 await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-soak-'));
 const modelFile = join(directory.path, 'tone.bin');
 await writeToneModel(modelFile);
 const { bytes: recording } = await makeClip(directory.path);
 await using provider = await startChatProvider(40, 20);
+const metricsPort = await freePort();
 await using service = await spawnService({
-  env: { NODE_ENV: 'production', WHISPER_CLI: requireProgram('whisper-cli') },
-  nodeOptions: ['--expose-gc', '--import', join(import.meta.dirname, 'support/report-memory.mjs')],
+  env: { NODE_ENV: 'production', WHISPER_CLI: requireProgram('whisper-cli'), METRICS_PORT: String(metricsPort) },
+  nodeOptions: reportsMemory,
   config: `engines:
   local: { use: whisper-cli, models: [{ id: local, file: "${modelFile}" }] }
   espeak: { use: espeak }
@@ -63,11 +64,14 @@ await using service = await spawnService({
 /** The connections of the callers. They are closed before descriptors are counted. */
 let connections = new Agent();
 const outcomes = new Map<string, number>();
-const looks: Look[] = [];
+const count = (outcome: string) => void outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+const looks: Memory[] = [];
 async function round(length: number): Promise<void> {
   const end = performance.now() + length * 1000;
   const isOver = () => performance.now() > end;
-  await Promise.all([...Array.from({ length: callers }, () => call(isOver)), kill(isOver), watch(isOver)]);
+  const calling = Array.from({ length: callers }, () => call(isOver));
+  const living = Array.from({ length: liveCallers }, (_, index) => live(isOver, index));
+  await Promise.all([...calling, ...living, kill(isOver), watch(isOver)]);
   await connections.destroy();
   connections = new Agent();
   await pause(settleMs);
@@ -85,9 +89,53 @@ async function call(isOver: () => boolean): Promise<void> {
       () => (leaves ? 'left' : 'broke off'),
     );
     clearTimeout(timer);
-    const key = `${kind}: ${outcome}`;
-    outcomes.set(key, (outcomes.get(key) ?? 0) + 1);
+    count(`${kind}: ${outcome}`);
   }
+}
+
+/** A third of the sessions stay until they expire, the others for up to a minute. Half of them speak now and then. */
+async function live(isOver: () => boolean, index: number): Promise<void> {
+  while (!isOver()) {
+    const session = await openLiveSession(service);
+    const end = performance.now() + (index % 3 === 0 ? Infinity : random() * 60_000);
+    while (session.isOpen && !isOver() && performance.now() < end) {
+      if (index % 2 === 0 || random() < 0.7) await session.speak(room, 100);
+      else await speakTurn(session);
+    }
+    count(`live session: ${session.isOpen ? await leave(session) : `closed with ${await session.closed}`}`);
+  }
+}
+
+const room = sound(liveRate, [quiet, 3_000]);
+const turn = sound(liveRate, [quiet, 300], [voice, 700], [quiet, 300], [voice, 500], [quiet, 1_000]);
+
+/** Sometimes it stops in the middle of a word. */
+async function speakTurn(session: LiveSession): Promise<void> {
+  const breaksOff = random() < 0.3;
+  if (breaksOff) return session.speak(turn.subarray(0, turn.length / 4), 20);
+  const outcome = session.transcript().then(
+    () => 'transcribed',
+    () => 'failed',
+  );
+  await session.speak(turn, 20);
+  count(`live turn: ${await outcome}`);
+}
+
+async function leave(session: LiveSession): Promise<string> {
+  const how = (['close', 'terminate', 'freeze'] as const)[Math.floor(random() * 3)]!;
+  session.leave(how);
+  if (how === 'freeze') await pause(frozenMs);
+  session.thaw();
+  const code = await Promise.race([session.closed, pause(5_000)]);
+  return `${how}, ${code === undefined ? 'STILL OPEN' : `closed with ${code}`}`;
+}
+
+/** The service closes the socket of a client that does not answer two pings, one every 20 s. */
+const frozenMs = 75_000;
+
+async function openSessions(): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);
+  return Number(/^parlance_realtime_sessions (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
 async function send(path: string, init: RequestInit): Promise<number> {
@@ -135,7 +183,7 @@ async function kill(isOver: () => boolean): Promise<void> {
       } catch {
         continue; // the process has ended meanwhile
       }
-      outcomes.set('killed children', (outcomes.get('killed children') ?? 0) + 1);
+      count('killed children');
     }
   }
 }
@@ -143,16 +191,8 @@ async function kill(isOver: () => boolean): Promise<void> {
 async function watch(isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     await pause(lookMs);
-    if (!isOver()) looks.push(await look());
+    if (!isOver()) looks.push(await memoryOf(service));
   }
-}
-
-async function look(): Promise<Look> {
-  const reports = () => [...service.said.stderr.matchAll(/^memory (\{.*\})\n/gm)];
-  const known = reports().length;
-  service.kill('SIGUSR2');
-  while (reports().length === known) await pause(20);
-  return JSON.parse(reports().at(-1)![1]!) as Look;
 }
 
 /** The warning of Node.js about files that were not closed. */
@@ -209,15 +249,17 @@ async function report(before: readonly string[], after: readonly string[]): Prom
   const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1);
   console.log(`heap after collection, MB: ${looks.map(({ heapUsed }) => megabytes(heapUsed)).join(' ')}`);
   console.log(`resident, MB: ${looks.map(({ rss }) => megabytes(rss)).join(' ')}`);
+  const sessions = await openSessions();
   const left = children().map(({ commandLine }) => commandLine);
   const failures = [
     growth > mostGrowth && `the heap has grown: ${growth.toFixed(2)} times`,
     after.length > before.length && `descriptors are left open: ${surplus(before, after).join(', ')}`,
     warnings().length > 0 && `Node warns: ${warnings().join('; ')}`,
+    sessions !== 0 && `sessions are left: ${sessions}`,
     left.length > 0 && `children are left: ${left.join('; ')}`,
   ].filter((failure) => failure !== false);
   console.log(`heap ${growth.toFixed(3)} times the first look's, descriptors ${before.length} -> ${after.length}`);
-  console.log(`children left ${left.length}`);
+  console.log(`children left ${left.length}, sessions left ${sessions}`);
   const files = await service.leftovers();
   console.log(`files left ${files.length}`);
   if (files.length > 0) failures.push(`files are left, such as ${files.slice(0, 10).join(' ')}`);
@@ -231,10 +273,10 @@ async function untilClipsAreGone(): Promise<void> {
 }
 
 await round(30); // warms up: everything is loaded, and every pool is full
-looks.push(await look());
+looks.push(await memoryOf(service));
 const before = openDescriptors();
 await round(seconds);
 await untilClipsAreGone();
 const after = openDescriptors();
-looks.push(await look());
+looks.push(await memoryOf(service));
 await report(before, after);
