@@ -191,6 +191,7 @@ async function silent(pieceMs: number): Promise<Row[]> {
       against: '1 core',
       ratio: cores,
       goal: { atMost: 0.1 },
+      note: 'In appends of 20 ms these are 5,000 messages per second, and each costs more than the sound in it.',
     },
   ];
 }
