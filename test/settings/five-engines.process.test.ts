@@ -1,6 +1,7 @@
 /** One settings file with engines of every origin: the listings say where a model comes from, and each one answers. */
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { whisperLanguages } from '../../lib/languages.ts';
 import { callsOf } from '../engines/hosted-stt/support.ts';
 import { says } from '../engines/llm-agent/support.ts';
 import { createApi } from '../support/http.ts';
@@ -105,7 +106,15 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
 
     expect((await get('/api/v1/transcribe/models')).body).toEqual({
       data: [
-        { id: 'tones', name: 'tones', engine: 'here', local: true, ...ready, supports: times },
+        {
+          id: 'tones',
+          name: 'tones',
+          engine: 'here',
+          local: true,
+          ...ready,
+          supports: times,
+          languages: whisperLanguages,
+        },
         { id: 'scribe', name: 'scribe', engine: 'openai', local: false, ...ready, supports: ['prompt', 'temperature'] },
       ],
       default: 'tones',
