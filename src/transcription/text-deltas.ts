@@ -14,19 +14,21 @@ export async function* toTextDeltas(
   events: AsyncIterable<TranscriptionEvent>,
 ): AsyncGenerator<TextDelta, void, undefined> {
   let text = '';
+  let end = '';
   for await (const event of events) {
-    const delta = deltaOf(event, text);
+    const delta = event.type === 'transcription.completed' ? restOf(event.result.text, text) : deltaOf(event, end);
     if (delta !== '') yield { delta };
     text += delta;
+    end = delta.slice(-2) || end; // to read the end of a long text would copy it, for each segment
     if (event.type === 'transcription.completed') yield { text, result: event.result };
   }
 }
 
-function deltaOf(event: TranscriptionEvent, sent: string): string {
-  if (event.type === 'transcription.completed') return restOf(event.result.text, sent);
+/** `end`: of the text that was sent. */
+function deltaOf(event: TranscriptionEvent, end: string): string {
   if (event.type !== 'segment.created') return '';
   const text = event.segment.text.trim();
-  return text === '' ? '' : `${separatorOf(sent, text)}${text}`;
+  return text === '' ? '' : `${separatorOf(end, text)}${text}`;
 }
 
 /** Returns the text after `sent`, ignoring differences in spaces; "" if the text does not begin with `sent`. */
@@ -45,9 +47,9 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff00-\uffef]/u;
 
 /** Segments are joined with spaces, except in languages without them. */
-function separatorOf(sent: string, text: string): string {
-  if (sent === '') return '';
-  const last = Array.from(sent.slice(-2)).at(-1) ?? '';
+function separatorOf(end: string, text: string): string {
+  if (end === '') return '';
+  const last = Array.from(end).at(-1) ?? '';
   const [first = ''] = text;
   return unspaced.test(last) && unspaced.test(first) ? '' : ' ';
 }
