@@ -123,9 +123,25 @@ const socketWays: Readonly<Record<number, Way>> = {
   },
 };
 
+/** For client secrets, which begin as the WebSocket does. */
+const secretWays: Readonly<Record<number, Way>> = {
+  ...ways,
+  500: async (operation) => {
+    await using broken = await start();
+    using _defect = breakListings(broken);
+    return await createApi(broken.url).post(operation.path, {});
+  },
+  503: socketWays[503]!,
+};
+
+const own: Readonly<Record<string, Readonly<Record<number, Way>>>> = {
+  connectRealtime: socketWays,
+  createRealtimeClientSecret: secretWays,
+};
+
 describe.each(operations)('$id', (operation) => {
   const isList = operation.method === 'GET' && operation.id !== 'connectRealtime';
-  const known = isList ? { ...ways, ...listWays } : operation.method === 'GET' ? socketWays : ways;
+  const known = own[operation.id] ?? (isList ? { ...ways, ...listWays } : ways);
   const shown = operation.statuses.filter((status) => isList || status in known);
 
   test.each(shown)('answers %i', async (status) => {
