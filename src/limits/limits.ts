@@ -43,39 +43,26 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
      */
     allow: (key: Key, budget: Budget | undefined, request: LimitedRequest) =>
       isLimited(key.limits, budget) ? enter(key, budget, request) : undefined,
-    requireBudget,
-    /**
-     * Counts a turn of a session as a request, which takes no place. Rejects with `rate-limited` or `quota-exceeded`.
-     */
-    async allowTurn(key: Key, budget: Budget): Promise<void> {
-      const { requestsPerMinute } = key.limits;
-      const minute = requestsPerMinute === undefined ? undefined : await minutes.count(key.name, requestsPerMinute);
-      if (requestsPerMinute !== undefined && minute && minute.used > requestsPerMinute) {
-        onRefused?.(key.name, 'requests');
-        throw new ProblemError(
-          'rate-limited',
-          `The API key may send ${count(requestsPerMinute, 'request')} in a minute.`,
-        );
-      }
-      await requireBudget(key, budget);
+    /** Throws `quota-exceeded` if the budget of the key is used up. For background work without a request. */
+    async requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
+      if (!hasBudget(limits, budget)) return;
+      await budgets.refresh?.(name);
+      const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
+      if (!spent) return;
+      const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
+      throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
+    },
+    /** Counts a turn of a session as a request, which takes no place: its session has one. Rejects as `allow` does. */
+    async allowTurn({ name, limits: { concurrentRequests: _place, ...limits } }: Key, budget: Budget): Promise<void> {
+      if (isLimited(limits, budget)) await enter({ name, limits }, budget, turn);
     },
     /** Returns a function that charges the budget of the key; undefined if the key has no such budget. */
     chargeFor: ({ name, limits }: Key, budget: Budget | undefined): Charge | undefined =>
       hasBudget(limits, budget) ? (used) => budgets.charge(name, used) : undefined,
   };
 
-  /** Throws `quota-exceeded` if the budget of the key is used up. For background work without a request. */
-  async function requireBudget({ name, limits }: Key, budget: Budget): Promise<void> {
-    if (!hasBudget(limits, budget)) return;
-    await budgets.refresh?.(name);
-    const spent = budgetPolicy(limits, budget, name).find(({ remaining }) => remaining === 0);
-    if (!spent) return;
-    const headers = { 'Retry-After': String(Math.max(1, spent.resetSeconds ?? 1)) };
-    throw new ProblemError('quota-exceeded', 'The API key has used its budget of today (UTC).', { headers });
-  }
-
   async function enter(
-    { name, limits }: Key,
+    { name, limits }: Pick<Key, 'name' | 'limits'>,
     budget: Budget | undefined,
     { api, atEnd }: LimitedRequest,
   ): Promise<Allowance> {
@@ -143,6 +130,9 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
     return [];
   }
 }
+
+/** The answer to a turn is an event, which has no headers. */
+const turn: LimitedRequest = { api: { limitHeaders: () => ({}) }, atEnd: () => undefined };
 
 function isLimited(limits: KeyLimits, budget: Budget | undefined): boolean {
   const { requestsPerMinute, concurrentRequests } = limits;
