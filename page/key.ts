@@ -1,5 +1,6 @@
 /** The API key, kept in this tab, or on this device if the user chooses so. Never in a URL. */
 import { signal } from '@preact/signals';
+import { isKeyRefused } from './failure.ts';
 
 const name = 'parlance-key';
 
@@ -18,6 +19,13 @@ export function keepKey(value: string, remember: boolean): void {
   });
   key.value = value;
   isKeyAsked.value = false;
+}
+
+/** Asks for a key if the service has refused the current one. Returns whether it has. */
+export function askIfRefused(error: unknown): boolean {
+  const isRefused = isKeyRefused(error);
+  if (isRefused) isKeyAsked.value = true;
+  return isRefused;
 }
 
 export function forgetKey(): void {

@@ -7,8 +7,8 @@ import {
   type TranscriptionAvailability,
 } from '../src/client/index.ts';
 import { choose, chooseVoice, isPreparing, recordingFieldsFor, type Listing } from './choices.ts';
-import { failureOf, isKeyRefused, isNotAllowed, type Failure } from './failure.ts';
-import { isKeyAsked } from './key.ts';
+import { failureOf, isNotAllowed, type Failure } from './failure.ts';
+import { askIfRefused, isKeyAsked } from './key.ts';
 import { preferences } from './preferences.ts';
 import { client } from './service.ts';
 
@@ -43,7 +43,7 @@ export const chosen = computed(() => {
   };
 });
 
-/** What is sent with every recording. */
+/** The fields that are sent with every recording. */
 export const recordingFields = computed(() => recordingFieldsFor(chosen.value.transcription, preferences.value));
 
 export const canTranscribe = computed(() => chosen.value.transcription?.available === true);
@@ -76,8 +76,8 @@ export async function refreshListings(): Promise<void> {
     if (mayChange(listings.value)) askAgain();
   } catch (error) {
     if (signal.aborted) return;
-    if (isKeyRefused(error)) {
-      isKeyMissing.value = isKeyAsked.value = true;
+    if (askIfRefused(error)) {
+      isKeyMissing.value = true;
       return;
     }
     isKeyMissing.value = false;

@@ -1,7 +1,7 @@
 /** Reads a text aloud while it is written: the clip of each piece is made while the piece before it plays. */
 import { createClip } from './clips.ts';
-import { failureOf, isKeyRefused } from './failure.ts';
-import { isKeyAsked } from './key.ts';
+import { failureOf } from './failure.ts';
+import { askIfRefused } from './key.ts';
 import { chosen } from './listings.ts';
 import { enqueue, reading, speakerFailure, stopPlayback, untilStopped } from './playback.ts';
 import { clipUrl } from './service.ts';
@@ -35,7 +35,7 @@ export class Reading {
     if (!this.#over.signal.aborted) this.#add(this.#pieces.write(markdown));
   }
 
-  /** What was written is complete. Other text may follow, such as that of the next step. */
+  /** Marks the text so far as complete, such as at the end of a step. More text may follow. */
   flush(): void {
     this.#add(this.#pieces.flush());
   }
@@ -60,7 +60,7 @@ export class Reading {
       if (!this.#over.signal.aborted) reading.value = undefined;
     } catch (error) {
       this.breakOff();
-      if (isKeyRefused(error)) isKeyAsked.value = true;
+      askIfRefused(error);
       speakerFailure.value = failureOf(error);
     }
     this.#isSpeaking = false;

@@ -13,8 +13,7 @@ import {
   type Question,
   type Turn,
 } from './conversation-state.ts';
-import { isKeyRefused } from './failure.ts';
-import { isKeyAsked } from './key.ts';
+import { askIfRefused } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
 import { paced } from './paced.ts';
 import { preferences } from './preferences.ts';
@@ -99,7 +98,7 @@ async function answer(isHandsFree: boolean): Promise<void> {
       speak(event, reading);
     }
   } catch (error) {
-    if (isKeyRefused(error)) isKeyAsked.value = true;
+    askIfRefused(error);
     if (!signal.aborted) change(id, (answer) => fail(answer, error));
   }
   finish(id, reading, isHandsFree);

@@ -1,8 +1,8 @@
 /** Transcribes recordings. A failed one is kept for a retry or a download, unless the service refuses the recording. */
 import { effect, signal, untracked } from '@preact/signals';
 import { ParlanceError } from '../src/client/index.ts';
-import { failureOf, isKeyRefused, isRecordingRefused, type Failure } from './failure.ts';
-import { isKeyAsked } from './key.ts';
+import { failureOf, isRecordingRefused, type Failure } from './failure.ts';
+import { askIfRefused } from './key.ts';
 import { recordingFields } from './listings.ts';
 import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
 import { createJob, isLong } from './long-recordings.ts';
@@ -52,7 +52,7 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
     announce('No speech was detected.');
   } catch (error) {
     if (signal.aborted) return undefined;
-    if (isKeyRefused(error)) isKeyAsked.value = true;
+    askIfRefused(error);
     if (isRecordingRefused(error)) {
       const isFile = source instanceof File && source !== before?.recording;
       undelivered.value = { recording: isFile ? undefined : recording, failure: failureOf(error), isRefused: true };

@@ -2,6 +2,15 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
+/** The end of a dialog whose choices take effect at once. */
+export const Done = ({ close }: Pick<DialogProps, 'close'>) => (
+  <div class="actions end">
+    <button type="button" class="filled" onClick={close}>
+      Done
+    </button>
+  </div>
+);
+
 interface DialogProps {
   readonly id: string;
   readonly title: string;

@@ -11,7 +11,7 @@ import { longestKeywords } from '../preference-storage.ts';
 import { nameOfDefault } from '../voices.ts';
 import { whyNot } from '../why-not.ts';
 import { Action } from './action.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, Done } from './dialog.tsx';
 import { Icon } from './icons.tsx';
 import { isVoiceDialogOpen } from './voice-dialog.tsx';
 
@@ -27,11 +27,7 @@ export function ModelsDialog() {
       <ModelGroup capability="speech">
         <VoicePicker />
       </ModelGroup>
-      <div class="actions end">
-        <button type="button" class="filled" onClick={close}>
-          Done
-        </button>
-      </div>
+      <Done close={close} />
     </Dialog>
   );
 }

@@ -11,7 +11,7 @@ import {
   temperatureRange,
   type BargeIn as BargeInMode,
 } from '../preference-storage.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog, Done } from './dialog.tsx';
 
 export const isOptionsOpen = signal(false);
 
@@ -45,11 +45,7 @@ export function Options() {
           </button>
         </div>
       )}
-      <div class="actions end">
-        <button type="button" class="filled" onClick={close}>
-          Done
-        </button>
-      </div>
+      <Done close={close} />
     </Dialog>
   );
 }

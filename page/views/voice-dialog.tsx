@@ -19,7 +19,7 @@ import {
   type ListedVoice,
 } from '../voices.ts';
 import { Action } from './action.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, Done } from './dialog.tsx';
 import { FailureText } from './failure-text.tsx';
 import { Icon } from './icons.tsx';
 import { Offer } from './offer.tsx';
@@ -34,11 +34,7 @@ export function VoiceDialog() {
   return (
     <Dialog id="voices" title="Voice" isOpen={isVoiceDialogOpen.value} close={close}>
       <Voices />
-      <div class="actions end">
-        <button type="button" class="filled" onClick={close}>
-          Done
-        </button>
-      </div>
+      <Done close={close} />
     </Dialog>
   );
 }
