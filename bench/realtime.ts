@@ -168,7 +168,7 @@ async function silent(pieceMs: number): Promise<Row[]> {
     while (!ended.now) await session.speak(room, pieceMs);
   };
   const speaking = Array.from({ length: sessions }, speak);
-  await wait(5_000); // as much sound is kept as ever
+  await wait(5_000); // from then on, each session keeps the same amount of recent sound
   const [startedMs, started] = [processorMsOf(service.pid), performance.now()];
   await wait(watchedMs);
   const cores = (processorMsOf(service.pid) - startedMs) / (performance.now() - started);

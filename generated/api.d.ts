@@ -590,7 +590,7 @@ export type components = {
             id: string;
             /** @description Display name, for people. */
             title: string;
-            /** @description What it is good for, in one short sentence; empty if the engine does not say. */
+            /** @description A short sentence that says what it is good for; empty if the engine has none. */
             purpose: string;
             /** @description The capability that it is for. */
             capability: components["schemas"]["Capability"];

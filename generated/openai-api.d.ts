@@ -854,7 +854,7 @@ export type components = {
         RealtimeAudioUpdate: {
             input?: components["schemas"]["RealtimeInputUpdate"];
         };
-        /** @description What a client sends. */
+        /** @description The events that a client sends. */
         RealtimeClientEvent: components["schemas"]["RealtimeClientEventSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"];
         /** @description Adds sound. Its pieces may have any length, and need not be whole samples. There is no answer. */
         RealtimeClientEventInputAudioBufferAppend: {
@@ -919,7 +919,7 @@ export type components = {
             transcription?: components["schemas"]["RealtimeTranscriptionUpdate"] | null;
             turn_detection?: components["schemas"]["RealtimeTurnDetectionUpdate"] | null;
         };
-        /** @description What the service sends. New types may be added. */
+        /** @description The events that the service sends. New types may be added. */
         RealtimeServerEvent: components["schemas"]["RealtimeServerEventSessionCreated"] | components["schemas"]["RealtimeServerEventSessionUpdated"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStarted"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStopped"] | components["schemas"]["RealtimeServerEventInputAudioBufferCommitted"] | components["schemas"]["RealtimeServerEventInputAudioBufferCleared"] | components["schemas"]["RealtimeServerEventConversationItemAdded"] | components["schemas"]["RealtimeServerEventConversationItemDone"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionDelta"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionCompleted"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionFailed"] | components["schemas"]["RealtimeServerEventError"];
         RealtimeServerEventConversationItemAdded: {
             /** @enum {string} */
@@ -1091,7 +1091,7 @@ export type components = {
             language?: string | null;
             /** @description The languages that may be spoken. */
             languages?: string[] | null;
-            /** @description Of a longer one, the last 8,192 characters. */
+            /** @description Text that guides the model. The last 8,192 characters of a longer prompt are used. */
             prompt?: string | null;
             /** @description Words and names that may occur. Those beyond 200, 64 characters, or 2,000 characters in total have no effect. */
             keywords?: string[] | null;

@@ -25,8 +25,8 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * A piece has whole sentences. A sentence that does not fit is cut at the end of a clause if possible, else of a word, else
- * of a grapheme. A text of only white space has no pieces.
+ * Pieces consist of whole sentences. A sentence that does not fit is cut at the end of a clause if possible, else of a
+ * word, else of a grapheme. White space alone yields no pieces.
  */
 export function piecesOf(text: string, options: PieceOptions): Piece[] {
   return createPieces(options).end(text);

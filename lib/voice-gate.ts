@@ -5,7 +5,7 @@ export interface GateOptions {
   readonly pauseMs: number;
   /** A voice is at least this much louder than the room, in decibels. Default: 12. */
   readonly marginDb?: number;
-  /** An answer sounds: what is left of its echo must not open the gate. */
+  /** Whether an answer is playing. The residue of its echo must not open the gate. */
   readonly isSpeaking?: boolean;
 }
 
@@ -20,13 +20,13 @@ export interface Gate {
   readonly lastVoice: number;
   /** Voice since the onset, while closed. Falls in silence, so that a click is forgotten. */
   readonly voiceMs: number;
-  /** Ascending from the quietest moment on: what is louder and older will never be the quietest. */
+  /** Levels in ascending order. A level that is louder and older than another is dropped: it can never be the quietest. */
   readonly room: readonly { readonly db: number; readonly at: number }[];
 }
 
 /** Shorter sounds are clicks. */
 const openMs = 120;
-/** What interrupts an answer is longer and louder than what is left of an echo. */
+/** An interruption must be longer and louder than the residue of an echo. */
 const interruption = { openMs: 240, moreDb: 6 } as const;
 /** The noise of the room is the quietest moment of this time. */
 const roomMs = 3_000;

@@ -1,10 +1,10 @@
-/** Clips that only this page knows: it deletes each when it has been played, and those that nobody will hear. */
+/** Clips that only this page knows. It deletes each clip after it was played, or when it will not be played. */
 import type { SpeechRequest } from '../src/client/index.ts';
 import { client } from './service.ts';
 
 /**
- * When the signal aborts, the service may have made the clip already, and only its response says which one to delete. The
- * request ends after this time, so that a voice that hangs does not take all connections of the browser.
+ * When the signal aborts, the service may have made the clip already, and only its response has the id with which to delete
+ * it. The request is aborted after this time, so that a voice that hangs does not occupy all connections of the browser.
  */
 const graceMs = 10_000;
 

@@ -55,9 +55,9 @@ export function saveConversation(): void {
 const undoMs = 10_000;
 
 interface Removed {
-  /** The conversation that can be brought back. */
+  /** The conversation before the change. */
   readonly turns: readonly Turn[];
-  /** What happened to it. */
+  /** Tells the user what the change was. */
   readonly text: string;
   /** The last question after the change. */
   readonly question: Question | undefined;

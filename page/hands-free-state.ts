@@ -27,9 +27,9 @@ export function stateOf({ microphone, isMuted, isRecording, isAtWork, isSpeaking
 }
 
 interface Reactions {
-  /** What an utterance does; absent where the microphone is paused. */
+  /** The effect of an utterance. Absent in states in which the microphone is paused. */
   readonly voice?: 'record' | 'interrupt';
-  /** What the large button does. */
+  /** The effect of the large button. */
   readonly press?: 'interrupt' | 'retry';
 }
 

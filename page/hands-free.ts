@@ -22,7 +22,7 @@ const isRecording = signal(false);
 /** The utterance that is being transcribed or answered. Between the two, neither of their signals is set. */
 const utteranceAtWork = signal<File | Promise<File> | undefined>(undefined);
 export const isMuted = signal(false);
-/** An answer has interrupted itself. */
+/** Whether the microphone has picked up the page's own answer, which it had interrupted. */
 export const hearsItself = signal(false);
 
 export const handsFree = computed(() =>

@@ -14,7 +14,7 @@ export const usualLanguages: readonly string[] = (
   'uz fo ht ps tk nn mt sa lb my bo tl mg as tt ln ha ba jv su'
 ).split(' ');
 
-/** What a recording may be in, by name: first the languages of the user. */
+/** The languages that a recording may be in, sorted by name; `own` are those of the user. */
 export function languagesOf(
   { languages: listed }: Pick<ModelEntry, 'languages'>,
   preferred: readonly string[],

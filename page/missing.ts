@@ -28,7 +28,7 @@ export const purposes: Readonly<Record<Capability, Purpose>> = {
   },
 };
 
-/** What to do with a model that is installed. */
+/** Tells the user how to try a model that is installed. */
 export const nextSteps: Readonly<Record<Capability, string>> = {
   transcription: 'Press “Speak” and say something, or choose a file.',
   chat: 'Type a message and press “Send”.',

@@ -13,7 +13,7 @@ interface Sound {
   readonly url: string;
   /** Id of a clip that was made for this sound. */
   readonly ownClip?: string;
-  /** What it says. */
+  /** The spoken text. */
   readonly text?: string;
 }
 
@@ -34,7 +34,7 @@ let stopping = new AbortController();
 export const reading = signal<string | undefined>(undefined);
 /** Id of the sound that is playing, loading or being made. */
 export const speaking = computed(() => current.value?.id ?? reading.value);
-/** What the sound that is playing says; undefined if only the service knows. */
+/** The text of the sound that is playing. Undefined for a clip of the model, whose text the page does not know. */
 export const spokenText = computed(() => current.value?.text);
 /** The browser waits for a gesture; nothing is tried again without one. */
 export const isBlocked = signal(false);

@@ -12,7 +12,7 @@ export interface Preferences {
   readonly keywords: string;
   /** Sent before the conversation; "" for none. */
   readonly systemPrompt: string;
-  /** Of the chat model; undefined for its default. */
+  /** The temperature of the chat model. Undefined: the default of the model. */
   readonly temperature?: number | undefined;
   /** Transcripts are sent without review. */
   readonly sendAtOnce: boolean;

@@ -1,6 +1,6 @@
 /**
- * What is read aloud of a Markdown text that grows: its words, without code, tables, images and addresses. The service
- * removes other markup, such as HTML and emoji. Pure.
+ * Turns growing Markdown into the text that is read aloud: its words, without code, tables, images and addresses. The
+ * service removes other markup, such as HTML and emoji. Pure.
  */
 import * as smd from 'streaming-markdown';
 import { createPieces, type Piece } from '../lib/spoken-pieces.ts';

@@ -99,11 +99,11 @@ export interface AssetGroup {
    * Optional assets, installed after the others when the operator names the group. Defaults to none if not specified.
    */
   readonly extras?: readonly Asset[];
-  /** Display name. Defaults to those of the single models that it contains, or of its assets, if not specified. */
+  /** Display name. Defaults to the titles of the single models in the group, or else of its assets, if not specified. */
   readonly title?: string;
   /**
-   * What it is good for, in one short sentence. Defaults to that of the first single model that it contains if not
-   * specified.
+   * A short sentence that says what the group is good for. Defaults to the purpose of the first single model in the
+   * group if not specified.
    */
   readonly purpose?: string;
   /**

@@ -7,7 +7,7 @@ export interface CatalogueModel {
   readonly title?: string;
   /** Title for people who choose what to install. Defaults to `title` if not specified. */
   readonly label?: string;
-  /** What it is good for, in one short sentence. */
+  /** A short sentence that says what the model is good for. */
   readonly purpose: string;
   readonly license: string;
   /** In the order in which they are downloaded. The last one is the model. */

@@ -124,7 +124,7 @@ function helpOf(state: HandsFree): string {
   }
 }
 
-/** What was heard last, and what was said last. */
+/** The last words of the user and of the answer. */
 function Words() {
   const growing = transcribing.value?.text ?? '';
   const question = turns.value.findLast(({ role }) => role === 'user');

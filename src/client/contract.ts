@@ -53,7 +53,7 @@ export type ProblemCode = Schemas['ProblemCode'];
 /** An invalid part of a request. */
 export type Violation = Schemas['Violation'];
 
-/** What a client sends on the WebSocket of `GET /v1/realtime`. */
+/** The events that a client sends on the WebSocket of `GET /v1/realtime`. */
 export type RealtimeClientEvent = openai['schemas']['RealtimeClientEvent'];
-/** What the service sends on the WebSocket of `GET /v1/realtime`. */
+/** The events that the service sends on the WebSocket of `GET /v1/realtime`. */
 export type RealtimeServerEvent = openai['schemas']['RealtimeServerEvent'];

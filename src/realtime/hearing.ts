@@ -62,8 +62,8 @@ export interface Hearing {
   /** For the sound that follows; the first call also for all sound that has arrived in the last second. */
   configure(options: HearingOptions): void;
   /**
-   * Resolves when the bytes have been judged and, inside a turn, written. Resolves with false if they are the first that
-   * no longer fit a turn without an end.
+   * Resolves when the bytes have been judged and, inside a turn, written. Resolves with false for the first bytes that
+   * exceed the longest turn of a client that commits.
    */
   append(sound: Uint8Array): Promise<boolean>;
   /** Resolves with false if there are less than 100 ms to commit. */
@@ -99,18 +99,18 @@ interface OpenTurn {
   early?: TurnRun | undefined;
 }
 
-/** A model that takes longer is not used before a turn has ended. */
+/** A model whose last transcription took longer does not begin before the end of a turn. */
 const maxEarlyMs = 800;
-/** With so many transcriptions at work, further sound waits. */
+/** While this many transcriptions are running, further sound waits. */
 const maxRunning = 16;
-/** Without an answer of the detector by then, the gate decides. */
+/** If the detector takes longer to answer, the level decides. */
 const maxAnswerMs = 300;
 /** A turn ends when no sound arrives for this time after the silence that ends a turn. */
 const stallMs = 1_000;
 /** Sound that arrives before the first options waits for them. */
 const held = { ms: 1_000, bytes: 1_048_576 } as const;
 
-/** Performs what the turn detector says. */
+/** Performs the effects of the turn detector. */
 class LiveHearing implements Hearing {
   readonly #parts: Parts;
   readonly #scope: RequestScope = currentScope() ?? { caller: '' };

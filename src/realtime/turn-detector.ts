@@ -33,7 +33,7 @@ export type TurnEffect =
   | { readonly type: 'commit'; readonly hasSpeech: boolean }
   /** The turn is forgotten. */
   | { readonly type: 'forget' }
-  /** So long a silence may be the end of the turn: its transcription may begin. */
+  /** The silence may be the end of the turn, so its transcription may begin. */
   | { readonly type: 'pause' }
   /** It was not. */
   | { readonly type: 'resume' }
@@ -81,9 +81,9 @@ const pauseMs = 200;
 const minVoiceMs = 250;
 /** Times between two questions while no turn is open, and within one. */
 const askMs = { closed: 100, open: 300 } as const;
-/** The gate alone decides after so many questions without an answer. */
+/** After this many questions without an answer, the level alone decides. */
 const maxMissed = 3;
-/** Speech that ends so close to the end of the window goes on. */
+/** Speech that ends within this time of the end of the window is still going on. */
 const edgeMs = 20;
 
 export function newTurnState(detection: TurnDetection | null, { hasDetector }: { hasDetector: boolean }): TurnState {

@@ -53,7 +53,7 @@ export type AssetState = 'ready' | 'preparing' | 'missing' | 'failed';
 /** The current state of a group. */
 export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings'> {
   readonly title: string;
-  /** What it is good for; "" if no engine says so. */
+  /** A short sentence that says what the group is good for; "" if the engine has none. */
   readonly purpose: string;
   readonly capability: Capability;
   readonly configured: boolean;
