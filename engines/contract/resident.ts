@@ -23,6 +23,11 @@ export interface ResidentProgram {
   readonly files?: readonly string[];
   /** Identifies the contents of `files`: a program with another version replaces this one. */
   readonly version?: string;
+  /**
+   * Matches what a library prints to stderr when it hides a failure from the program. A match ends a program that is
+   * loading. Later, each call in progress receives the message `{"failure":"the match"}` before it ends.
+   */
+  readonly failure?: RegExp;
   /** Estimated memory in bytes. After each call, the measured peak replaces it where the system reports one. */
   readonly memory: number;
   /** Milliseconds without a call after which the program is unloaded. 0: never. */
@@ -42,6 +47,8 @@ export interface Resident {
   readonly state: 'unloaded' | 'loading' | 'loaded';
   /** True if a call would not wait: the program has no call, and is loaded or can be without unloading a busy one. */
   readonly isFree: boolean;
+  /** True for a minute after the program has ended before it was loaded, unless it was killed. */
+  readonly isBroken: boolean;
   /** Loads the program if no other call has to wait for that. */
   preload(): void;
   /**

@@ -105,6 +105,9 @@ export function createEngineContexts({
           get isFree() {
             return resident.isFree;
           },
+          get isBroken() {
+            return resident.isBroken;
+          },
           preload: () => resident.preload(),
           call: (...call) => markHandled(resident.call(...call)),
         };

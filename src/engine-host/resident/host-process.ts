@@ -1,5 +1,6 @@
 /** A running resident program: its protocol (engines/contract/resident.ts), its cancellations and its end. */
 import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { EngineError, type ResidentCall, type ResidentProgram } from '../../../engines/contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { parseObject, wellFormed } from '../../../lib/json.ts';
@@ -25,6 +26,7 @@ export type HostProcess = ReturnType<typeof startHost>;
 
 export interface Crash {
   readonly failure: Error;
+  readonly isKilled: boolean;
   /** The last line of its stderr. It is not part of `failure`, which is logged for each failed request. */
   readonly lastLine: string;
 }
@@ -33,7 +35,8 @@ export interface Crash {
  * Starts the program. `onEnd` is called once, when its memory is free; with the crash if the program ended by itself
  * after it had started. Throws as `spawnProgram` does.
  */
-export function startHost({ name, program, args, env = {} }: ResidentProgram, onEnd: (crash?: Crash) => void) {
+export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => void) {
+  const { name, program, args, env = {} } = resident;
   const options = { cwd: '/', env, signal: new AbortController().signal, timeoutMs: 0 };
   const child = spawnProgram(program, args, options, 'pipe');
   const { stdin, stdout } = child;
@@ -46,6 +49,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
   let failure: Error | undefined;
   let isWanted = true;
   let isEnding = false;
+  let isLoading = true;
 
   const lines = new LineSplitter(longestMessage, 'throw');
   // The program has closed its pipes: it has ended, or cannot answer any more.
@@ -59,11 +63,13 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
       fail(error as Error);
     }
   });
+  if (resident.failure) watch(child.stderr, resident.failure, reportFailure);
   ready.promise.catch(ignore); // `ready` may not be awaited yet
   child.once('error', (cause) => (failure ??= notStarted(program, cause)));
   child.once('exit', () => [stdout, child.stderr].forEach(endAfterExit));
   child.once('close', (code, signal) => {
     settleLoading();
+    const isKilled = failure === undefined && signal === 'SIGKILL';
     failure ??= new Error(`${name} ended (${signal ?? `exit code ${String(code)}`})`);
     const error = EngineError.is(failure) ? failure : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure }); // prettier-ignore
     ready.reject(error);
@@ -71,7 +77,7 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     const isWaitedFor = questions.length === 0 || questions.some(({ isCanceled }) => !isCanceled());
     for (const { reject } of questions) reject(error);
     const isCrash = isWanted && isWaitedFor && child.pid !== undefined;
-    onEnd(isCrash ? { failure, lastLine: lastLine(stderr()) } : undefined);
+    onEnd(isCrash ? { failure, isKilled, lastLine: lastLine(stderr()) } : undefined);
   });
 
   function settleLoading(): void {
@@ -94,16 +100,31 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     const message = parseObject(line);
     if (message === undefined) throw new Error(`${name} wrote a line that is not a JSON object`);
     if (message.ready === true) {
-      settleLoading();
-      ready.resolve(undefined);
+      afterStderr(() => {
+        if (failure) return;
+        isLoading = false;
+        settleLoading();
+        ready.resolve(undefined);
+      });
       return;
     }
     const { id, ...rest } = message;
     const question = asked.get(Number(id));
     if ('error' in rest)
       question?.reject(new EngineError('engine-failed', 'The loaded model failed.', { cause: new Error(String(rest.error)) })); // prettier-ignore
-    else if ('done' in rest) question?.resolve(rest.done);
+    else if ('done' in rest) afterStderr(() => question?.resolve(rest.done));
     else question?.onMessage(rest);
+  }
+
+  /** Calls `next` when everything has been read that the program wrote to stderr before: in the second turn at the latest. */
+  function afterStderr(next: () => void): void {
+    if (resident.failure) setImmediate(() => setImmediate(next));
+    else next();
+  }
+
+  function reportFailure(found: string): void {
+    if (isLoading) fail(new Error(`${name} could not be loaded: ${found}`));
+    else for (const question of asked.values()) question.onMessage({ failure: found });
   }
 
   const send = (message: object) => stdin?.write(toJsonLine(message, wellFormed));
@@ -170,6 +191,20 @@ export function startHost({ name, program, args, env = {} }: ResidentProgram, on
     },
     end,
   };
+}
+
+const watchedCharacters = 4_096;
+
+/** Calls `report` with each match in the text that arrives. */
+function watch(stream: Readable, pattern: RegExp, report: (found: string) => void): void {
+  let recent = '';
+  stream.on('data', (chunk: Buffer) => {
+    recent = (recent + chunk.toString('utf8')).slice(-watchedCharacters);
+    const [found] = pattern.exec(recent) ?? [];
+    if (found === undefined) return;
+    recent = '';
+    report(found);
+  });
 }
 
 /** Linux only. It takes a few microseconds, because /proc is in memory. */

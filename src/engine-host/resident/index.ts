@@ -67,6 +67,8 @@ class ManagedResident implements Resident {
   /** Memory that it needs in bytes, as last measured. */
   #bytes: number;
   #crashTimes: readonly number[] = [];
+  /** When it last ended before it was loaded. */
+  #brokenAt = -Infinity;
 
   constructor(program: ResidentProgram, plan: MemoryPlan, log: Logger) {
     this.#program = program;
@@ -84,6 +86,10 @@ class ManagedResident implements Resident {
   get isFree(): boolean {
     if (this.#pausedMs() > 0) return false;
     return this.#current()?.isIdle ?? this.#plan.hasRoomFor(this.#bytes);
+  }
+
+  get isBroken(): boolean {
+    return performance.now() - this.#brokenAt < crashLimit.ms;
   }
 
   get facts(): Omit<ResidentState, 'engine'> {
@@ -124,6 +130,7 @@ class ManagedResident implements Resident {
       onEnd: (crash) => {
         this.#bytes = lifecycle.bytes;
         if (crash) this.#crashed(crash);
+        if (crash && !crash.isKilled && !lifecycle.isLoaded) this.#brokenAt = performance.now();
       },
     });
     this.#lifecycle = lifecycle;
@@ -131,6 +138,7 @@ class ManagedResident implements Resident {
   }
 
   #loaded(ms: number): void {
+    this.#brokenAt = -Infinity;
     this.#counts.loads += 1;
     this.#counts.loadSeconds += ms / 1000;
     this.#log.info({ program: this.#program.name, ms: Math.round(ms) }, 'the model is loaded');

@@ -4,18 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Resident, ResidentProgram } from '../../../engines/contract/index.ts';
+import type { Resident, ResidentCall, ResidentProgram } from '../../../engines/contract/index.ts';
 import { createResidents } from '../../../src/engine-host/resident/index.ts';
 import type { MemoryBudget } from '../../../src/engine-host/resident/memory-plan.ts';
 import { startNode } from '../../support/processes.ts';
 
 const host = `
   import { createInterface } from 'node:readline';
-  import { appendFileSync } from 'node:fs';
+  import { appendFileSync, writeSync } from 'node:fs';
   const [journal, ...modes] = process.argv.slice(2);
   appendFileSync(journal, process.pid + '\\n');
   const say = (message) => process.stdout.write(JSON.stringify(message) + '\\n');
   if (modes.includes('broken')) process.exit(4);
+  const hide = (text) => writeSync(2, 'library.cc:128\\n\\nCaught exception:\\n\\n' + text + '\\n\\nReturn nothing.\\n');
+  if (modes.includes('hiding')) hide('bad weights');
   if (!modes.includes('silent')) say({ ready: true });
   createInterface({ input: process.stdin }).on('close', () => process.exit(0)).on('line', (line) => {
     const { id, cancel, does, ...rest } = JSON.parse(line);
@@ -24,6 +26,7 @@ const host = `
       else if (!modes.includes('deaf')) say({ id: cancel, error: 'cancelled' });
     }
     else if (does === 'echo') { say({ id, part: 1 }); say({ id, part: 2 }); say({ id, done: rest }); }
+    else if (does === 'hide') { hide('bad shape'); say({ id, done: '' }); }
     else if (does === 'fail') say({ id, error: 'no such file /secret' });
     else if (does === 'crash') process.exit(3);
     else if (does === 'throw') throw new Error('cannot read ' + rest.text);
@@ -85,9 +88,10 @@ const ask = (resident: Resident, does: string, signal = never, more: object = {}
   resident.call({ does, ...more }, { signal });
 
 /** Resolves once the program is at work on the call. */
-function hang(resident: Resident, signal: AbortSignal) {
+function hang(resident: Resident, signal: AbortSignal, onMessage: ResidentCall['onMessage'] = () => {}) {
   const working = Promise.withResolvers<undefined>();
-  const done = resident.call({ does: 'hang' }, { signal, onMessage: () => working.resolve(undefined) });
+  const call = { signal, onMessage: (message: Readonly<Record<string, unknown>>) => (working.resolve(undefined), onMessage(message)) }; // prettier-ignore
+  const done = resident.call({ does: 'hang' }, call);
   done.catch(() => {});
   return { done, working: working.promise };
 }
@@ -99,6 +103,47 @@ const isAlive = (pid: number | undefined): boolean => {
     return false;
   }
 };
+
+describe('a failure that the library only prints', () => {
+  const failure = /Caught exception:\s+[^\n]+\n/;
+
+  test('is a message of the calls in progress, before they end', async () => {
+    const { resident } = residents().open({ failure });
+    const stop = new AbortController();
+    const found: unknown[] = [];
+    const onMessage = (message: Readonly<Record<string, unknown>>) => void found.push(message.failure);
+    const other = hang(resident, stop.signal, onMessage);
+    await other.working;
+    found.length = 0;
+    expect(await resident.call({ does: 'hide' }, { signal: never, onMessage })).toBe('');
+    expect(found).toEqual(Array.from({ length: 2 }, () => 'Caught exception:\n\nbad shape\n'));
+    stop.abort(new Error('stop'));
+    await expect(other.done).rejects.toThrow('stop');
+    expect(await ask(resident, 'echo')).toEqual({});
+  });
+
+  test('ends a program that is loading, which is broken until it can be loaded', async () => {
+    const { resident } = residents().open({ failure, modes: ['hiding'] });
+    const error: unknown = await ask(resident, 'echo').catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: 'engine-failed', cause: { message: expect.stringContaining('bad weights') as string } }); // prettier-ignore
+    expect(resident.isBroken).toBe(true);
+  });
+});
+
+test('a program is broken if it ends before it is loaded, but not if it is killed or ends later', async () => {
+  const { open } = residents();
+  const { resident } = open({ modes: ['broken'] });
+  await expect(ask(resident, 'echo')).rejects.toMatchObject({ code: 'engine-failed' });
+  expect(resident.isBroken).toBe(true);
+  const killed = open({ name: 'killed', modes: ['silent'] });
+  const call = ask(killed.resident, 'echo');
+  await expect.poll(killed.starts).toHaveLength(1);
+  process.kill((await killed.starts())[0] ?? 0, 'SIGKILL');
+  await expect(call).rejects.toMatchObject({ code: 'engine-failed' });
+  const crashed = open({ name: 'crashed' });
+  await expect(ask(crashed.resident, 'crash')).rejects.toMatchObject({ code: 'engine-failed' });
+  expect([killed, crashed].map((one) => one.resident.isBroken)).toEqual([false, false]);
+});
 
 describe('a resident program', () => {
   test('is started by its first call, and serves the next ones in the same process', async () => {
