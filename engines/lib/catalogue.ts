@@ -10,6 +10,11 @@ export interface CatalogueModel {
   /** A short sentence that says what the model is good for. */
   readonly purpose: string;
   readonly license: string;
+  /**
+   * True if its files are put into a folder of its own, because the names of the files do not name the model.
+   * @default false
+   */
+  readonly hasFolder?: boolean;
   /** In the order in which they are downloaded. The last one is the model. */
   readonly files: readonly CatalogueFile[];
 }
@@ -53,13 +58,16 @@ export class Catalogue {
     return this.find(id)?.label ?? this.titleOf(id);
   }
 
-  /** Path of the downloaded model. */
+  /** Path of the downloaded model: its last file, or its folder. */
   pathOf(id: string, place: Place): string {
-    return this.#pathOf(this.find(id)?.files.at(-1)?.path ?? id, place);
+    const { hasFolder, files } = this.find(id) ?? { files: [] };
+    return hasFolder === true
+      ? join(place.dataDir, this.#folder, id)
+      : this.#pathOf(id, files.at(-1)?.path ?? id, place);
   }
 
-  #pathOf(path: string, { dataDir }: Place): string {
-    return join(dataDir, this.#folder, basename(path));
+  #pathOf(id: string, path: string, { dataDir }: Place): string {
+    return join(dataDir, this.#folder, this.find(id)?.hasFolder === true ? id : '', basename(path));
   }
 
   asset(id: string, place: Place, mirror: string | undefined, more: Pick<Asset, 'isReady' | 'changed'>): FilesAsset {
@@ -68,7 +76,11 @@ export class Catalogue {
     return {
       ...{ kind: 'files', id, title: this.titleOf(id), license, ...more },
       bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
-      files: files.map(({ path, ...file }) => ({ url: `${base}/${path}`, path: this.#pathOf(path, place), ...file })),
+      files: files.map(({ path, ...file }) => ({
+        url: `${base}/${path}`,
+        path: this.#pathOf(id, path, place),
+        ...file,
+      })),
     };
   }
 

@@ -1,22 +1,24 @@
-/** Local transcription by sherpa-onnx, with models that the operator provides. Recordings stay on this machine. */
+/** Local transcription by sherpa-onnx, with models of several families. Recordings stay on this machine. */
 import {
   EngineError,
   defineEngine,
+  type AssetGroup,
   type Availability,
   type EngineContext,
-  type Finding,
   type Resident,
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
-import { megabytes } from '../../lib/megabytes.ts';
-import { entryOf, fixedModels, readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import type { NamedModel } from '../lib/catalogue.ts';
+import { readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
+import { printedFailure } from '../lib/sherpa/failure.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
+import { catalogue } from './catalogue.ts';
 import type { HostOptions } from './host.ts';
-import type { ModelFiles, UsableModel } from './model-facts.ts';
-import { modelKinds } from './model-kinds.ts';
-import { optionsSchema, type ModelOptions, type Options } from './options.ts';
+import type { UsableModel } from './model-facts.ts';
+import { inspectModel, languagesFor, needOf, pulledModel, toEntry, toModel, type Model } from './models.ts';
+import { optionsSchema, type Options } from './options.ts';
 import { transcribe } from './transcribe.ts';
 
 const defaultWaiting = 32;
@@ -32,34 +34,32 @@ export default defineEngine<'transcription', Options>({
   create: (options, context) => createRecognizer(options, context),
 });
 
-interface Model extends ModelOptions {
-  /** Checks the files again only if they have changed. */
-  readonly inspect: () => Promise<ModelFiles>;
-}
-
 function createRecognizer(options: Options, context: EngineContext): TranscriptionEngine {
-  const { runtime, threads = 1, waiting = defaultWaiting, idleUnload = 300 } = options;
+  const { runtime, threads = 1, waiting = defaultWaiting, idleUnload = 300, mirror } = options;
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const queue = context.queue({ slots, waiting, threads });
   const library = openLibrary({ runtime, part }, context);
-  const models = options.models.map((model): Model => {
-    return { ...model, inspect: modelKinds[model.kind](context.resolve(model.folder)) };
-  });
-
-  const needs = library.asset ? [library.asset.id] : [];
+  const models = (options.models ?? []).map((model) => toModel(model, mirror, context));
+  const configured = models.flatMap(({ download }) => download ?? []);
+  const others = catalogue.ids
+    .filter((id) => !configured.some((download) => download.id === id))
+    .map((id) => pulledModel(id, mirror, context));
+  const pulled = options.pulled === true ? others : [];
+  const ofLibrary = library.asset ? [library.asset] : [];
+  const ids = ofLibrary.map(({ id }) => id);
   const { modelOf, ...served } = serveModels(
-    fixedModels(models, (model) => {
-      const languages = model.language === undefined ? [] : [model.language];
-      return { ...entryOf(model, true), needs, supports, languages };
-    }),
+    withPulled(models, pulled, (model) => toEntry(model, ids)),
     availability,
   );
+  const hosts = new Map<Model, { readonly host: Resident; readonly found: UsableModel }>();
 
   async function availability(model: Model): Promise<Availability> {
     const missing = library.missing();
     if (missing !== undefined) return { available: false, code: 'program-missing', reason: missing };
     const found = await model.inspect();
     if (!found.ok) return { available: false, code: 'model-file-missing', reason: `${found.detail}.` };
+    const last = hosts.get(model);
+    if (last?.found.stamp === found.stamp && last.host.isBroken) return broken(found);
     return readyOrBusy(queue);
   }
 
@@ -68,11 +68,26 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     const libraryPath = await library.open();
     const found = await model.inspect();
     if (!found.ok) throw new EngineError('model-unavailable', `${found.detail}.`);
-    const hostOptions: HostOptions = { library: libraryPath, config: found.config, threads };
+    const { config, pieceSeconds, hint } = found;
+    const hostOptions: HostOptions = { library: libraryPath, config, threads, pieceSeconds, ...(hint !== undefined && { hint }) }; // prettier-ignore
     const command = scriptCommand('host', import.meta.url, JSON.stringify(hostOptions));
+    const files = model.download ? { files: model.download.files.map(({ path }) => path) } : {};
     const facts = { version: found.stamp, memory: needOf(found), idleUnloadMs: idleUnload * 1000 };
-    const host = context.resident({ name: model.id, ...command, ...facts });
+    const host = context.resident({ name: model.id, ...command, ...files, ...facts, failure: printedFailure });
+    hosts.set(model, { host, found });
     return { host, found };
+  }
+
+  function groups(): AssetGroup[] {
+    const named = others.concat(models).flatMap((model): NamedModel[] => {
+      const { id, download: asset, folder } = model;
+      if (!asset) return [];
+      if (!others.includes(model) || pulled.includes(model)) return [{ asset, model: id }];
+      const settings = `engines.${context.instance}.models:\n  - { id: ${asset.id}, folder: ${JSON.stringify(folder)} }`;
+      return [{ asset, model: asset.id, settings }];
+    });
+    const all = catalogue.groups({ part, base: ofLibrary, configured, named });
+    return models.length > 0 ? all : all.filter(({ id }) => id !== part); // the settings need nothing
   }
 
   return {
@@ -80,10 +95,9 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     decodes: true,
     async transcribe({ model: id, language, recording, timestamps }, callOptions) {
       const model = modelOf(id);
-      checkLanguage(model, language);
       const { signal } = callOptions;
       const { host, found } = await raceAbort(open(model), signal);
-      const call = { host, recording, timestamps, language: model.language, marksWords: found.marksWords };
+      const call = { host, found, recording, timestamps, ...languagesFor(model, found, language) };
       try {
         return await queue.run(() => transcribe(call, context, callOptions), callOptions);
       } catch (error) {
@@ -95,30 +109,12 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
       const model = modelOf(id);
       if ((await model.inspect()).ok) (await open(model)).host.preload();
     },
-    ...(library.asset && { assets: [{ id: part, assets: [library.asset], isConfigured: true }] }),
-    inspect: async () => [...(await library.inspect()), ...(await Promise.all(models.map(inspectModel)))],
+    assets: groups(),
+    inspect: async () => [...(await library.inspect()), ...(await Promise.all(models.map(inspectModel))).flat()],
   };
 }
 
-const supports = ['segment', 'word'] as const;
-
-/**
- * Memory in bytes: the library copies the file (2 * bytes + 100 MB, measured with generated weights), and each piece
- * needs more.
- */
-const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
-
-/** A CTC model transcribes the language that it was trained for, and accepts no hint. */
-function checkLanguage({ id, language }: ModelOptions, requested: string | undefined): void {
-  if (requested === undefined || requested === language) return;
-  const why = language === undefined ? 'does not accept a language, because its settings name none' : `supports only "${language}", not "${requested}"`; // prettier-ignore
-  throw new EngineError('language-not-supported', `The model ${id} ${why}.`);
-}
-
-async function inspectModel({ id, language, inspect }: Model): Promise<Finding> {
-  const found = await inspect();
-  const what = `model ${id}`;
-  if (!found.ok) return { what, ok: false, detail: found.detail };
-  const sizes = `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found))} loaded`;
-  return { what, ok: true, detail: `${sizes}, ${language ?? 'no language'}, ${found.file}` };
+function broken({ file }: UsableModel): Availability {
+  const reason = `${file} could not be loaded: its files are damaged, or do not belong together.`;
+  return { available: false, code: 'model-file-missing', reason };
 }

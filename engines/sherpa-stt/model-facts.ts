@@ -1,13 +1,22 @@
 import type { Judged } from '../lib/model-files.ts';
 
 export interface ModelFacts {
-  /** Path of the weights. */
+  /** Path of the first model in the folder. */
   readonly file: string;
+  /** Size of all files. */
   readonly bytes: number;
   /** `modelConfig` of sherpa-onnx. */
   readonly config: Readonly<Record<string, unknown>>;
   /** True if its tokens mark where words begin. Otherwise, each token is a word, as in Chinese. */
   readonly marksWords: boolean;
+  /** True if the library reports when each token begins. */
+  readonly hasTimes: boolean;
+  /** Length of the longest piece that it transcribes well, in seconds. */
+  readonly pieceSeconds: number;
+  /** The languages that it transcribes; undefined if the files do not say. */
+  readonly languages?: readonly string[];
+  /** Member of `config` whose `language` is that of a request. Other models find the language themselves. */
+  readonly hint?: string;
 }
 
 export type ModelFiles = Judged<ModelFacts>;

@@ -1,18 +1,22 @@
 import type { OptionsSchema } from '../contract/index.ts';
-import { modelKinds, type ModelKind } from './model-kinds.ts';
+import { pulledOption } from '../lib/serve-models.ts';
+import { catalogue } from './catalogue.ts';
+import { families, type ModelKind } from './families.ts';
 
 export interface Options {
-  readonly models: readonly ModelOptions[];
+  readonly models?: readonly ModelOptions[];
   readonly runtime?: string;
   readonly threads?: number;
   readonly slots?: number;
   readonly waiting?: number;
   readonly idleUnload?: number;
+  readonly mirror?: string;
+  readonly pulled?: boolean;
 }
 
 export interface ModelOptions {
   readonly id: string;
-  readonly kind: ModelKind;
+  readonly kind?: ModelKind;
   readonly folder: string;
   readonly name?: string;
   readonly language?: string;
@@ -25,29 +29,29 @@ const count = { type: 'integer', minimum: 1, maximum: 1024 } as const;
 export const optionsSchema: OptionsSchema = {
   type: 'object',
   additionalProperties: false,
-  required: ['models'],
   properties: {
     models: {
       type: 'array',
       minItems: 1,
-      description: 'The models to serve.',
+      description: `The models to serve. Default: none but those of the catalog (${catalogue.ids.join(', ')}) with \`pulled\`.`,
       items: {
         type: 'object',
         additionalProperties: false,
-        required: ['id', 'kind', 'folder'],
+        required: ['id', 'folder'],
         properties: {
           id: { ...label, description: 'Model id used in requests.' },
           kind: {
             type: 'string',
-            enum: Object.keys(modelKinds),
-            description: 'Type of the model. nemo-ctc: model.onnx or else model.int8.onnx, and tokens.txt.',
+            enum: Object.keys(families),
+            description: 'Family of the model. Default: recognized by the files.',
           },
           folder: { ...text, description: 'Path of the folder with the files of the model.' },
           name: { ...label, description: 'Display name. Default: id.' },
           language: {
             type: 'string',
             pattern: '^[a-z]{2}$',
-            description: 'The language that the model transcribes; requests for another language are rejected.',
+            description:
+              'The language that the model transcribes; requests for another language are rejected. Default: those that its files name.',
           },
         },
       },
@@ -70,6 +74,12 @@ export const optionsSchema: OptionsSchema = {
       minimum: 0,
       maximum: 86_400,
       description: 'Seconds without a recording after which a model is unloaded; 0: never. Default: 300.',
+    },
+    pulled: pulledOption,
+    mirror: {
+      ...text,
+      pattern: '^https?://',
+      description: 'Base URL of a mirror of huggingface.co for models of the catalog.',
     },
   },
 };

@@ -8,13 +8,13 @@ export interface Piece {
   readonly samples: Int16Array;
 }
 
-/** A piece uses memory in proportion to its length, and its features are computed synchronously. */
-const maxSamples = 30 * sampleRate;
-/** A piece ends at the quietest point of its last 10 s. */
-const searchMs = 10_000;
-
-/** Yields pieces at 16 kHz. The samples of a piece are valid until the next piece is requested. */
-export async function* piecesOf(audio: AsyncIterable<Int16Array>): AsyncGenerator<Piece> {
+/**
+ * Yields pieces at 16 kHz of at most so many seconds. A piece ends at the quietest point of its last third. Its samples
+ * are valid until the next piece is requested.
+ */
+export async function* piecesOf(audio: AsyncIterable<Int16Array>, maxSeconds: number): AsyncGenerator<Piece> {
+  const maxSamples = maxSeconds * sampleRate;
+  const searchMs = Math.floor((100 * maxSeconds) / 3) * 10; // whole frames
   const buffer = new Int16Array(maxSamples);
   let [start, filled] = [0, 0];
   for await (const chunk of audio) {

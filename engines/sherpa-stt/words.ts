@@ -5,6 +5,8 @@ import type { RecognizedPiece } from './host.ts';
 export interface Word extends TimedText {
   /** Start of the last token of the word. */
   readonly lastMs: number;
+  /** True if a space separates it from the word before. */
+  readonly isSpaced: boolean;
 }
 
 /** A longer silence between two words ends a segment. */
@@ -12,28 +14,35 @@ const pauseMs = 1_000;
 
 const sentenceEnd = /[.!?…。！？]$/;
 
+/** Characters of languages that write no spaces: each is a word, also between words that are marked. */
+const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
 /** A word ends where the next token begins; the last word ends with the piece. */
-export function wordsOf({ endMs, tokens, starts }: RecognizedPiece, marksWords: boolean): Word[] {
-  const words: { text: string; startMs: number; lastMs: number; endMs: number }[] = [];
+export function wordsOf({ endMs, tokens, starts }: TimedTokens, marksWords: boolean): Word[] {
+  const words: { -readonly [K in keyof Word]: Word[K] }[] = [];
   let isInWord = false;
   for (const [index, token] of tokens.entries()) {
     const startMs = Math.min(starts[index] ?? endMs, endMs);
     const last = words.at(-1);
-    if (!marksWords || /^[▁\s]/.test(token)) {
+    const text = token.replaceAll('▁', ' ').trim();
+    const isMarked = /^[▁\s]/.test(token);
+    const isUnspaced = !marksWords || (!isMarked && unspaced.test(text));
+    if (isMarked || isUnspaced) {
       if (isInWord && last) last.endMs = startMs;
       isInWord = false;
     }
-    const text = token.replaceAll('▁', ' ').trim();
     if (text === '') continue;
     if (isInWord && last) Object.assign(last, { text: last.text + text, lastMs: startMs });
-    else words.push({ text, startMs, lastMs: startMs, endMs });
+    else words.push({ text, startMs, lastMs: startMs, endMs, isSpaced: !isUnspaced });
     isInWord = true;
   }
   return words;
 }
 
+type TimedTokens = Pick<RecognizedPiece, 'endMs' | 'tokens' | 'starts'>;
+
 /** Segments end with sentences and before pauses. */
-export function segmentsOf(words: readonly Word[], separator: string): TimedText[] {
+export function segmentsOf(words: readonly Word[]): Word[] {
   const groups: Word[][] = [];
   for (const word of words) {
     const group = groups.at(-1);
@@ -42,9 +51,12 @@ export function segmentsOf(words: readonly Word[], separator: string): TimedText
     if (group && isNext) group.push(word);
     else groups.push([word]);
   }
-  return groups.map((group) => ({
-    startMs: group[0]?.startMs ?? 0,
-    endMs: group.at(-1)?.endMs ?? 0,
-    text: group.map(({ text }) => text).join(separator),
-  }));
+  return groups.flatMap((group) => {
+    const [first, last] = [group[0], group.at(-1)];
+    return first && last ? { ...last, startMs: first.startMs, isSpaced: first.isSpaced, text: textOf(group) } : [];
+  });
+}
+
+export function textOf(words: readonly Pick<Word, 'text' | 'isSpaced'>[]): string {
+  return words.map(({ text, isSpaced }, index) => (index > 0 && isSpaced ? ` ${text}` : text)).join('');
 }

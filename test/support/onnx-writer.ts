@@ -28,16 +28,22 @@ function float(field: number, value: number): Field {
 
 const message = (field: number, ...parts: readonly Field[]): Field => bytes(field, Buffer.concat(parts));
 
-export const tensorTypes = { float: 1, int64: 7 } as const;
+export const tensorTypes = { float: 1, int32: 6, int64: 7, bool: 9 } as const;
 export type TensorType = keyof typeof tensorTypes;
 
 type Values = readonly number[] | Float32Array;
 
 /** A TensorProto. */
 export function tensor(name: string, type: TensorType, dims: readonly number[], values: Values): Buffer {
-  const raw = type === 'float' ? Float32Array.from(values).buffer : BigInt64Array.from(values, BigInt).buffer;
+  const raw = rawOf(type, values);
   const sizes = dims.map((dim) => integer(1, dim));
   return Buffer.concat([...sizes, integer(2, tensorTypes[type]), bytes(8, name), bytes(9, Buffer.from(raw))]);
+}
+
+function rawOf(type: TensorType, values: Values): ArrayBuffer {
+  if (type === 'float') return Float32Array.from(values).buffer;
+  if (type === 'int32') return Int32Array.from(values).buffer;
+  return BigInt64Array.from(values, BigInt).buffer;
 }
 
 type Attribute = number | readonly number[] | Buffer;
@@ -84,8 +90,12 @@ export class Graph {
   #names = 0;
 
   /** Adds a constant of integers and returns its name; `dims` [] is a scalar. */
-  constant(values: readonly number[], dims: readonly number[] = [values.length]): string {
-    return this.#constant(values, 'int64', dims);
+  constant(
+    values: readonly number[],
+    dims: readonly number[] = [values.length],
+    type: 'int32' | 'int64' = 'int64',
+  ): string {
+    return this.#constant(values, type, dims);
   }
 
   floats(values: Values, dims: readonly number[] = [values.length]): string {

@@ -22,12 +22,12 @@ export type VoiceKind = 'characters' | 'piper';
 
 export const letters: readonly string[] = Array.from(" abcdefghijklmnopqrstuvwxyz0123456789'.,?!");
 
-/** Centers of the 80 mel bands up to 8 kHz (slaney), where a recognizer of tones has its weights. */
-export function melCenters(): number[] {
+/** Centers of the mel bands up to 8 kHz (slaney), where a recognizer of tones has its weights. */
+export function melCenters(bands = 80): number[] {
   const step = Math.log(6.4) / 27;
   const toMel = (hz: number) => (hz < 1000 ? (3 * hz) / 200 : 15 + Math.log(hz / 1000) / step);
   const toHz = (mel: number) => (mel < 15 ? (200 * mel) / 3 : 1000 * Math.exp((mel - 15) * step));
-  const [bands, top] = [80, 8000];
+  const top = 8000;
   return Array.from({ length: bands }, (_, band) => toHz((toMel(top) * (band + 1)) / (bands + 1)));
 }
 

@@ -2,12 +2,15 @@
 import { readSync } from 'node:fs';
 import { withRegularFile } from '../../../lib/regular-file.ts';
 import { Unusable } from '../model-files.ts';
+import { checkOrt, ortHeadBytes } from './ort-file.ts';
 
 export interface OnnxFile {
   readonly bytes: number;
-  /** Metadata. If a key occurs twice, the first value counts, as in sherpa-onnx. */
-  readonly metadata: ReadonlyMap<string, string>;
+  readonly metadata: Metadata;
 }
+
+/** If a key occurs twice, the first value counts, as in sherpa-onnx. Empty for a model in ONNX Runtime's own format. */
+export type Metadata = ReadonlyMap<string, string>;
 
 /** Field numbers of a ModelProto. */
 const fields = { graph: 7, metadata: 14, highest: 25 } as const;
@@ -20,7 +23,18 @@ const limits = { fields: 10_000, metadataBytes: 4_194_304 } as const;
  * reads takes ten times as long through the thread pool. Throws `Unusable`.
  */
 export function readOnnxFile(path: string): OnnxFile {
-  return withRegularFile(path, (file, bytes) => ({ bytes, metadata: walk(file, bytes) }));
+  return withRegularFile(path, (file, bytes) => {
+    if (!path.endsWith('.ort')) return { bytes, metadata: walk(file, bytes) };
+    checkOrt(read(file, 0, ortHeadBytes), bytes);
+    return { bytes, metadata: new Map() };
+  });
+}
+
+/** Returns a number of the metadata that the library divides by or allocates with. Throws `Unusable`. */
+export function countOf(metadata: Metadata, key: string): number {
+  const value = metadata.get(key) ?? '';
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw new Unusable(`its ${key} is not 1 or more`);
+  return Number(value);
 }
 
 function walk(file: number, size: number): Map<string, string> {

@@ -10,11 +10,20 @@ export interface Library {
   };
   readonly OfflineRecognizer: new (config: object) => {
     createStream(): { acceptWaveform(sound: { samples: Float32Array; sampleRate: number }): void };
-    decodeAsync(
-      stream: object,
-    ): Promise<{ readonly tokens: readonly string[]; readonly timestamps: readonly number[] }>;
+    decodeAsync(stream: object): Promise<Recognized>;
+    /** Decodings that are in progress use it as well. */
+    setConfig(config: object): void;
   };
   readonly Vad: new (config: object, bufferSeconds: number) => VoiceActivityDetector;
+}
+
+export interface Recognized {
+  readonly text: string;
+  /** Such as `<|en|>`; "" if the model does not report it. */
+  readonly lang: string;
+  readonly tokens: readonly string[];
+  /** In seconds. Empty if the model reports none. */
+  readonly timestamps: readonly number[];
 }
 
 /** Synchronous. Its segments are a queue. */

@@ -57,7 +57,7 @@ describe('without the library', () => {
     expect(await engine.inspect?.()).toEqual([
       { what: 'sherpa-onnx', ok: true, detail: expect.stringMatching(/^1\.13\.8, .*sherpa-onnx-node$/) as string },
       { what: 'model letters', ok: true, detail: expect.stringMatching(/MB.*loaded, en, .*model\.onnx$/) as string },
-      { what: 'model gone', ok: false, detail: '/nowhere/model.onnx does not exist' },
+      { what: 'model gone', ok: false, detail: '/nowhere does not exist' },
     ]);
   });
 });
@@ -91,15 +91,20 @@ describe('a model that cannot be used', () => {
     expect(await started.hear(alpha)).toMatchObject(heardAlpha);
   });
 
-  it('only because of what its weights say ends its program alone', async () => {
+  it('because of what its weights say ends its program alone, and is listed as broken', async () => {
     const folder = await writeRecognizer(await temporaryDirectory());
     const file = join(folder, 'model.onnx');
     const model = await readFile(file);
     await writeFile(file, model.fill(0x7f, 200, (await stat(file)).size - 1_000)); // its outline stays as it is
     const started = await startRecognizers({ models: { wrong: folder, good: { code: 'words' } } });
     expect(await started.hear(alpha, { model: 'wrong' })).toMatchObject(failed);
+    await expectMissing(
+      started,
+      'wrong',
+      'model-file-missing',
+      /model\.onnx could not be loaded: its files are damaged/,
+    );
     expect(await started.hear(alpha, { model: 'good' })).toMatchObject(heardAlpha);
-    await expectHealthy(started);
   });
 });
 

@@ -49,9 +49,9 @@ describe('the place of a cut', () => {
 });
 
 describe('the pieces', () => {
-  const pieces = async (sound: AsyncIterable<Int16Array>): Promise<Piece[]> => {
+  const pieces = async (sound: AsyncIterable<Int16Array>, seconds = 30): Promise<Piece[]> => {
     const all: Piece[] = [];
-    for await (const { start, samples } of piecesOf(sound)) all.push({ start, samples: samples.slice() });
+    for await (const { start, samples } of piecesOf(sound, seconds)) all.push({ start, samples: samples.slice() });
     return all;
   };
 
@@ -76,6 +76,15 @@ describe('the pieces', () => {
       expect(at).toBe(sound.length);
     },
   );
+
+  it('end in the last third of the seconds that a model accepts', async () => {
+    const cut = await pieces(inChunks(toneOf(40, []), 32_768), 8);
+    expect(cut.length).toBeGreaterThanOrEqual(5);
+    for (const { samples } of cut.slice(0, -1)) {
+      expect(samples.length).toBeLessThanOrEqual(8 * rate);
+      expect(samples.length).toBeGreaterThanOrEqual(5 * rate);
+    }
+  });
 
   it('are one up to 30 s, and none without samples', async () => {
     expect(await pieces(inChunks(new Int16Array(30 * rate), 32_768))).toHaveLength(1);

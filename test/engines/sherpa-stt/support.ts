@@ -4,14 +4,18 @@ import { onTestFinished } from 'vitest';
 import type { TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { upload, type Heard } from '../../support/local-service.ts';
 import { processesWith } from '../../support/processes.ts';
+import { writeFamily, type FamilyOptions, type Shape } from '../../support/recognizer-families.ts';
 import { writeRecognizer, type RecognizerOptions } from '../../support/recognizer-model.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { tonePcm, wav, type Word } from '../../support/tone-model.ts';
 
+/** With a `shape`, a model of another family than NeMo CTC. */
+type ModelToWrite = ((FamilyOptions & { readonly shape: Shape }) | RecognizerOptions) & { readonly language?: string };
+
 export interface StartOptions {
   /** By id: a model to write, or the folder of one. */
-  readonly models?: Readonly<Record<string, (RecognizerOptions & { readonly language?: string }) | string>>;
+  readonly models?: Readonly<Record<string, ModelToWrite | string>>;
   /** More options of the engine. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -34,10 +38,11 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
   const directory = await temporaryDirectory();
   const list = await Promise.all(
     Object.entries(models).map(async ([id, model]) => {
-      const kind = 'nemo-ctc';
-      if (typeof model === 'string') return { id, kind, folder: model };
+      if (typeof model === 'string') return { id, folder: model };
       const { language, ...rest } = model;
-      return { id, kind, folder: await writeRecognizer(join(directory, id), rest), ...(language && { language }) };
+      const folder = join(directory, id);
+      await ('shape' in rest ? writeFamily(folder, rest.shape, rest) : writeRecognizer(folder, rest));
+      return { id, folder, ...(language && { language }) };
     }),
   );
   const engines = { stt: { use: 'sherpa-stt', models: list, ...options }, ...others };

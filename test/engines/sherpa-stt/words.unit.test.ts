@@ -1,20 +1,18 @@
 /** Tokens become words, words become segments. */
 import { describe, expect, it } from 'vitest';
-import { segmentsOf, wordsOf } from '../../../engines/sherpa-stt/words.ts';
+import { segmentsOf, textOf, wordsOf } from '../../../engines/sherpa-stt/words.ts';
 
 /** A piece of 10 to 20 s; a token is written as `text@ms`. */
 function heard(line: string) {
   const tokens = line.split('|').map((part) => part.split('@'));
-  return { startMs: 10_000, endMs: 20_000, tokens: tokens.map(([text = '']) => text), starts: tokens.map(([, ms]) => Number(ms)) }; // prettier-ignore
+  return { endMs: 20_000, tokens: tokens.map(([text = '']) => text), starts: tokens.map(([, ms]) => Number(ms)) }; // prettier-ignore
 }
 
 const spoken = (line: string, marksWords = true) =>
   wordsOf(heard(line), marksWords).map(({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`);
 
 const segments = (line: string, marksWords = true) =>
-  segmentsOf(wordsOf(heard(line), marksWords), marksWords ? ' ' : '').map(
-    ({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`,
-  );
+  segmentsOf(wordsOf(heard(line), marksWords)).map(({ text, startMs, endMs }) => `${text} ${startMs}-${endMs}`);
 
 describe('words', () => {
   it('begin with a mark or a space, and end where the next one begins, the last one with the piece', () => {
@@ -32,13 +30,19 @@ describe('words', () => {
     expect(spoken('東@10100|京@10200', false)).toEqual(['東 10100-10200', '京 10200-20000']);
   });
 
+  it('are characters where a model of several languages writes Chinese, and words elsewhere', () => {
+    const line = '▁我@10100|用@10200|▁i@10300|pad@10400|吗@10500|？@10600';
+    expect(spoken(line)).toEqual(['我 10100-10200', '用 10200-10300', 'ipad 10300-10500', '吗？ 10500-20000']);
+    expect(textOf(wordsOf(heard(line), true))).toBe('我用 ipad吗？');
+  });
+
   it('do not end after the piece', () => {
     expect(spoken('▁late@20040')).toEqual(['late 20000-20000']);
   });
 
   it('are none in silence', () => {
-    expect(wordsOf({ startMs: 0, endMs: 1_000, tokens: [], starts: [] }, true)).toEqual([]);
-    expect(segmentsOf([], ' ')).toEqual([]);
+    expect(wordsOf({ endMs: 1_000, tokens: [], starts: [] }, true)).toEqual([]);
+    expect(segmentsOf([])).toEqual([]);
   });
 });
 

@@ -1,0 +1,27 @@
+/** Checks a model in ONNX Runtime's own format, a FlatBuffer, without loading it. */
+import { Unusable } from '../model-files.ts';
+
+/** Number of bytes from the start of a file that these functions look at. */
+export const ortHeadBytes = 65_536;
+
+/**
+ * Throws `Unusable` for a file that is cut. ONNX Runtime writes a file from its end and begins with the version of the
+ * format, the first field of the root table: this text ends the file.
+ */
+export function checkOrt(head: Buffer, bytes: number): void {
+  // The mark of the format follows the offset of the root table.
+  if (head.toString('latin1', 4, 8) !== 'ORTM') throw new Unusable('it is not in the format of ONNX Runtime');
+  const end = endOfVersion(head);
+  if (end > bytes) throw new Unusable(`it is cut: ${bytes} bytes of at least ${end}`);
+}
+
+function endOfVersion(head: Buffer): number {
+  try {
+    const root = head.readUInt32LE(0);
+    const table = root - head.readInt32LE(root);
+    const field = root + head.readUInt16LE(table + 4);
+    return field + head.readUInt32LE(field) + 4;
+  } catch {
+    throw new Unusable('it is not in the format of ONNX Runtime');
+  }
+}

@@ -1,0 +1,89 @@
+/** The models of the settings and of the catalog, and what they can do. */
+import { EngineError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
+import { megabytes } from '../../lib/megabytes.ts';
+import { rememberFolder } from '../lib/sherpa/folder.ts';
+import { entryOf, pulledId } from '../lib/serve-models.ts';
+import { catalogue, languagesOf } from './catalogue.ts';
+import { families } from './families.ts';
+import type { ModelFacts, ModelFiles, UsableModel } from './model-facts.ts';
+import type { ModelOptions } from './options.ts';
+
+export interface Model extends ModelOptions {
+  /** Set for a model of the catalog. */
+  readonly download: FilesAsset | undefined;
+  /** Checks the files again only if they have changed. */
+  readonly inspect: () => Promise<ModelFiles>;
+}
+
+type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
+
+export function toModel(options: ModelOptions, mirror: string | undefined, context: ModelContext): Model {
+  const folder = context.resolve(options.folder);
+  const all = options.kind === undefined ? Object.values(families) : [families[options.kind]];
+  const judge = rememberFolder<ModelFacts>(folder, all);
+  const inspect = async () => checkLanguage(options.language, folder, await judge());
+  const name = catalogue.ids.find((id) => catalogue.pathOf(id, context) === folder);
+  const isReady = async () => (await inspect()).ok;
+  const download = name === undefined ? undefined : catalogue.asset(name, context, mirror, { isReady });
+  return { ...options, folder, inspect, download };
+}
+
+/** A model that is told another language fails, or writes nonsense. */
+function checkLanguage(language: string | undefined, folder: string, found: ModelFiles): ModelFiles {
+  if (language === undefined || !found.ok || found.languages?.includes(language) !== false) return found;
+  return {
+    ok: false,
+    detail: `${folder} transcribes ${found.languages.join(', ')}, not "${language}" of the settings`,
+  };
+}
+
+/** A model of the catalog that the settings do not list. */
+export function pulledModel(id: string, mirror: string | undefined, context: ModelContext): Model {
+  const options = { id: pulledId(id), name: catalogue.titleOf(id), folder: catalogue.pathOf(id, context) };
+  return toModel(options, mirror, context);
+}
+
+/** `library`: ids of the assets that every model needs. */
+export async function toEntry(model: Model, library: readonly string[]): Promise<ModelEntry> {
+  const { download, inspect } = model;
+  const found = await inspect();
+  const supports = found.ok && !found.hasTimes ? (['segment'] as const) : (['segment', 'word'] as const);
+  const needs = [...library, ...(download ? [download.id] : [])];
+  return { ...entryOf(model, true), needs, supports, languages: acceptedLanguages(model, found) };
+}
+
+/** The settings take precedence. The files of most models do not name a language: these accept none. */
+function acceptedLanguages({ language, download }: Model, found: ModelFiles): readonly string[] {
+  if (language !== undefined) return [language];
+  return (found.ok ? found.languages : undefined) ?? languagesOf(download?.id) ?? [];
+}
+
+/** The languages of a request. Throws `language-not-supported`. */
+export function languagesFor(model: Model, found: UsableModel, requested: string | undefined) {
+  const accepted = acceptedLanguages(model, found);
+  if (requested !== undefined && !accepted.includes(requested)) throw notSupported(model.id, accepted, requested);
+  const language = accepted.length === 1 ? accepted[0] : undefined;
+  return { language, hint: found.hint === undefined ? undefined : (requested ?? language) };
+}
+
+function notSupported(id: string, accepted: readonly string[], requested: string): EngineError {
+  const names = accepted.map((language) => `"${language}"`).join(', ');
+  const why = accepted.length === 0 ? 'does not accept a language, because its settings name none' : `supports only ${names}, not "${requested}"`; // prettier-ignore
+  return new EngineError('language-not-supported', `The model ${id} ${why}.`);
+}
+
+/**
+ * Memory in bytes: the library copies the files (2 * bytes + 100 MB, measured with generated weights), and each piece
+ * needs more.
+ */
+export const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
+
+/** The service itself lists the assets that it can install. */
+export async function inspectModel({ id, language, download, inspect }: Model): Promise<Finding[]> {
+  const found = await inspect();
+  const what = `model ${id}`;
+  if (!found.ok) return download ? [] : [{ what, ok: false, detail: found.detail }];
+  const sizes = `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found))} loaded`;
+  const spoken = language ?? found.languages?.join(' ') ?? 'no language';
+  return [{ what, ok: true, detail: `${sizes}, ${spoken}, ${found.file}` }];
+}

@@ -1,0 +1,45 @@
+/** SenseVoice, exported by the scripts of sherpa-onnx. */
+import { Unusable, explained } from '../lib/model-files.ts';
+import type { Family } from '../lib/sherpa/folder.ts';
+import { countOf, type Metadata } from '../lib/sherpa/onnx-file.ts';
+import type { ModelFacts } from './model-facts.ts';
+import { checkTokens } from './tokens.ts';
+
+/** It also transcribes Cantonese, which has no code in ISO 639-1. */
+const languages = ['zh', 'en', 'ja', 'ko'];
+
+const languageIds = ['auto', 'zh', 'en', 'ja', 'ko', 'yue'].map((language) => `lang_${language}`);
+const integers = ['lfr_window_shift', 'normalize_samples', 'with_itn', 'without_itn', ...languageIds];
+
+/** Mel bands of a frame. */
+const bands = 80;
+
+export const senseVoice: Family<ModelFacts> = {
+  title: 'SenseVoice',
+  files: { model: ['model.onnx', 'model.int8.onnx'], tokens: ['tokens.txt'] },
+  isOwn: (metadata) => metadata.has('lfr_window_size') && metadata.has('with_itn'),
+  judge({ paths: { model = '', tokens = '' }, bytes, metadata }) {
+    const size = explained(model, () => vocabularySize(metadata));
+    const marksWords = checkTokens(tokens, { size });
+    const config = { senseVoice: { model, language: '', useInverseTextNormalization: 1 }, tokens };
+    return { file: model, bytes, config, marksWords, languages, hasTimes: true, pieceSeconds: 30, hint: 'senseVoice' };
+  },
+};
+
+/** Rejects values that make sherpa-onnx exit. */
+function vocabularySize(metadata: Metadata): number {
+  if (metadata.get('comment')?.includes('Nano')) throw new Unusable('it is a model of Fun-ASR Nano');
+  const wrong = integers.find((key) => !/^-?\d{1,9}$/.test(metadata.get(key) ?? ''));
+  if (wrong !== undefined) throw new Unusable(`its ${wrong} is not an integer`);
+  const length = countOf(metadata, 'lfr_window_size') * bands;
+  countOf(metadata, 'lfr_window_shift');
+  const list = ['neg_mean', 'inv_stddev'].find((key) => numbersIn(metadata.get(key)) !== length);
+  if (list !== undefined) throw new Unusable(`its ${list} does not have ${length} numbers`);
+  return countOf(metadata, 'vocab_size');
+}
+
+/** 0 if one of the parts is not a number. */
+function numbersIn(list = ''): number {
+  const parts = list.split(',');
+  return parts.every((part) => part.trim() !== '' && Number.isFinite(Number(part))) ? parts.length : 0;
+}
