@@ -1,6 +1,6 @@
 /** Records which files this service has downloaded. It may remove only those: all others belong to the operator. */
 import { rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { AssetFile } from '../../../engines/contract/index.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { errnoOf } from '../../../lib/errors.ts';
@@ -8,7 +8,9 @@ import { acquireLock, isLocked, lockOf } from '../../../lib/file-lock.ts';
 import { parseObject } from '../../../lib/json.ts';
 import { readRegularFile, replaceFile } from '../../../lib/regular-file.ts';
 
-const receiptOf = (dataDir: string, file: string) => join(dataDir, 'downloads', `${basename(file)}.json`);
+/** Files of several models have the same name, each in the folder of its model. */
+const receiptOf = (dataDir: string, file: string) =>
+  join(dataDir, 'downloads', `${relative(dataDir, file).replaceAll(sep, '+')}.json`);
 
 /** Call it after a download. */
 export async function recordDownload(dataDir: string, file: string): Promise<void> {
