@@ -183,6 +183,7 @@ function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
       models: [{ id: localModel, file }],
       ...(transcribeVad === 'off' && { voiceActivity: transcribeVad }),
     },
+    stt: { use: 'sherpa-stt', pulled: true },
     voice: { use: 'sherpa-voice', pulled: true, ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
     espeak: { use: 'espeak' },
     ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),

@@ -12,6 +12,7 @@ async function enginesOf(env: Environment) {
 
 const here = {
   local: { use: 'whisper-cli', pulled: true, models: [{ id: 'local', file: '/models/base.bin' }] },
+  stt: { use: 'sherpa-stt', pulled: true },
   voice: { use: 'sherpa-voice', pulled: true },
   espeak: { use: 'espeak' },
   llama: { use: 'llama-local', pulled: true, models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },

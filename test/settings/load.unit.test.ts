@@ -173,6 +173,7 @@ describe('a setting', () => {
           pulled: true,
           models: [{ id: 'local', file: join(homedir(), '.local/share/parlance/models/ggml-base.bin') }],
         },
+        stt: { use: 'sherpa-stt', pulled: true },
         voice: { use: 'sherpa-voice', pulled: true },
         espeak: { use: 'espeak' },
         ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
@@ -682,7 +683,7 @@ describe('a provider that is the service itself', () => {
       TTS_MODEL: 'y',
     };
     const settings = await load(env);
-    expect(Object.keys(settings.engines)).toEqual(['local', 'voice', 'espeak', 'ollama', 'llama-cpp', 'llama']);
+    expect(Object.keys(settings.engines)).toEqual(['local', 'stt', 'voice', 'espeak', 'ollama', 'llama-cpp', 'llama']);
     expect(JSON.stringify(settings.engines)).not.toContain('ours');
     const ignored = 'ignored, because the URL is that of this service itself (HOST and PORT)';
     expect(describeIgnoredVariables(settings)).toEqual([`OPENAI_BASE_URL and OPENAI_API_KEY: ${ignored}`]);
@@ -725,6 +726,7 @@ describe('a provider that is the service itself', () => {
   it('is not searched among the chat servers of this machine', async () => {
     expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual([
       'local',
+      'stt',
       'voice',
       'espeak',
       'ollama',
