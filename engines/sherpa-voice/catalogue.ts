@@ -1,5 +1,5 @@
 /**
- * Piper voices that can be downloaded. The model cards of these say that they were trained from scratch on recordings that
+ * Voices that can be downloaded. The model cards of these Piper voices say that they were trained from scratch on recordings that
  * may be used for any purpose. Most others began as `lessac` or `ryan`, whose recordings forbid commercial use.
  */
 import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
@@ -31,7 +31,23 @@ function piper(id: string, { model, config, ...more }: Voice): CatalogueModel {
   };
 }
 
-/** A voice without a title has several speakers, whose names are in its .onnx.json. */
+/** Digests that projects independent of each other have for the same commit. The lexicons are not needed. */
+const kokoro: CatalogueModel = {
+  label: 'Kokoro (54 voices)',
+  purpose: 'Natural, six languages, slow.',
+  license: 'Apache-2.0',
+  hasFolder: true,
+  files: [
+    { name: 'tokens.txt', bytes: 687, digest: '6ebb6bb288f20f3ae8d004d3c2ca27697da27c037d75e81a60e2a6a663f95425' },
+    { name: 'voices.bin', bytes: 28_200_960, digest: '1c5a5b983d3d50d8586d437a51f3faa2da7919ce76a013c081e65671a3447c29' }, // prettier-ignore
+    { name: 'model.onnx', bytes: 325_560_556, digest: 'b40f62b166ac8164b0627ef48a0b358eda0985e272fb03ef5252e7206305da11' }, // prettier-ignore
+  ].map(({ name, ...file }) => {
+    const commit = 'f7b96bb6bef5c5da4d3aa4f4e0498fbbf62dc78b';
+    return { path: `csukuangfj/kokoro-multi-lang-v1_0/resolve/${commit}/${name}`, ...file };
+  }),
+};
+
+/** A voice without a title has several speakers, whose names are in its files. */
 export const catalogue = new Catalogue('https://huggingface.co', 'voices', {
   'en_US-ljspeech-medium': piper('en_US-ljspeech-medium', {
     model: { bytes: 63_531_379, digest: '6f52a751e2349abe7a76735eb09dc1875298c77ea2342ffd2fef79ff81b87f22' },
@@ -61,4 +77,5 @@ export const catalogue = new Catalogue('https://huggingface.co', 'voices', {
     title: 'Spanish voice (male, small)',
     purpose: 'Good for European Spanish on slow machines; it sounds less clear.',
   }),
+  kokoro,
 });

@@ -11,37 +11,45 @@ import { loadLibrary } from '../lib/sherpa/program.ts';
 export interface HostOptions {
   /** The directory of the package sherpa-onnx-node. */
   readonly library: string;
-  readonly model: string;
-  readonly tokens: string;
+  /** The configuration of the voice's family, by its name. */
+  readonly model: Readonly<Record<string, object>>;
   /** A file with options of ONNX Runtime. */
   readonly session: string;
-  /** For a voice whose text goes through eSpeak NG. */
-  readonly dataDir?: string;
   readonly threads: number;
-  readonly noiseScale: number;
-  readonly noiseW: number;
+  /** Spoken before it is ready. */
+  readonly first: HostQuestion;
 }
 
 export interface HostQuestion {
   readonly text: string;
   readonly speaker: number;
   readonly speed: number;
+  /** For families that speak several languages. */
+  readonly lang?: string | undefined;
 }
 
-const { library, session, threads, noiseScale, noiseW, ...files } = JSON.parse(process.argv[2] ?? '') as HostOptions;
+const { library, model, session, threads, first } = JSON.parse(process.argv[2] ?? '') as HostOptions;
 const { OfflineTts } = loadLibrary(library);
-// `generate` replaces the length scale with 1 / speed, unless the speed is 1.
-const vits = { ...files, noiseScale, noiseScaleW: noiseW, lengthScale: 1 };
-const model = { vits, numThreads: threads, debug: 0, provider: `cpu:${session}` };
-const tts = new OfflineTts({ model, maxNumSentences: 1 });
+const config = { ...model, numThreads: threads, debug: 0, provider: `cpu:${session}` };
+const tts = new OfflineTts({ model: config, maxNumSentences: 1 });
+
+try {
+  // Synchronous on purpose: an exception of ONNX Runtime ends the process. `generateAsync` would never settle.
+  tts.generate(requestOf(first));
+} catch {
+  // A text that cannot be spoken fails its request.
+}
 
 serveQuestions(async (question, { say, signal }) => {
-  const { text, speaker, speed } = question as Question & HostQuestion;
-  // silenceScale: the default shortens pauses to a fifth.
-  const generationConfig = { sid: speaker, speed, silenceScale: 1 };
-  const { samples } = await tts.generateAsync({ text, enableExternalBuffer: false, generationConfig });
+  const { samples } = await tts.generateAsync(requestOf(question as Question & HostQuestion));
   if (!signal.aborted) speak(toS16(samples), say);
 });
+
+function requestOf({ text, speaker, speed, lang }: HostQuestion): object {
+  // silenceScale: the default shortens pauses to a fifth.
+  const generationConfig = { sid: speaker, speed, silenceScale: 1, ...(lang !== undefined && { extra: { lang } }) };
+  return { text, enableExternalBuffer: false, generationConfig };
+}
 
 /** A line has at most 1 MiB. */
 const chunkBytes = 393_216;

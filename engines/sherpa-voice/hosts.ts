@@ -5,11 +5,11 @@ import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
-import type { HostOptions } from './host.ts';
+import type { HostOptions, HostQuestion } from './host.ts';
 import type { Options } from './options.ts';
-import { basename } from 'node:path';
 import { catalogue, part } from './catalogue.ts';
-import { needOf, type UsableVoice } from './voice-file.ts';
+import { dirname } from 'node:path';
+import type { UsableVoice } from './voice-facts.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
 
@@ -21,7 +21,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   /** Returns what is missing, from caches. */
   function missing(voice: UsableVoice | undefined): string | undefined {
     return (
-      library.missing() ?? (voice && needsEspeak(voice) && espeak() === undefined ? espeakMissing(data) : undefined)
+      library.missing() ?? (voice?.needsEspeak === true && espeak() === undefined ? espeakMissing(data) : undefined)
     );
   }
 
@@ -33,11 +33,12 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
     return converted;
   }
 
-  async function make(voice: UsableVoice) {
-    const espeakData = needsEspeak(voice) ? espeak() : undefined;
+  async function make(voice: UsableVoice): Promise<Pick<HostOptions, 'model' | 'session'>> {
+    const espeakData = voice.needsEspeak ? espeak() : undefined;
     try {
-      const [files] = await Promise.all([convert(voice), espeakData?.make()]);
-      return { ...files, ...(espeakData && { dataDir: espeakData.directory }) };
+      const [{ config, session }] = await Promise.all([convert(voice), espeakData?.make()]);
+      const ofEspeak = espeakData && { dataDir: espeakData.directory };
+      return { session, model: { [voice.family]: { ...config, ...ofEspeak } } };
     } catch (cause) {
       if (EngineError.is(cause)) throw cause;
       throw new EngineError('model-unavailable', 'The voice could not be converted.', { cause });
@@ -52,17 +53,17 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const place = await library.open();
       const reason = missing(voice);
       if (reason !== undefined) throw new EngineError('model-unavailable', reason);
-      const { noiseScale, noiseW } = voice.config;
-      const options: HostOptions = { library: place, ...(await make(voice)), threads, noiseScale, noiseW };
+      const options: HostOptions = { library: place, ...(await make(voice)), threads, first: firstQuestion(voice) };
       const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
-      const isDownload = catalogue.pathOf(basename(voice.file, '.onnx'), context) === voice.file;
+      const places = [voice.file, dirname(voice.file)];
+      const isDownload = catalogue.ids.some((id) => places.includes(catalogue.pathOf(id, context)));
       const files = isDownload ? { files: [voice.file] } : {};
-      const facts = { ...files, version: voice.stamp, memory: needOf(voice), idleUnloadMs: idleUnload * 1000 };
+      const facts = { ...files, version: voice.stamp, memory: voice.memory, idleUnloadMs: idleUnload * 1000 };
       return context.resident({ name, ...command, ...facts });
     },
     async inspect(voices: readonly UsableVoice[]): Promise<readonly Finding[]> {
       const findings = await library.inspect();
-      return voices.some(needsEspeak) ? [...findings, inspectEspeak()] : findings;
+      return voices.some((voice) => voice.needsEspeak) ? [...findings, inspectEspeak()] : findings;
     },
   };
 
@@ -72,7 +73,10 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   }
 }
 
-const needsEspeak = ({ config }: UsableVoice): boolean => config.phonemes === 'espeak';
+/** Spoken once after loading: a file that is broken inside ends the program then, and not in the middle of a request. */
+function firstQuestion({ speakers: [speaker] }: UsableVoice): HostQuestion {
+  return { text: '1.', speaker: speaker?.number ?? 0, speed: 1, lang: speaker?.lang };
+}
 
 function espeakMissing(named: string | undefined): string {
   if (named !== undefined) return `${named} is not an espeak-ng-data directory: it has no phontab.`;

@@ -1,4 +1,4 @@
-/** Local speech with Piper voices: sherpa-onnx in a program that stays loaded. The text stays on this machine. */
+/** Local speech with the voices of Piper, Kokoro, Kitten and Supertonic: sherpa-onnx in a program that stays loaded. The text stays on this machine. */
 import {
   EngineError,
   defineEngine,
@@ -11,7 +11,6 @@ import {
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import type { NamedModel } from '../lib/catalogue.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
-import { toSpeakable } from '../lib/espeak-text.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { catalogue, part } from './catalogue.ts';
@@ -85,13 +84,14 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
       const { voices: set, defaultVoice } = modelOf(call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const { voice, file, speaker } = findSpeaker(await set.inspect(), call, defaultVoice);
-      const { sampleRate, lengthScale } = file.config;
+      const { voice, file, speaker, lang } = findSpeaker(await set.inspect(), call, defaultVoice);
+      const { sampleRate, lengthScale } = file;
       const host = await raceAbort(hosts.open(voice, file), signal);
       const lifetime = linkedSignal(signal);
       const end = () => lifetime.end(new Error('the speech is over'));
       const say = async (piece: string, isFirst: boolean) => {
-        const question = { text: toSpeakable(piece), speaker, speed: speed / lengthScale };
+        const question = { text: file.toSpeakable(piece), speaker, speed: speed / lengthScale, lang };
+        if (!/[\p{L}\p{N}\p{S}]/u.test(question.text)) return new Int16Array(); // the library fails, or never ends
         const options = { signal: lifetime.signal, hasBegun: !isFirst };
         return runPiece(() => sayWith(host, question, lifetime.signal), options).catch(async (error: unknown) => {
           throw lifetime.signal.aborted ? error : await library.explain(error);

@@ -19,8 +19,9 @@ export interface Options {
 }
 
 export interface VoiceOptions {
-  readonly id: string;
-  readonly file: string;
+  readonly id?: string;
+  readonly file?: string;
+  readonly folder?: string;
   readonly name?: string;
 }
 
@@ -37,17 +38,28 @@ export const optionsSchema: OptionsSchema = {
     voices: {
       type: 'array',
       minItems: 1,
-      description: `The voices to serve: ids of the catalog (${catalogue.ids.join(', ')}), or files. Default: [${defaultVoices.join(', ')}].`,
+      description: `The voices to serve: ids of the catalog (${catalogue.ids.join(', ')}), or files or folders. Default: [${defaultVoices.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,
         maxLength: 256,
         additionalProperties: false,
-        required: ['id', 'file'],
         properties: {
-          id: { ...label, description: 'Voice id used in requests; with several speakers, `id/speaker`.' },
+          id: {
+            ...label,
+            description:
+              'Voice id used in requests; with several speakers, `id/speaker`. Default: the name of the file or folder.',
+          },
           file: { ...text, description: 'Path of the .onnx file of a Piper voice, with its .onnx.json next to it.' },
-          name: { ...label, description: 'Display name. Default: the name and the language in the .onnx.json.' },
+          folder: {
+            ...text,
+            description:
+              'Path of a folder with the files of Kokoro, Kitten, Supertonic or Piper, instead of `file`. The family is recognized by the files.',
+          },
+          name: {
+            ...label,
+            description: 'Display name. Default: the name in the .onnx.json or of the family, and the language.',
+          },
         },
       },
     },

@@ -13,7 +13,7 @@ import { catalogue } from './catalogue.ts';
 import { removeConversions } from './convert.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { defaultVoices, type Options } from './options.ts';
-import { needOf, type UsableVoice, type VoiceFile } from './voice-file.ts';
+import type { UsableVoice, VoiceFile } from './voice-facts.ts';
 import { chooseSpeaker, expectedVoices, speakersOf, toSource, type Speaker, type VoiceSource } from './voices.ts';
 
 interface InspectedVoice extends VoiceSource {
@@ -38,13 +38,14 @@ export async function openVoices({ voices = defaultVoices, voice, mirror }: Opti
   const recent = cached(inspect, context.now);
   checkVoices(await recent(), voice);
 
-  function assetOf({ id, file, download, inspect: find }: VoiceSource): FilesAsset[] {
+  function assetOf({ id, download, inspect: find }: VoiceSource): FilesAsset[] {
     if (!download) return [];
     async function changed() {
       recent.forget();
-      if (!(await find()).ok) await removeConversions(file, context);
+      if (!(await find()).ok) await removeConversions(asset.files.at(-1)?.path ?? '', context);
     }
-    return [catalogue.asset(id, context, mirror, { isReady: async () => (await find()).ok, changed })];
+    const asset = catalogue.asset(id, context, mirror, { isReady: async () => (await find()).ok, changed });
+    return [asset];
   }
 
   return {
@@ -104,8 +105,9 @@ function checkVoices({ voices, speakers }: VoiceSet, defaultId: string | undefin
 function toFindings({ id, found, download }: InspectedVoice): Finding[] {
   const what = `voice ${id}`;
   if (!found.ok) return download ? [] : [{ what, ok: false, detail: found.detail }];
-  const { speakerCount, locale } = found.config;
-  const sizes = `${megabytes(found.bytes)}, needs up to ${megabytes(needOf(found))} loaded`;
-  const speakers = speakerCount === 1 ? 'one speaker' : `${speakerCount} speakers`;
-  return [{ what, ok: true, detail: `${sizes}, ${locale}, ${speakers}, ${found.file}` }];
+  const sizes = `${megabytes(found.bytes)}, needs up to ${megabytes(found.memory)} loaded`;
+  const locales = [...new Set(found.speakers.map(({ locale }) => locale))].join(' ');
+  const count = new Set(found.speakers.map(({ number }) => number)).size;
+  const speakers = count === 1 ? 'one speaker' : `${count} speakers`;
+  return [{ what, ok: true, detail: `${sizes}, ${locales}, ${speakers}, ${found.file}` }];
 }

@@ -1,14 +1,19 @@
 /** The voices of the settings, and the speakers in their files, which requests name as voices. */
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { CatalogueModel } from '../lib/catalogue.ts';
 import { catalogue, part } from './catalogue.ts';
 import type { VoiceOptions } from './options.ts';
-import { rememberVoiceFile, type UsableVoice, type VoiceFile } from './voice-file.ts';
+import { rememberPiper } from './piper.ts';
+import type { UsableVoice, VoiceFile } from './voice-facts.ts';
+import { rememberFolder } from './voice-folder.ts';
 
 /** A voice of the settings. */
-export interface VoiceSource extends VoiceOptions {
+export interface VoiceSource {
+  readonly id: string;
+  readonly name?: string | undefined;
   /** Its entry in the catalogue, if it can be downloaded. */
   readonly download?: CatalogueModel;
   readonly inspect: () => Promise<VoiceFile>;
@@ -16,13 +21,19 @@ export interface VoiceSource extends VoiceOptions {
 
 /** Throws an `OptionsError`. */
 export function toSource(voice: string | VoiceOptions, context: EngineContext): VoiceSource {
-  if (typeof voice !== 'string') return { ...voice, inspect: rememberVoiceFile(context.resolve(voice.file)) };
+  if (typeof voice !== 'string') return ownSource(voice, context);
   const download = catalogue.find(voice);
   if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogue.ids.join(', ')}.`);
-  const file = catalogue.pathOf(voice, context);
-  const inspect = rememberVoiceFile(file);
+  const path = catalogue.pathOf(voice, context);
+  const inspect = download.hasFolder === true ? rememberFolder(path) : rememberPiper(path);
   const detail = `${voice} is not there: run \`${nameSetup(part)}\` to download it`;
-  return { id: voice, file, download, inspect: async () => (existsSync(file) ? inspect() : { ok: false, detail }) };
+  return { id: voice, download, inspect: async () => (existsSync(path) ? inspect() : { ok: false, detail }) };
+}
+
+function ownSource({ id, name, file, folder }: VoiceOptions, { resolve }: EngineContext): VoiceSource {
+  if ((file === undefined) === (folder === undefined)) throw new OptionsError('A voice has either `file` or `folder`.');
+  const inspect = file === undefined ? rememberFolder(resolve(folder ?? '')) : rememberPiper(resolve(file));
+  return { id: id ?? basename(file ?? folder ?? '', '.onnx'), name, inspect };
 }
 
 export interface Speaker extends Voice {
@@ -31,18 +42,19 @@ export interface Speaker extends Voice {
   readonly file: UsableVoice;
   /** The number of the speaker in the file. */
   readonly speaker: number;
+  readonly lang: string | undefined;
 }
 
 export function speakersOf(
   { id, name, download }: Pick<VoiceSource, 'id' | 'name' | 'download'>,
   file: UsableVoice,
 ): Speaker[] {
-  const { speakers, language, dataset, locale } = file.config;
-  const spoken = languageName(locale);
-  const named = (suffix: string) => `${name ?? (dataset || id)}${suffix}${name === undefined && spoken ? ` (${spoken})` : ''}`; // prettier-ignore
-  if (speakers.size === 0) return [{ id, name: download?.title ?? named(''), language, voice: id, file, speaker: 0 }];
-  return Array.from(speakers, ([own, speaker]) => {
-    return { id: `${id}/${own}`, name: named(`/${own}`), language, voice: id, file, speaker };
+  return file.speakers.map(({ name: own, number, language, locale, lang }) => {
+    const suffix = own === undefined ? '' : `/${own}`;
+    const spoken = name === undefined ? languageName(locale) : undefined;
+    const full = `${name ?? (file.title || id)}${suffix}${spoken === undefined ? '' : ` (${spoken})`}`;
+    const title = own === undefined ? (download?.title ?? full) : full;
+    return { id: `${id}${suffix}`, name: title, language, voice: id, file, speaker: number, lang };
   });
 }
 

@@ -61,7 +61,7 @@ function bursts(samples: Float32Array, rate: number): [from: number, to: number]
 }
 
 /** By its rising zero crossings, interpolated: their distance is one period. */
-function frequency(samples: Float32Array, rate: number): number {
+export function frequency(samples: Float32Array, rate: number): number {
   const crossings: number[] = [];
   for (let i = 1; i < samples.length; i++) {
     const [before, after] = [samples[i - 1]!, samples[i]!];
@@ -71,7 +71,7 @@ function frequency(samples: Float32Array, rate: number): number {
   return periods > 0 ? (periods * rate) / (crossings.at(-1)! - crossings[0]!) : 0;
 }
 
-function readWav(wav: Buffer): Sound {
+export function readWav(wav: Buffer): Sound {
   let at = 12;
   while (wav.toString('latin1', at, at + 4) !== 'data') at += 8 + wav.readUInt32LE(at + 4);
   const length = Math.min(wav.readUInt32LE(at + 4), wav.length - at - 8) >> 1;

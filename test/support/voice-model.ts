@@ -17,8 +17,11 @@ export interface Token {
   readonly ms: number;
 }
 
-/** `characters`: its tokens are letters. `piper`: its tokens are IPA; the text goes through eSpeak NG. */
-export type VoiceKind = 'characters' | 'piper';
+/**
+ * `characters`: its tokens are letters. `piper` and `styled` (Kokoro and Kitten): its tokens are IPA; the text goes through
+ * eSpeak NG.
+ */
+export type VoiceKind = 'characters' | 'piper' | 'styled';
 
 export const letters: readonly string[] = Array.from(" abcdefghijklmnopqrstuvwxyz0123456789'.,?!");
 
@@ -55,10 +58,11 @@ const pads = (gapMs: number): Token[] => [
 export const tokens: Readonly<Record<VoiceKind, readonly Token[]>> = {
   characters: [...pads(40), ...letterTones().map((hz, k) => ({ symbol: letters[k] ?? '', hz, ms: 60 }))],
   piper: [...pads(30), ...phonemes.map((symbol, k) => ({ symbol, hz: 400 + 50 * k, ms: 60 }))],
+  styled: [{ symbol: '$', hz: 0, ms: 40 }, ...phonemes.concat('"', '—', '…', '“', '”', '一').map((symbol, k) => ({ symbol, hz: 400 + 50 * k, ms: 60 }))], // prettier-ignore
 };
 
 export interface VoiceOptions {
-  readonly kind?: VoiceKind;
+  readonly kind?: 'characters' | 'piper';
   readonly rate?: number;
   readonly speakers?: number;
   /** As Piper publishes it: without the metadata that the library wants. */
@@ -87,31 +91,14 @@ export async function writeVoice(directory: string, name: string, options: Voice
 function graphOf({ kind = 'characters', rate = 22_050, speakers = 1, isMedium = false }: VoiceOptions): Graph {
   const table = tokens[kind];
   const g = new Graph();
-  const [zero, one, last] = [g.constant([0]), g.constant([1]), g.constant([-1])];
+  const [zero, one] = [g.constant([0]), g.constant([1])];
   const ids = g.op('Reshape', ['input', g.constant([-1])]);
   // Lengths in samples, times length_scale.
   const scale = g.op('Slice', ['scales', one, g.constant([2])]);
   const lengths = g.op('Gather', [g.floats(table.map(({ ms }) => (ms * rate) / 1000)), ids], { axis: 0 });
   const counts = g.op('Cast', [g.op('Floor', [g.op('Mul', [lengths, scale])])], { to: 7 });
-  const ends = g.op('CumSum', [counts, g.constant([0], [])]);
-  const total = g.op('Slice', [ends, last, g.constant([2 ** 53])]);
-  const inner = g.op('Slice', [ends, zero, last]);
-  const starts = g.op('Concat', [zero, inner], { axis: 0 });
-  // The token of each sample: a mark at each start, summed up.
-  const empty = g.op('ConstantOfShape', [g.op('Add', [total, one])], { value: tensor('', 'int64', [1], [0]) });
-  const ones = g.op('ConstantOfShape', [g.op('Shape', [inner])], { value: tensor('', 'int64', [1], [1]) });
-  const marks = g.op('ScatterElements', [empty, inner, ones], { axis: 0, reduction: 'add' });
-  const indexes = g.op('Slice', [g.op('CumSum', [marks, g.constant([0], [])]), zero, total]);
-  const time = g.op('Range', [g.constant([0], []), g.op('Squeeze', [total, zero]), g.constant([1], [])]);
-  const since = g.op('Cast', [g.op('Sub', [time, g.op('Gather', [starts, indexes], { axis: 0 })])], { to: 1 });
-  const until = g.op('Cast', [g.op('Sub', [g.op('Gather', [ends, indexes], { axis: 0 }), time])], { to: 1 });
-  const spoken = g.op('Gather', [ids, indexes], { axis: 0 });
-  const turns = g.op('Gather', [g.floats(table.map(({ hz }) => hz / rate)), spoken], { axis: 0 });
-  const loud = g.op('Gather', [g.floats(table.map(({ hz }) => (hz ? 0.4 : 0))), spoken], { axis: 0 });
-  // Fades of 5 ms.
-  const edge = g.op('Mul', [g.op('Min', [since, until]), g.floats([1 / (0.005 * rate)])]);
-  const fade = g.op('Min', [edge, g.floats([1])]);
-  let sound = g.op('Mul', [g.op('Mul', [sine(g, g.op('Mul', [since, turns])), loud]), fade]);
+  const { time, indexes, total, ...tones } = addTones(g, { ids, counts, table, rate });
+  let { sound } = tones;
   if (speakers > 1) {
     const who = g.op('Cast', ['sid'], { to: 1 });
     const steps = g.op('Mul', [g.op('Cast', [time], { to: 1 }), who]);
@@ -126,8 +113,44 @@ function graphOf({ kind = 'characters', rate = 22_050, speakers = 1, isMedium = 
   return g;
 }
 
+interface Tones {
+  /** The number of each token, and its length in samples. */
+  readonly ids: string;
+  readonly counts: string;
+  readonly table: readonly Token[];
+  readonly rate: number;
+  /** Silence at the end of each token. */
+  readonly gapMs?: number;
+}
+
+/** Adds the tones of the tokens, one after the other. */
+export function addTones(g: Graph, { ids, counts, table, rate, gapMs = 0 }: Tones) {
+  const [zero, one, last] = [g.constant([0]), g.constant([1]), g.constant([-1])];
+  const ends = g.op('CumSum', [counts, g.constant([0], [])]);
+  const total = g.op('Slice', [ends, last, g.constant([2 ** 53])]);
+  const inner = g.op('Slice', [ends, zero, last]);
+  const starts = g.op('Concat', [zero, inner], { axis: 0 });
+  // The token of each sample: a mark at each start, summed up.
+  const empty = g.op('ConstantOfShape', [g.op('Add', [total, one])], { value: tensor('', 'int64', [1], [0]) });
+  const ones = g.op('ConstantOfShape', [g.op('Shape', [inner])], { value: tensor('', 'int64', [1], [1]) });
+  const marks = g.op('ScatterElements', [empty, inner, ones], { axis: 0, reduction: 'add' });
+  const indexes = g.op('Slice', [g.op('CumSum', [marks, g.constant([0], [])]), zero, total]);
+  const time = g.op('Range', [g.constant([0], []), g.op('Squeeze', [total, zero]), g.constant([1], [])]);
+  const since = g.op('Cast', [g.op('Sub', [time, g.op('Gather', [starts, indexes], { axis: 0 })])], { to: 1 });
+  const left = g.op('Cast', [g.op('Sub', [g.op('Gather', [ends, indexes], { axis: 0 }), time])], { to: 1 });
+  const until = g.op('Sub', [left, g.floats([(gapMs * rate) / 1000])]);
+  const spoken = g.op('Gather', [ids, indexes], { axis: 0 });
+  const turns = g.op('Gather', [g.floats(table.map(({ hz }) => hz / rate)), spoken], { axis: 0 });
+  const loud = g.op('Gather', [g.floats(table.map(({ hz }) => (hz ? 0.4 : 0))), spoken], { axis: 0 });
+  // Fades of 5 ms.
+  const edge = g.op('Mul', [g.op('Min', [since, until]), g.floats([1 / (0.005 * rate)])]);
+  const fade = g.op('Max', [g.op('Min', [edge, g.floats([1])]), g.floats([0])]);
+  const sound = g.op('Mul', [g.op('Mul', [sine(g, g.op('Mul', [since, turns])), loud]), fade]);
+  return { sound, time, indexes, total };
+}
+
 /** Whole turns are removed first: sin() of a large float is inexact. */
-function sine(g: Graph, turns: string): string {
+export function sine(g: Graph, turns: string): string {
   const part = g.op('Sub', [turns, g.op('Floor', [turns])]);
   return g.op('Sin', [g.op('Mul', [part, g.floats([2 * Math.PI])])]);
 }
@@ -144,7 +167,7 @@ function ports(speakers: number) {
 }
 
 interface VoiceFacts {
-  readonly kind: VoiceKind;
+  readonly kind: 'characters' | 'piper';
   readonly rate: number;
   readonly speakers: number;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 export interface Library {
   readonly version: string;
   readonly OfflineTts: new (config: object) => {
+    generate(request: object): unknown;
     generateAsync(request: object): Promise<{ readonly samples: Float32Array }>;
   };
   readonly OfflineRecognizer: new (config: object) => {

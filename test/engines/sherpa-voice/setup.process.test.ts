@@ -4,6 +4,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { catalogue } from '../../../engines/sherpa-voice/catalogue.ts';
+import { styleVoice } from '../../support/style-voice-model.ts';
 import { replaceFiles } from '../../support/catalogue.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { heard } from '../../support/tone-listener.ts';
@@ -20,10 +21,13 @@ const made = voiceModel();
 const [model, config] = [made.onnx, Buffer.from(JSON.stringify(made.config))];
 const title = 'English voice (female, clear)';
 
-async function startSetup(answers: readonly Answer[]) {
-  replaceFiles(catalogue, id, config, model);
+async function startSetup(
+  answers: readonly Answer[],
+  [voice, ...files]: readonly [string, ...Buffer[]] = [id, config, model],
+) {
+  replaceFiles(catalogue, voice, ...files);
   const { url, requests } = await serve(...answers);
-  const voices = await startVoices({ voices: {}, options: { voices: [id], mirror: url } });
+  const voices = await startVoices({ voices: {}, options: { voices: [voice], mirror: url } });
   const { assets } = voices.service.service.registry;
   const steps: unknown[] = [];
   const install = ({ signal } = new AbortController()) =>
@@ -125,5 +129,35 @@ describe('npm run setup -- voice', () => {
     expect((await readdir(setup.directory)).filter((name) => name.endsWith('.onnx'))).toEqual([`${id}.onnx`]);
     const voices = async () => (await setup.engine.models())[0]?.voices?.map((voice) => voice.id);
     await expect.poll(voices, { timeout: 10_000 }).toEqual([`${id}/hum-0`, `${id}/hum-1`]);
+  });
+});
+
+describe('npm run setup -- kokoro', () => {
+  const files = styleVoice();
+  const contents = ['tokens.txt', 'voices.bin', 'model.onnx'].map((name) => files[name] ?? Buffer.alloc(0));
+  const startKokoro = (answers: readonly Answer[]) => startSetup(answers, ['kokoro', ...contents]);
+
+  it('downloads the files of a commit once into a folder, whose voices then speak', async () => {
+    const setup = await startKokoro(contents.map((content) => good(content)));
+    const listed = (await setup.assets.list()).find((group) => group.id === 'kokoro');
+    expect(listed).toMatchObject({ license: 'GPL-3.0, Apache-2.0', state: 'missing', model: 'local-voice' });
+    await setup.install();
+    await setup.install();
+    expect(setup.requests.map(({ url }) => url?.replace(/[0-9a-f]{40}/, 'COMMIT'))).toEqual(
+      ['tokens.txt', 'voices.bin', 'model.onnx'].map((name) => `/csukuangfj/kokoro-multi-lang-v1_0/resolve/COMMIT/${name}`), // prettier-ignore
+    );
+    expect(await setup.state()).toBe('ready');
+    const ids = (await setup.engine.models())[0]?.voices?.map((voice) => voice.id);
+    expect(ids).toEqual(['kokoro/af_one', 'kokoro/bf_two', 'kokoro/ff_three']);
+    expect(heard(await collect(await setup.say({ text: 'hello' })), 'styled').trim()).toBe('həlˈoʊ');
+  });
+
+  it('refuses a file of the right length with another digest, and uses nothing of it', async () => {
+    const [tokens = Buffer.alloc(0), styles = Buffer.alloc(0), ...rest] = contents;
+    const setup = await startKokoro([tokens, Buffer.alloc(styles.length), ...rest].map((content) => good(content)));
+    const [failure] = await setup.install();
+    expect(failure?.message).toContain('is not the expected file');
+    expect(await readdir(join(setup.directory, 'kokoro'))).not.toContain('voices.bin');
+    expect((await setup.availability()).code).toBe('model-file-missing');
   });
 });

@@ -10,6 +10,8 @@ import { writeVoice, type VoiceOptions } from '../../support/voice-model.ts';
 export interface StartOptions {
   /** By id: a voice to write, or the path of one. */
   readonly voices?: Readonly<Record<string, VoiceOptions | string>>;
+  /** By id: the folder of a voice. */
+  readonly folders?: Readonly<Record<string, string>>;
   /** More options of the engine. */
   readonly options?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -30,13 +32,16 @@ export interface Voices {
 
 /** Disposed at the end of the test. */
 export async function startVoices(start: StartOptions = {}): Promise<Voices> {
-  const { voices = { spelled: {} }, options = {}, env = {}, others = {} } = start;
+  const { folders = {}, voices = start.folders ? {} : { spelled: {} }, options = {}, env = {}, others = {} } = start;
   const directory = await temporaryDirectory();
   const files: Record<string, string> = {};
   for (const [id, voice] of Object.entries(voices)) {
     files[id] = typeof voice === 'string' ? voice : await writeVoice(directory, id, voice);
   }
-  const list = Object.entries(files).map(([id, file]) => ({ id, file }));
+  const list = [
+    ...Object.entries(files).map(([id, file]) => ({ id, file })),
+    ...Object.entries(folders).map(([id, folder]) => ({ id, folder })),
+  ];
   const engines = { voice: { use: 'sherpa-voice', voices: list, ...options }, ...others };
   const service = await startTestService({ env, config: JSON.stringify({ engines }) });
   onTestFinished(() => service[Symbol.asyncDispose]());

@@ -1,15 +1,19 @@
 /** Voices are checked before they are loaded. */
 import { mkdir, readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { rememberVoiceFile, type VoiceFile } from '../../../engines/sherpa-voice/voice-file.ts';
+import { rememberPiper, type PiperFacts } from '../../../engines/sherpa-voice/piper.ts';
+import type { Judged } from '../../../engines/lib/model-files.ts';
 import { metadataFields } from '../../support/onnx-writer.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { voiceModel, writeVoice, type VoiceOptions } from '../../support/voice-model.ts';
 
-const inspect = (file: string): Promise<VoiceFile> => rememberVoiceFile(file)();
+const inspect = (file: string): Promise<Judged<PiperFacts>> => rememberPiper(file)();
 
 /** The voice after `change`, which gets the path of its model. */
-async function inspected(change: (file: string) => Promise<unknown>, options: VoiceOptions = {}): Promise<VoiceFile> {
+async function inspected(
+  change: (file: string) => Promise<unknown>,
+  options: VoiceOptions = {},
+): Promise<Judged<PiperFacts>> {
   const file = await writeVoice(await temporaryDirectory(), 'voice', options);
   await change(file);
   return inspect(file);
@@ -54,7 +58,7 @@ describe('a voice', () => {
 
   it('is looked at again when a file has changed', async () => {
     const file = await writeVoice(await temporaryDirectory(), 'voice');
-    const look = rememberVoiceFile(file);
+    const look = rememberPiper(file);
     const first = await look();
     expect(await look()).toBe(first);
     await utimes(file, 1, 1);

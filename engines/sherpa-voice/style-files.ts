@@ -1,0 +1,93 @@
+/** Checks the three files that Kokoro and Kitten have in common: a model, voices.bin with the styles, and tokens.txt. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { toSpeakable } from '../lib/espeak-text.ts';
+import { Unusable, explained, readText } from '../lib/model-files.ts';
+import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
+import { sampleRateOf } from './piper-config.ts';
+import type { VoiceFacts } from './voice-facts.ts';
+
+interface StyleFamily {
+  readonly family: 'kokoro' | 'kitten';
+  readonly title: string;
+  /** Numbers in its `style_dim`: rows, 1 and columns, or rows and columns. */
+  readonly dimensions: 2 | 3;
+  /** Memory in bytes beside the model. */
+  readonly memoryBeside: number;
+  /** Signs without which the library ends, or does not end, at a text that has them. */
+  readonly signs: (metadata: ReadonlyMap<string, string>) => string;
+}
+
+export interface StyleModel extends Omit<VoiceFacts, 'speakers' | 'configure'> {
+  readonly metadata: ReadonlyMap<string, string>;
+  /** Names of the speakers, by number. */
+  readonly names: readonly string[];
+  /** The configuration of the family. */
+  readonly files: Readonly<Record<string, unknown>>;
+}
+
+/** Throws as `explained` does. */
+export function inspectStyleFiles(file: string, folder: string, family: StyleFamily): StyleModel {
+  const [voices, tokens] = [join(folder, 'voices.bin'), join(folder, 'tokens.txt')];
+  const { bytes, metadata } = explained(file, () => readOnnxFile(file));
+  const { names, styleBytes, ...facts } = explained(file, () => factsOf(metadata, family));
+  explained(voices, () => {
+    const { size } = statSync(voices);
+    if (size !== styleBytes) throw new Unusable(`it has ${size} bytes; the ${names.length} voices of the model have ${styleBytes}`); // prettier-ignore
+  });
+  explained(tokens, () => checkTokens(readText(tokens, longestTable), family.signs(metadata)));
+  return {
+    ...{ file, bytes: bytes + styleBytes, memory: bytes + family.memoryBeside, metadata, names, ...facts },
+    ...{ family: family.family, title: family.title, lengthScale: 1, needsEspeak: true, toSpeakable },
+    files: { model: file, voices, tokens, lengthScale: 1 },
+  };
+}
+
+/** Throws for metadata with which the library ends its process, or makes noise. */
+function factsOf(metadata: ReadonlyMap<string, string>, { dimensions }: StyleFamily) {
+  const sampleRate = sampleRateOf(metadata.get('sample_rate'));
+  const count = Number(metadata.get('n_speakers'));
+  if (!Number.isInteger(count) || count < 1) throw new Unusable('its n_speakers must be 1 or more');
+  if (metadata.get('has_espeak') !== '1') throw new Unusable('its has_espeak must be 1');
+  const style = (metadata.get('style_dim') ?? '').split(',').map(Number);
+  const isComplete = style.length === dimensions && style.every((size) => Number.isInteger(size) && size > 0);
+  if (!isComplete || (dimensions === 3 && style[1] !== 1))
+    throw new Unusable(
+      `its style_dim must be ${dimensions} sizes, such as ${dimensions === 3 ? '510,1,256' : '400,256'}`,
+    );
+  return { sampleRate, names: namesOf(metadata, count), styleBytes: 4 * count * style.reduce((a, b) => a * b) };
+}
+
+/** `speaker_names` is `a,b`, `speaker2id` is `a->0,b->1`. A model may have neither: then, a number is the name. */
+function namesOf(metadata: ReadonlyMap<string, string>, count: number): string[] {
+  const listed = metadata.get('speaker_names') ?? metadata.get('speaker2id')?.replace(/->\d+/g, '') ?? '';
+  const names = listed.split(',').map((name) => name.trim()).filter((name) => name !== ''); // prettier-ignore
+  if (names.length === 0) return Array.from({ length: count }, (_, number) => String(number));
+  if (names.length === count && new Set(names).size === count) return names;
+  throw new Unusable(`it has ${count} speakers, but ${new Set(names).size} names`);
+}
+
+/** Of English, from all parts of the table: the library skips what a table that is cut lacks. */
+const phonemes = ' aˈːᵻ';
+
+const longestTable = 65_536;
+
+/** All published models of both families have the table of StyleTTS 2. Its size is not in their metadata. */
+const tableSize = 178;
+
+/** The library ends its process at a line of another form, and at the first text with a number outside of the table. */
+function checkTokens(text: string, signs: string): void {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const tokens = lines.map((line) => /^(.) (\d{1,6})\r?$/u.exec(line) ?? wrongLine(line));
+  const numbers = tokens.map(([, , number]) => Number(number));
+  const tooLarge = numbers.find((number) => number >= tableSize);
+  if (tooLarge !== undefined) throw new Unusable(`the number ${tooLarge} is not below ${tableSize}`);
+  const twice = numbers.find((number, index) => numbers.indexOf(number) !== index);
+  if (twice !== undefined) throw new Unusable(`the number ${twice} occurs twice`);
+  const missing = Array.from(signs + phonemes).find((sign) => !tokens.some(([, symbol]) => symbol === sign));
+  if (missing !== undefined) throw new Unusable(`it lacks the sign ${missing}`);
+}
+
+function wrongLine(line: string): never {
+  throw new Unusable(`"${line.slice(0, 40)}" is not a character, a space and a number`);
+}

@@ -1,0 +1,91 @@
+/** Supertonic: four models, one table of characters, and the styles of its voices. It needs no eSpeak NG. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isObject, parseObject } from '../../lib/json.ts';
+import { Unusable, explained, readText } from '../lib/model-files.ts';
+import { readInputs, readOnnxFile } from '../lib/sherpa/onnx-file.ts';
+import { sampleRateOf } from './piper-config.ts';
+import type { FileSpeaker, VoiceFacts } from './voice-facts.ts';
+
+/** Option, name of the file, and the input that only this model has: two that are swapped end the process. */
+const models = [
+  ['durationPredictor', 'duration_predictor', 'style_dp'],
+  ['textEncoder', 'text_encoder', 'style_ttl'],
+  ['vectorEstimator', 'vector_estimator', 'noisy_latent'],
+  ['vocoder', 'vocoder', 'latent'],
+] as const;
+
+/** The languages of version 3. The first is that of requests without a language. */
+const languages = 'en ar bg cs da de el es et fi fr hi hr hu id it ja ko lt lv nl pl pt ro ru sk sl sv tr uk vi'.split(' '); // prettier-ignore
+
+/** What the library keeps after 10 s of audio with voices of similar size; nobody has published a figure. */
+const memoryBeside = 475_000_000;
+
+export function inspectSupertonic(folder: string): VoiceFacts {
+  const found = models.map(([option, name, input]) => {
+    const [whole, quantized] = [join(folder, `${name}.onnx`), join(folder, `${name}.int8.onnx`)];
+    const file = existsSync(whole) ? whole : quantized;
+    const { bytes } = explained(file, () => checkModel(file, input));
+    return { option, file, bytes };
+  });
+  const [json, table, styles] = ['tts.json', 'unicode_indexer.bin', 'voice.bin'].map((name) => join(folder, name)) as [string, string, string]; // prettier-ignore
+  const sampleRate = explained(json, () => readSampleRate(readText(json, 1_048_576)));
+  const isKnown = explained(table, () => readTable(table));
+  const count = explained(styles, () => countVoices(styles));
+  const bytes = found.reduce((sum, model) => sum + model.bytes, statSync(styles).size);
+  const options = Object.fromEntries(found.map(({ option, file }) => [option, file]));
+  return {
+    ...{ file: found.at(-1)?.file ?? folder, bytes, memory: bytes + memoryBeside, sampleRate, lengthScale: 1 },
+    ...{ title: 'Supertonic', speakers: speakersOf(count), family: 'supertonic', needsEspeak: false },
+    configure: () => ({ ...options, ttsJson: json, unicodeIndexer: table, voiceStyle: styles }),
+    toSpeakable: (text) => Array.from(text.normalize('NFKD')).filter(isKnown).join('').normalize(),
+  };
+}
+
+/** Each voice speaks every language: `de-0` is the first voice in German. The files have no names of voices. */
+function speakersOf(count: number): FileSpeaker[] {
+  return languages.flatMap((language) =>
+    Array.from({ length: count }, (_, number) => {
+      return { name: `${language}-${number}`, number, language, locale: language, lang: language };
+    }),
+  );
+}
+
+function checkModel(file: string, input: string) {
+  const found = readOnnxFile(file);
+  if (!readInputs(file).includes(input)) throw new Unusable(`it has no input ${input}: it is another model`);
+  return found;
+}
+
+function readSampleRate(text: string): number {
+  const { ae, ttl } = parseObject(text) ?? {};
+  if (!isObject(ae) || !isObject(ttl)) throw new Unusable('it is not a JSON object with ae and ttl');
+  const { base_chunk_size } = ae;
+  const counts = { base_chunk_size, chunk_compress_factor: ttl.chunk_compress_factor, latent_dim: ttl.latent_dim };
+  const wrong = Object.entries(counts).find(([, value]) => !Number.isInteger(value) || Number(value) < 1);
+  if (wrong) throw new Unusable(`its ${wrong[0]} must be 1 or more`);
+  return sampleRateOf(ae.sample_rate);
+}
+
+/** One number for each code unit, or -1: the library would speak such a character as if it were the last of the table. */
+function readTable(file: string): (character: string) => boolean {
+  const bytes = readFileSync(file);
+  if (bytes.length !== 262_144) throw new Unusable(`it has ${bytes.length} bytes, not 262144`);
+  return (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code < 65_536 && bytes.readInt32LE(4 * code) >= 0;
+  };
+}
+
+/** The sizes of its two tables, and their numbers. With other sizes, the models end the process. */
+function countVoices(file: string): number {
+  const bytes = readFileSync(file);
+  if (bytes.length < 48) throw new Unusable('it is cut');
+  const sizes = Array.from({ length: 6 }, (_, index) => Number(bytes.readBigInt64LE(8 * index)));
+  const [voices = 0] = sizes;
+  if (voices < 1 || sizes.join() !== [voices, 50, 256, voices, 8, 16].join())
+    throw new Unusable(`its sizes are ${sizes.join()}, not N,50,256,N,8,16`);
+  const expected = 48 + 4 * voices * (50 * 256 + 8 * 16);
+  if (bytes.length !== expected) throw new Unusable(`it has ${bytes.length} bytes; its ${voices} voices have ${expected}`); // prettier-ignore
+  return voices;
+}

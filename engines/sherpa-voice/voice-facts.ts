@@ -1,0 +1,44 @@
+/** What is known about a voice before it is loaded. Each family of voices has a checker that returns it. */
+import type { Judged } from '../lib/model-files.ts';
+
+export interface VoiceFacts {
+  /** Path of the model. */
+  readonly file: string;
+  /** Size of all weights. */
+  readonly bytes: number;
+  /** Bytes of memory that it needs once it is loaded. */
+  readonly memory: number;
+  readonly sampleRate: number;
+  /** Above 1 for a voice that speaks slowly. */
+  readonly lengthScale: number;
+  /** Display name; may be empty. */
+  readonly title: string;
+  /** At least one. */
+  readonly speakers: readonly FileSpeaker[];
+  /** The name of the family in the configuration of sherpa-onnx. */
+  readonly family: 'vits' | 'kokoro' | 'kitten' | 'supertonic';
+  /** Whether the text goes through eSpeak NG. */
+  readonly needsEspeak: boolean;
+  /** The configuration of the family. `directory` has what `convert` has written. */
+  readonly configure: (directory: string) => Readonly<Record<string, unknown>>;
+  /** Writes what the library needs beyond the files of the voice. */
+  readonly convert?: (directory: string) => Promise<void>;
+  /** Returns what the library can speak; without a letter, a digit or a symbol, that is silence. */
+  readonly toSpeakable: (text: string) => string;
+}
+
+/** A speaker in the files of a voice. */
+export interface FileSpeaker {
+  /** Undefined for the only speaker. */
+  readonly name?: string;
+  readonly number: number;
+  /** ISO 639-1; null if unknown. */
+  readonly language: string | null;
+  /** BCP 47, such as en-US. */
+  readonly locale: string;
+  /** The option `lang` of the library, if the family has one. */
+  readonly lang?: string;
+}
+
+export type VoiceFile = Judged<VoiceFacts>;
+export type UsableVoice = Extract<VoiceFile, { readonly ok: true }>;
