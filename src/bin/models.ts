@@ -50,9 +50,9 @@ async function run(names: readonly string[]): Promise<void> {
 }
 
 function list(groups: readonly GroupStatus[]): void {
-  const rows = groups.map(({ id, title, bytes, license, state, model = id, settings }) => {
+  const rows = groups.map(({ id, title, bytes, license, state, model = id, settings, purpose }) => {
     const use = settings === undefined ? `model ${model}` : 'needs a line in the settings file';
-    return [id, title, bytes === null ? '' : megabytes(bytes), license, state, use];
+    return [id, title, bytes === null ? '' : megabytes(bytes), license, state, use, purpose];
   });
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()); // prettier-ignore

@@ -23,13 +23,13 @@ async function machine(...answers: readonly Answer[]) {
 }
 
 describe('models', () => {
-  it('lists the models by name, with size, license, state and what it takes to serve them', async () => {
+  it('lists the models by name, with size, license, state, what it takes to serve them and what they are good for', async () => {
     const { models } = await machine(status(404));
     const { code, stdout } = await models();
     expect(code).toBe(0);
     const small = stdout.split('\n').find((line) => line.startsWith('small '));
     expect(small).toMatch(
-      /^small +Careful transcription \(Whisper small\) +489 MB +MIT +missing +needs a line in the settings file$/,
+      /^small +Careful transcription \(Whisper small\) +489 MB +MIT +missing +needs a line in the settings file +\S.*\.$/,
     );
     expect(stdout).toMatch(/^large-v3-turbo /m);
   });
@@ -37,10 +37,11 @@ describe('models', () => {
   it('without a settings file they are served as local/NAME', async () => {
     const cwd = await temporaryDirectory();
     const { stdout } = await runScript(script, ['list'], { cwd, env: { DATA_DIR: join(cwd, 'data') } });
-    expect(stdout).toMatch(/^base +.*missing +model local$/m);
-    expect(stdout).toMatch(/^small +.*missing +model local\/small$/m);
-    expect(stdout).toMatch(/^de_DE-mls-medium +.*missing +model local\/de_DE-mls-medium$/m);
-    expect(stdout).toMatch(/^qwen3-0\.6b +.*missing +model local-chat$/m);
+    expect(stdout).toMatch(/^base +.*missing +model local +\S/m);
+    expect(stdout).toMatch(/^small +.*missing +model local\/small +\S/m);
+    expect(stdout).toMatch(/^de_DE-mls-medium +.*missing +model local\/de_DE-mls-medium +Fast, German\.$/m);
+    expect(stdout).toMatch(/^kokoro +.*387 MB +GPL-3\.0, Apache-2\.0 +missing +model local\/kokoro +Natural, six languages, slow\.$/m); // prettier-ignore
+    expect(stdout).toMatch(/^qwen3-0\.6b +.*missing +model local-chat +\S/m);
   });
 
   it.each([['frobnicate'], ['pull', 'small'], ['remove'], ['list', 'small']])(
