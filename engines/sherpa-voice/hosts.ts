@@ -1,4 +1,5 @@
 /** Opens the program of each voice with what it needs: the library, the data of eSpeak NG and the converted voice. */
+import { dirname } from 'node:path';
 import { EngineError, type EngineContext, type Finding, type Resident } from '../contract/index.ts';
 import { cached } from '../lib/cached.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
@@ -8,7 +9,6 @@ import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions, HostQuestion } from './host.ts';
 import type { Options } from './options.ts';
 import { catalogue, part } from './catalogue.ts';
-import { dirname } from 'node:path';
 import type { UsableVoice } from './voice-facts.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;

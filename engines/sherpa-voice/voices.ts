@@ -1,6 +1,6 @@
 /** The voices of the settings, and the speakers in their files, which requests name as voices. */
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { CatalogueModel } from '../lib/catalogue.ts';
@@ -25,9 +25,11 @@ export function toSource(voice: string | VoiceOptions, context: EngineContext): 
   const download = catalogue.find(voice);
   if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogue.ids.join(', ')}.`);
   const path = catalogue.pathOf(voice, context);
-  const inspect = download.hasFolder === true ? rememberFolder(path) : rememberPiper(path);
+  const isFolder = download.hasFolder === true;
+  const inspect = isFolder ? rememberFolder(path) : rememberPiper(path);
+  const model = isFolder ? join(path, basename(download.files.at(-1)?.path ?? '')) : path;
   const detail = `${voice} is not there: run \`${nameSetup(part)}\` to download it`;
-  return { id: voice, download, inspect: async () => (existsSync(path) ? inspect() : { ok: false, detail }) };
+  return { id: voice, download, inspect: async () => (existsSync(model) ? inspect() : { ok: false, detail }) };
 }
 
 function ownSource({ id, name, file, folder }: VoiceOptions, { resolve }: EngineContext): VoiceSource {

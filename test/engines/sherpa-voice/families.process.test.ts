@@ -99,6 +99,14 @@ describe('the voices of Kokoro', () => {
     expect(await voicesOf(started)).toMatchObject([{ id: 'voice/af_one' }]);
   });
 
+  it.each([[{ id: 'both', file: 'a.onnx', folder: 'a' }], [{ id: 'neither' }]])(
+    'have either a file or a folder: %j is refused',
+    async (voice) => {
+      const started = startVoices({ voices: {}, options: { voices: [voice] } });
+      await expect(started).rejects.toThrow('A voice has either `file` or `folder`.');
+    },
+  );
+
   it('may be listed as pairs of a name and a number, or as a number alone', async () => {
     const names = ['af_one', 'am_two'];
     const pairs = { speaker_names: undefined, speaker2id: 'af_one->0,am_two->1' };

@@ -158,6 +158,7 @@ describe('npm run setup -- kokoro', () => {
     const [failure] = await setup.install();
     expect(failure?.message).toContain('is not the expected file');
     expect(await readdir(join(setup.directory, 'kokoro'))).not.toContain('voices.bin');
+    await expect(setup.say()).rejects.toMatchObject({ message: expect.stringContaining('kokoro is not there') as string }); // prettier-ignore
     expect((await setup.availability()).code).toBe('model-file-missing');
   });
 });
