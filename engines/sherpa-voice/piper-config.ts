@@ -1,6 +1,7 @@
 /** Reads the fields of Piper's .onnx.json that a voice needs. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { Unusable } from '../lib/model-files.ts';
+import { sampleRateOf } from './voice-facts.ts';
 
 export interface PiperConfig {
   /** How text becomes tokens: by eSpeak NG, or letter by letter. */
@@ -52,13 +53,6 @@ export function readPiperConfig(text: string): PiperConfig {
     noiseW: scaleOf(inference, 'noise_w', 0.8, 0),
     dataset: textOf(json.dataset),
   };
-}
-
-/** With other rates the library divides by zero, or the encoders refuse. Throws `Unusable`. */
-export function sampleRateOf(value: unknown): number {
-  const rate = Number(value);
-  if (Number.isInteger(rate) && rate >= 8_000 && rate <= 48_000) return rate;
-  throw new Unusable('its sample_rate must be 8000 to 48000');
 }
 
 function speakersOf({ num_speakers = 1, speaker_id_map }: JsonObject): Pick<PiperConfig, 'speakers' | 'speakerCount'> {

@@ -5,8 +5,8 @@ import { toSpeakable } from '../lib/espeak-text.ts';
 import { Unusable, explained, readText, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
 import { metadataFields, metadataOf, tokensFile } from './piper-files.ts';
-import { readPiperConfig, sampleRateOf, type PiperConfig } from './piper-config.ts';
-import type { FileSpeaker, VoiceFacts } from './voice-facts.ts';
+import { readPiperConfig, type PiperConfig } from './piper-config.ts';
+import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
 
 export interface PiperFacts extends VoiceFacts {
   /** As the library reads it: the model's own metadata take precedence over the .onnx.json. */

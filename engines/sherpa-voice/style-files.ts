@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { toSpeakable } from '../lib/espeak-text.ts';
 import { Unusable, explained, readText } from '../lib/model-files.ts';
 import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
-import { sampleRateOf } from './piper-config.ts';
-import type { VoiceFacts } from './voice-facts.ts';
+import { sampleRateOf, type VoiceFacts } from './voice-facts.ts';
 
 interface StyleFamily {
   readonly family: 'kokoro' | 'kitten';

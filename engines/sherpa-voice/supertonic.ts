@@ -2,10 +2,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, parseObject } from '../../lib/json.ts';
+import { withRegularFile } from '../../lib/regular-file.ts';
 import { Unusable, explained, readText } from '../lib/model-files.ts';
 import { readInputs, readOnnxFile } from '../lib/sherpa/onnx-file.ts';
-import { sampleRateOf } from './piper-config.ts';
-import type { FileSpeaker, VoiceFacts } from './voice-facts.ts';
+import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
 
 /** Option, name of the file, and the input that only this model has: two that are swapped end the process. */
 const models = [
@@ -69,7 +69,7 @@ function readSampleRate(text: string): number {
 
 /** One number for each code unit, or -1: the library would speak such a character as if it were the last of the table. */
 function readTable(file: string): (character: string) => boolean {
-  const bytes = readFileSync(file);
+  const bytes = readBytes(file);
   if (bytes.length !== 262_144) throw new Unusable(`it has ${bytes.length} bytes, not 262144`);
   return (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -79,7 +79,7 @@ function readTable(file: string): (character: string) => boolean {
 
 /** The sizes of its two tables, and their numbers. With other sizes, the models end the process. */
 function countVoices(file: string): number {
-  const bytes = readFileSync(file);
+  const bytes = readBytes(file);
   if (bytes.length < 48) throw new Unusable('it is cut');
   const sizes = Array.from({ length: 6 }, (_, index) => Number(bytes.readBigInt64LE(8 * index)));
   const [voices = 0] = sizes;
@@ -88,4 +88,12 @@ function countVoices(file: string): number {
   const expected = 48 + 4 * voices * (50 * 256 + 8 * 16);
   if (bytes.length !== expected) throw new Unusable(`it has ${bytes.length} bytes; its ${voices} voices have ${expected}`); // prettier-ignore
   return voices;
+}
+
+/** The published files have up to 0.5 MB. */
+function readBytes(file: string): Buffer {
+  return withRegularFile(file, (descriptor, bytes) => {
+    if (bytes > 16_777_216) throw new Unusable('it is too long');
+    return readFileSync(descriptor);
+  });
 }

@@ -1,5 +1,5 @@
 /** What is known about a voice before it is loaded. Each family of voices has a checker that returns it. */
-import type { Judged } from '../lib/model-files.ts';
+import { Unusable, type Judged } from '../lib/model-files.ts';
 
 export interface VoiceFacts {
   /** Path of the model. */
@@ -42,3 +42,10 @@ export interface FileSpeaker {
 
 export type VoiceFile = Judged<VoiceFacts>;
 export type UsableVoice = Extract<VoiceFile, { readonly ok: true }>;
+
+/** With other rates the library divides by zero, or the encoders refuse. Throws `Unusable`. */
+export function sampleRateOf(value: unknown): number {
+  const rate = Number(value);
+  if (Number.isInteger(rate) && rate >= 8_000 && rate <= 48_000) return rate;
+  throw new Unusable('its sample_rate must be 8000 to 48000');
+}
