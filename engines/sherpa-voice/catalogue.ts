@@ -34,7 +34,7 @@ function piper(id: string, { model, config, ...more }: Voice): CatalogueModel {
 /** Digests that projects independent of each other have for the same commit. The lexicons are not needed. */
 const kokoro: CatalogueModel = {
   label: 'Kokoro (54 voices)',
-  purpose: 'Natural, six languages, slow.',
+  purpose: 'Good for natural speech in six languages; it needs a fast machine.',
   license: 'Apache-2.0',
   hasFolder: true,
   files: [
@@ -54,28 +54,28 @@ export const catalogue = new Catalogue('https://huggingface.co', 'voices', {
     config: { bytes: 4_972, digest: '141d612cc0a95ed7efc1ca936b845c2364967f2e9217c5dbfcf69fc4d6c65860' },
     license: 'public domain',
     title: 'English voice (female, clear)',
-    purpose: 'Fast, American English.',
+    purpose: 'Good for fast American English.',
   }),
   'de_DE-mls-medium': piper('de_DE-mls-medium', {
     model: { bytes: 76_961_079, digest: '69cd1d2aa5a35839a518966fcc4924b5f93e5f8c948ed0752b1a616ad53f65bf' },
     config: { bytes: 8_948, digest: 'b0af1c89ddfdc72d32e015729b0e89b99eec13c2c8caa1db7488d98e9e570b40' },
     license: 'CC-BY-4.0',
     label: 'German voices (236 speakers)',
-    purpose: 'Fast, German.',
+    purpose: 'Good for fast German, with a voice for every taste.',
   }),
   'fr_FR-mls-medium': piper('fr_FR-mls-medium', {
     model: { bytes: 76_733_750, digest: '0ed223f78466917f2bae05ee90096ce69ab1fdeb251f55590d0e7422d234e162' },
     config: { bytes: 7_036, digest: '252b0b0a6e4cc4949e23eccb956f9c779986c32f934f2f7e2191e5fdc2edca61' },
     license: 'CC-BY-4.0',
     label: 'French voices (125 speakers)',
-    purpose: 'Fast, French.',
+    purpose: 'Good for fast French, with a voice for every taste.',
   }),
   'es_ES-carlfm-x_low': piper('es_ES-carlfm-x_low', {
     model: { bytes: 28_130_791, digest: 'd69677323a907cd4963f42b29c20a98b5d6bfa7f3e64df339915e4650c00d125' },
     config: { bytes: 4_159, digest: 'd9bdfa9ff01eb2bc9e62e7d2593939d1e4c4d8eb7cf75f972731539d12399966' },
     license: 'public domain',
     title: 'Spanish voice (male, small)',
-    purpose: 'Very fast, European Spanish, less clear.',
+    purpose: 'Good for European Spanish on slow machines; it sounds less clear.',
   }),
   kokoro,
 });

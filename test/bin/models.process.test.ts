@@ -39,8 +39,8 @@ describe('models', () => {
     const { stdout } = await runScript(script, ['list'], { cwd, env: { DATA_DIR: join(cwd, 'data') } });
     expect(stdout).toMatch(/^base +.*missing +model local +\S/m);
     expect(stdout).toMatch(/^small +.*missing +model local\/small +\S/m);
-    expect(stdout).toMatch(/^de_DE-mls-medium +.*missing +model local\/de_DE-mls-medium +Fast, German\.$/m);
-    expect(stdout).toMatch(/^kokoro +.*387 MB +GPL-3\.0, Apache-2\.0 +missing +model local\/kokoro +Natural, six languages, slow\.$/m); // prettier-ignore
+    expect(stdout).toMatch(/^de_DE-mls-medium +.*missing +model local\/de_DE-mls-medium +Good for fast German, .*$/m);
+    expect(stdout).toMatch(/^kokoro +.*387 MB +GPL-3\.0, Apache-2\.0 +missing +model local\/kokoro +Good for natural speech in six languages; .*$/m); // prettier-ignore
     expect(stdout).toMatch(/^qwen3-0\.6b +.*missing +model local-chat +\S/m);
   });
 
