@@ -11,7 +11,7 @@ import {
 import { raceAbort } from '../../lib/abort.ts';
 import type { NamedModel } from '../lib/catalogue.ts';
 import { readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
-import { printedFailure } from '../lib/sherpa/failure.ts';
+import { notLoadable, printedFailure } from '../lib/sherpa/failure.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { catalogue } from './catalogue.ts';
@@ -59,7 +59,7 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     const found = await model.inspect();
     if (!found.ok) return { available: false, code: 'model-file-missing', reason: `${found.detail}.` };
     const last = hosts.get(model);
-    if (last?.found.stamp === found.stamp && last.host.isBroken) return broken(found);
+    if (last?.found.stamp === found.stamp && last.host.isBroken) return notLoadable(found.file);
     return readyOrBusy(queue);
   }
 
@@ -112,9 +112,4 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     assets: groups(),
     inspect: async () => [...(await library.inspect()), ...(await Promise.all(models.map(inspectModel))).flat()],
   };
-}
-
-function broken({ file }: UsableModel): Availability {
-  const reason = `${file} could not be loaded: its files are damaged, or do not belong together.`;
-  return { available: false, code: 'model-file-missing', reason };
 }

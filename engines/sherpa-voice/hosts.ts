@@ -17,6 +17,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   const library = openLibrary({ runtime, part }, context);
   const espeak = cached(() => findEspeakData(data, context), context.now);
   const converting = new Map<string, Promise<ConvertedVoice>>();
+  const opened = new Map<string, Resident>();
 
   /** Returns what is missing, from caches. */
   function missing(voice: UsableVoice | undefined): string | undefined {
@@ -48,6 +49,8 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   return {
     library,
     missing,
+    /** True if the last attempt to load the voice has failed and its files are the same. */
+    isBroken: ({ stamp }: UsableVoice): boolean => opened.get(stamp)?.isBroken === true,
     /** Rejects with `model-unavailable`. */
     async open(name: string, voice: UsableVoice): Promise<Resident> {
       const place = await library.open();
@@ -59,7 +62,9 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const isDownload = catalogue.ids.some((id) => places.includes(catalogue.pathOf(id, context)));
       const files = isDownload ? { files: [voice.file] } : {};
       const facts = { ...files, version: voice.stamp, memory: voice.memory, idleUnloadMs: idleUnload * 1000 };
-      return context.resident({ name, ...command, ...facts });
+      const host = context.resident({ name, ...command, ...facts });
+      opened.set(voice.stamp, host);
+      return host;
     },
     async inspect(voices: readonly UsableVoice[]): Promise<readonly Finding[]> {
       const findings = await library.inspect();

@@ -11,6 +11,7 @@ import {
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import type { NamedModel } from '../lib/catalogue.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
+import { notLoadable } from '../lib/sherpa/failure.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
 import { catalogue, part } from './catalogue.ts';
@@ -75,7 +76,8 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
     const speaker = chooseSpeaker(found.speakers, {}, defaultVoice);
     if (!speaker) return unavailable('model-file-missing', problemOf(found.voices, defaultVoice));
     const lacking = hosts.missing(speaker.file);
-    return lacking === undefined ? undefined : unavailable('program-missing', lacking);
+    if (lacking !== undefined) return unavailable('program-missing', lacking);
+    return hosts.isBroken(speaker.file) ? notLoadable(speaker.file.file) : undefined;
   }
 
   return {

@@ -1,19 +1,9 @@
 /** Kokoro, versions 0.19, 1.0 and 1.1-zh, as exported for sherpa-onnx. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { Unusable, explained } from '../lib/model-files.ts';
-import { inspectStyleFiles } from './style-files.ts';
-import type { FileSpeaker, VoiceFacts } from './voice-facts.ts';
-
-const family = {
-  family: 'kokoro',
-  title: 'Kokoro',
-  dimensions: 3,
-  // 750 MB with 32-bit weights (310 MB), and 330 MB with 8-bit weights: published figures of others
-  memoryBeside: 425_000_000,
-  /** Version 2 (1.0 and 1.1) loops forever at one of these that has no number; version 1 ends at a full stop. */
-  signs: (metadata: ReadonlyMap<string, string>) => (isMultilingual(metadata) ? ';:,.!?—…"()“”' : '.'),
-} as const;
+import type { Metadata } from '../lib/sherpa/onnx-file.ts';
+import { styleFamily } from './style-files.ts';
+import type { FileSpeaker } from './voice-facts.ts';
 
 type Tongue = Pick<FileSpeaker, 'language' | 'locale' | 'lang'>;
 
@@ -36,23 +26,31 @@ const tongues: Readonly<Record<string, Tongue>> = {
 /** Chinese characters are looked up in the lexicon; eSpeak NG speaks the other ones. */
 const mandarin: Tongue = { language: 'zh', locale: 'zh', lang: 'en-us' };
 
-export function inspectKokoro(file: string, folder: string): VoiceFacts {
-  const { metadata, names, files, ...facts } = inspectStyleFiles(file, folder, family);
-  const lexicon = join(folder, 'lexicon-zh.txt');
-  const hasLexicon = isMultilingual(metadata) && existsSync(lexicon) && !lexicon.includes(','); // it is a list
-  const speakers = names.flatMap((name, number): FileSpeaker[] => {
-    const tongue = tongueOf(name, hasLexicon);
-    return tongue ? [{ name, number, ...tongue }] : [];
-  });
-  explained(file, () => {
-    if (speakers.length === 0) throw new Unusable('it has no voice of a supported language');
-  });
-  // The library wants one of both for version 2. It never reads the English lexicons, since the model names eSpeak NG.
-  const more = hasLexicon ? { lexicon } : isMultilingual(metadata) ? { lang: 'en-us' } : {};
-  return { ...facts, speakers, configure: () => ({ ...files, ...more }) };
-}
+export const kokoro = styleFamily({
+  family: 'kokoro',
+  title: 'Kokoro',
+  type: 'kokoro',
+  files: { lexicon: ['lexicon-zh.txt'] },
+  dimensions: 3,
+  // 750 MB with 32-bit weights (310 MB), and 330 MB with 8-bit weights: published figures of others
+  memoryBeside: 425_000_000,
+  /** Version 2 (1.0 and 1.1) loops forever at one of these that has no number; version 1 ends at a full stop. */
+  signs: (metadata) => (isMultilingual(metadata) ? ';:,.!?—…"()“”' : '.'),
+  describe({ metadata, names, paths: { model = '', lexicon = '' } }) {
+    const hasLexicon = isMultilingual(metadata) && existsSync(lexicon) && !lexicon.includes(','); // it is a list
+    const speakers = names.flatMap((name, number): FileSpeaker[] => {
+      const tongue = tongueOf(name, hasLexicon);
+      return tongue ? [{ name, number, ...tongue }] : [];
+    });
+    explained(model, () => {
+      if (speakers.length === 0) throw new Unusable('it has no voice of a supported language');
+    });
+    // The library wants one of both for version 2. It never reads the English lexicons, since the model names eSpeak NG.
+    return { speakers, config: hasLexicon ? { lexicon } : isMultilingual(metadata) ? { lang: 'en-us' } : {} };
+  },
+});
 
-const isMultilingual = (metadata: ReadonlyMap<string, string>): boolean => Number(metadata.get('version') ?? 1) >= 2;
+const isMultilingual = (metadata: Metadata): boolean => Number(metadata.get('version') ?? 1) >= 2;
 
 /** Undefined for a language that is not supported. A name of another form is taken for American English. */
 function tongueOf(name: string, hasLexicon: boolean): Tongue | undefined {

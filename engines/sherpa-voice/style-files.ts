@@ -1,49 +1,62 @@
 /** Checks the three files that Kokoro and Kitten have in common: a model, voices.bin with the styles, and tokens.txt. */
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { toSpeakable } from '../lib/espeak-text.ts';
 import { Unusable, explained, readText } from '../lib/model-files.ts';
-import { readOnnxFile } from '../lib/sherpa/onnx-file.ts';
+import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
+import type { Metadata } from '../lib/sherpa/onnx-file.ts';
 import { sampleRateOf, type VoiceFacts } from './voice-facts.ts';
 
 interface StyleFamily {
   readonly family: 'kokoro' | 'kitten';
   readonly title: string;
+  /** The `model_type` of the model. */
+  readonly type: string;
+  /** Files that a folder may have beside the common ones. */
+  readonly files?: Family<unknown>['files'];
   /** Numbers in its `style_dim`: rows, 1 and columns, or rows and columns. */
   readonly dimensions: 2 | 3;
   /** Memory in bytes beside the model. */
   readonly memoryBeside: number;
   /** Signs without which the library ends, or does not end, at a text that has them. */
-  readonly signs: (metadata: ReadonlyMap<string, string>) => string;
+  readonly signs: (metadata: Metadata) => string;
+  /** Its speakers, and what its configuration has beside the files. `names`: those of the speakers, by number. */
+  readonly describe: (model: FolderFiles & { readonly names: readonly string[] }) => {
+    readonly speakers: VoiceFacts['speakers'];
+    readonly config?: Readonly<Record<string, unknown>>;
+  };
 }
 
-export interface StyleModel extends Omit<VoiceFacts, 'speakers' | 'configure'> {
-  readonly metadata: ReadonlyMap<string, string>;
-  /** Names of the speakers, by number. */
-  readonly names: readonly string[];
-  /** The configuration of the family. */
-  readonly files: Readonly<Record<string, unknown>>;
+/** In the order of preference: 8-bit weights are slower on most processors. */
+const models = ['model.onnx', 'model.fp32.onnx', 'model.fp16.onnx', 'model.int8.onnx'];
+
+export function styleFamily(own: StyleFamily): Family<VoiceFacts> {
+  return {
+    title: own.title,
+    files: { model: models, voices: ['voices.bin'], tokens: ['tokens.txt'], ...own.files },
+    isOwn: (metadata) => metadata.get('model_type') === own.type,
+    judge: (files) => judge(files, own),
+  };
 }
 
-/** Throws as `explained` does. */
-export function inspectStyleFiles(file: string, folder: string, family: StyleFamily): StyleModel {
-  const [voices, tokens] = [join(folder, 'voices.bin'), join(folder, 'tokens.txt')];
-  const { bytes, metadata } = explained(file, () => readOnnxFile(file));
-  const { names, styleBytes, ...facts } = explained(file, () => factsOf(metadata, family));
+function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
+  const { paths, bytes, metadata } = found;
+  const { model = '', voices = '', tokens = '' } = paths;
+  const { names, styleBytes, sampleRate } = explained(model, () => factsOf(metadata, own));
   explained(voices, () => {
     const { size } = statSync(voices);
     if (size !== styleBytes) throw new Unusable(`it has ${size} bytes; the ${names.length} voices of the model have ${styleBytes}`); // prettier-ignore
   });
-  explained(tokens, () => checkTokens(readText(tokens, longestTable), family.signs(metadata)));
+  explained(tokens, () => checkTokens(readText(tokens, longestTable), own.signs(metadata)));
+  const { speakers, config } = own.describe({ ...found, names });
   return {
-    ...{ file, bytes: bytes + styleBytes, memory: bytes + family.memoryBeside, metadata, names, ...facts },
-    ...{ family: family.family, title: family.title, lengthScale: 1, needsEspeak: true, toSpeakable },
-    files: { model: file, voices, tokens, lengthScale: 1 },
+    ...{ file: model, bytes: bytes + styleBytes, memory: bytes + own.memoryBeside, sampleRate, lengthScale: 1 },
+    ...{ family: own.family, title: own.title, speakers, needsEspeak: true, toSpeakable },
+    configure: () => ({ model, voices, tokens, lengthScale: 1, ...config }),
   };
 }
 
 /** Throws for metadata with which the library ends its process, or makes noise. */
-function factsOf(metadata: ReadonlyMap<string, string>, { dimensions }: StyleFamily) {
+function factsOf(metadata: Metadata, { dimensions }: StyleFamily) {
   const sampleRate = sampleRateOf(metadata.get('sample_rate'));
   const count = Number(metadata.get('n_speakers'));
   if (!Number.isInteger(count) || count < 1) throw new Unusable('its n_speakers must be 1 or more');
@@ -58,7 +71,7 @@ function factsOf(metadata: ReadonlyMap<string, string>, { dimensions }: StyleFam
 }
 
 /** `speaker_names` is `a,b`, `speaker2id` is `a->0,b->1`. A model may have neither: then, a number is the name. */
-function namesOf(metadata: ReadonlyMap<string, string>, count: number): string[] {
+function namesOf(metadata: Metadata, count: number): string[] {
   const listed = metadata.get('speaker_names') ?? metadata.get('speaker2id')?.replace(/->\d+/g, '') ?? '';
   const names = listed.split(',').map((name) => name.trim()).filter((name) => name !== ''); // prettier-ignore
   if (names.length === 0) return Array.from({ length: count }, (_, number) => String(number));

@@ -1,19 +1,21 @@
 /** Supertonic: four models, one table of characters, and the styles of its voices. It needs no eSpeak NG. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import { isObject, parseObject } from '../../lib/json.ts';
 import { withRegularFile } from '../../lib/regular-file.ts';
 import { Unusable, explained, readText } from '../lib/model-files.ts';
-import { readInputs, readOnnxFile } from '../lib/sherpa/onnx-file.ts';
+import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
+import { readInputs } from '../lib/sherpa/onnx-file.ts';
 import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
 
-/** Option, name of the file, and the input that only this model has: two that are swapped end the process. */
-const models = [
-  ['durationPredictor', 'duration_predictor', 'style_dp'],
-  ['textEncoder', 'text_encoder', 'style_ttl'],
-  ['vectorEstimator', 'vector_estimator', 'noisy_latent'],
-  ['vocoder', 'vocoder', 'latent'],
-] as const;
+/** The input that only this model has: two that are swapped end the process. */
+const inputs = {
+  durationPredictor: 'style_dp',
+  textEncoder: 'style_ttl',
+  vectorEstimator: 'noisy_latent',
+  vocoder: 'latent',
+} as const;
+
+const eitherSize = (name: string): readonly string[] => [`${name}.onnx`, `${name}.int8.onnx`];
 
 /** The languages of version 3. The first is that of requests without a language. */
 const languages = 'en ar bg cs da de el es et fi fr hi hr hu id it ja ko lt lv nl pl pt ro ru sk sl sv tr uk vi'.split(' '); // prettier-ignore
@@ -21,25 +23,40 @@ const languages = 'en ar bg cs da de el es et fi fr hi hr hu id it ja ko lt lv n
 /** What the library keeps after 10 s of audio with voices of similar size; nobody has published a figure. */
 const memoryBeside = 475_000_000;
 
-export function inspectSupertonic(folder: string): VoiceFacts {
-  const found = models.map(([option, name, input]) => {
-    const [whole, quantized] = [join(folder, `${name}.onnx`), join(folder, `${name}.int8.onnx`)];
-    const file = existsSync(whole) ? whole : quantized;
-    const { bytes } = explained(file, () => checkModel(file, input));
-    return { option, file, bytes };
-  });
-  const [json, table, styles] = ['tts.json', 'unicode_indexer.bin', 'voice.bin'].map((name) => join(folder, name)) as [string, string, string]; // prettier-ignore
-  const sampleRate = explained(json, () => readSampleRate(readText(json, 1_048_576)));
-  const isKnown = explained(table, () => readTable(table));
-  const count = explained(styles, () => countVoices(styles));
-  const bytes = found.reduce((sum, model) => sum + model.bytes, statSync(styles).size);
-  const options = Object.fromEntries(found.map(({ option, file }) => [option, file]));
+export const supertonic: Family<VoiceFacts> = {
+  title: 'Supertonic',
+  files: {
+    durationPredictor: eitherSize('duration_predictor'),
+    textEncoder: eitherSize('text_encoder'),
+    vectorEstimator: eitherSize('vector_estimator'),
+    vocoder: eitherSize('vocoder'),
+    ttsJson: ['tts.json'],
+    unicodeIndexer: ['unicode_indexer.bin'],
+    voiceStyle: ['voice.bin'],
+  },
+  isOwn: () => true,
+  judge,
+};
+
+function judge({ paths, bytes }: FolderFiles): VoiceFacts {
+  const { vocoder = '', ttsJson = '', unicodeIndexer = '', voiceStyle = '' } = paths;
+  for (const [model, input] of Object.entries(inputs)) requireInput(paths[model] ?? '', input);
+  const sampleRate = explained(ttsJson, () => readSampleRate(readText(ttsJson, 1_048_576)));
+  const isKnown = explained(unicodeIndexer, () => readTable(unicodeIndexer));
+  const count = explained(voiceStyle, () => countVoices(voiceStyle));
+  const all = bytes + statSync(voiceStyle).size;
   return {
-    ...{ file: found.at(-1)?.file ?? folder, bytes, memory: bytes + memoryBeside, sampleRate, lengthScale: 1 },
+    ...{ file: vocoder, bytes: all, memory: all + memoryBeside, sampleRate, lengthScale: 1 },
     ...{ title: 'Supertonic', speakers: speakersOf(count), family: 'supertonic', needsEspeak: false },
-    configure: () => ({ ...options, ttsJson: json, unicodeIndexer: table, voiceStyle: styles }),
+    configure: () => paths,
     toSpeakable: (text) => Array.from(text.normalize('NFKD')).filter(isKnown).join('').normalize(),
   };
+}
+
+function requireInput(file: string, input: string): void {
+  explained(file, () => {
+    if (!readInputs(file).includes(input)) throw new Unusable(`it has no input ${input}: it is another model`);
+  });
 }
 
 /** Each voice speaks every language: `de-0` is the first voice in German. The files have no names of voices. */
@@ -49,12 +66,6 @@ function speakersOf(count: number): FileSpeaker[] {
       return { name: `${language}-${number}`, number, language, locale: language, lang: language };
     }),
   );
-}
-
-function checkModel(file: string, input: string) {
-  const found = readOnnxFile(file);
-  if (!readInputs(file).includes(input)) throw new Unusable(`it has no input ${input}: it is another model`);
-  return found;
 }
 
 function readSampleRate(text: string): number {

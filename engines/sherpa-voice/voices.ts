@@ -8,7 +8,7 @@ import { catalogue, part } from './catalogue.ts';
 import type { VoiceOptions } from './options.ts';
 import { rememberPiper } from './piper.ts';
 import type { UsableVoice, VoiceFile } from './voice-facts.ts';
-import { rememberFolder } from './voice-folder.ts';
+import { rememberVoice } from './voice-folder.ts';
 
 /** A voice of the settings. */
 export interface VoiceSource {
@@ -26,7 +26,7 @@ export function toSource(voice: string | VoiceOptions, context: EngineContext): 
   if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogue.ids.join(', ')}.`);
   const path = catalogue.pathOf(voice, context);
   const isFolder = download.hasFolder === true;
-  const inspect = isFolder ? rememberFolder(path) : rememberPiper(path);
+  const inspect = isFolder ? rememberVoice(path) : rememberPiper(path);
   const model = isFolder ? join(path, basename(download.files.at(-1)?.path ?? '')) : path;
   const detail = `${voice} is not there: run \`${nameSetup(part)}\` to download it`;
   return { id: voice, download, inspect: async () => (existsSync(model) ? inspect() : { ok: false, detail }) };
@@ -34,7 +34,7 @@ export function toSource(voice: string | VoiceOptions, context: EngineContext): 
 
 function ownSource({ id, name, file, folder }: VoiceOptions, { resolve }: EngineContext): VoiceSource {
   if ((file === undefined) === (folder === undefined)) throw new OptionsError('A voice has either `file` or `folder`.');
-  const inspect = file === undefined ? rememberFolder(resolve(folder ?? '')) : rememberPiper(resolve(file));
+  const inspect = file === undefined ? rememberVoice(resolve(folder ?? '')) : rememberPiper(resolve(file));
   return { id: id ?? basename(file ?? folder ?? '', '.onnx'), name, inspect };
 }
 

@@ -48,8 +48,8 @@ function recognize<F>(folder: string, families: readonly Family<F>[]): Family<F>
 
 function refuseNames(folder: string, families: readonly Family<unknown>[]): never {
   if (!existsSync(folder)) throw Object.assign(new Error('no such folder'), { code: 'ENOENT' });
-  const names = new Set(families.map((family) => firstNames(family)[0]));
-  throw new Unusable(`it has no ${[...names].join(', ')}`);
+  const expected = families.map((family) => `${firstNames(family)[0]} (${family.title})`);
+  throw new Unusable(`it has no ${expected.join(', ')}`);
 }
 
 function refuseType(metadata: Metadata, families: readonly Family<unknown>[]): never {

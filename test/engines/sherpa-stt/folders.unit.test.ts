@@ -112,7 +112,7 @@ describe('a file that would end the program', () => {
     [
       'missing',
       model((file) => rm(file)),
-      /\/[^/]+ is not usable: it has no model\.onnx, encoder\.onnx, preprocess\.onnx, encoder_model\.ort$/,
+      /\/[^/]+ is not usable: it has no model\.onnx \(CTC models of NeMo\), encoder\.onnx \(transducers of NeMo\), .+ encoder_model\.ort \(Moonshine\)$/,
     ],
     ['empty', model((file) => writeFile(file, '')), /not an ONNX model$/],
     ['garbage', model((file) => writeFile(file, 'garbage')), /not an ONNX model$/],

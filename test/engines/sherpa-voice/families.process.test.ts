@@ -195,8 +195,13 @@ describe('a voice that is broken', () => {
     // The table of the handmade model is shorter than that of a real one: the w of "one" is beyond its end.
     const tokens = await readFile(join(broken, 'tokens.txt'), 'utf8');
     await writeFile(join(broken, 'tokens.txt'), tokens.replace(/^w \d+$/m, 'w 177'));
-    const { say, wav, service } = await startVoices({ folders: { broken, good: await styled() } });
+    const { engine, say, wav, service } = await startVoices({ folders: { broken, good: await styled() } });
     await expect(say({ text: 'a', voice: 'broken/af_one' })).rejects.toMatchObject({ code: 'engine-failed' });
+    expect(await engine.availability('local-voice')).toMatchObject({
+      available: false,
+      code: 'model-file-missing',
+      reason: `${broken}/model.onnx could not be loaded: its files are damaged, or do not belong together.`,
+    });
     expect(heardStyled(await wav({ text: 'hello', voice: 'good/af_one' })).trim()).toBe('həlˈoʊ');
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   });
