@@ -22,9 +22,13 @@ const options = {
   config: { value: 'FILE', variable: 'PARLANCE_CONFIG', about: 'the settings file, instead of parlance.config.yaml' },
   'env-file': { value: 'FILE', about: 'set variables from FILE; variables that are already set take precedence' },
   open: { about: 'open the page in the default browser' },
+  bench: { about: 'measure the installed local models, with the recording FILE or a sentence that a voice speaks' },
+  expect: { value: 'TEXT', about: 'what is said in FILE: the word errors are counted' },
 } as const satisfies Readonly<Record<string, Option>>;
 
 type OptionName = keyof typeof options;
+
+export const startOptions = ['port', 'host', 'config', 'env-file', 'open'] as const satisfies readonly OptionName[];
 
 interface Grammar {
   /** The name of the command, as in `parlance NAME`. */
@@ -40,6 +44,8 @@ interface Grammar {
 export interface CommandLine {
   readonly rest: readonly string[];
   readonly opensPage: boolean;
+  readonly isBench: boolean;
+  readonly expected: string | undefined;
   /** One line for the operator; undefined without `--env-file`. */
   readonly variablesFrom: string | undefined;
 }
@@ -95,6 +101,8 @@ export function parseCommandLine({ takes, rest }: Pick<Grammar, 'takes' | 'rest'
   return {
     rest: positionals,
     opensPage: given.has('open'),
+    isBench: given.has('bench'),
+    expected: given.get('expect'),
     isHelp: given.has('help'),
     envFile: given.get('env-file'),
     variables: Object.fromEntries(variables),
@@ -151,9 +159,7 @@ export function usage({ command, about, example, takes, rest }: Grammar): string
 }
 
 /** Returns one line per option. */
-export function optionsOf(names: readonly OptionName[] = optionNames): string {
+export function optionsOf(names: readonly OptionName[]): string {
   const width = Math.max(...names.map((name) => written(name).length));
   return names.map((name) => `  ${written(name).padEnd(width)}  ${options[name].about}`).join('\n');
 }
-
-const optionNames = Object.keys(options) as OptionName[];

@@ -1,6 +1,7 @@
 /**
  * `npm run doctor`: reports what was found, what is missing, and the command that fixes it. Exit code 1: a configured
- * capability does not work at all, or none does.
+ * capability does not work at all, or none does. With `--bench`, it measures the local models instead; exit code 1: one of
+ * them fails, or none is installed. 2: wrong usage.
  */
 import { access, constants } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,8 +23,10 @@ import { readFleet } from '../settings/fleet.ts';
 import { describeDoubts } from '../settings/doubts.ts';
 import { loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
 import { readTls } from '../settings/tls.ts';
-import { readCommandLine } from './command-line.ts';
+import { readCommandLine, UsageError, type CommandLine } from './command-line.ts';
+import { abortOnSignals } from './interruption.ts';
 import { explainStartFailure } from './startup-error.ts';
+import { runBench } from './bench/index.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
@@ -41,16 +44,37 @@ const grammar = {
   command: 'doctor',
   about:
     'Reports what was found, what is missing, and how to fix it. Exit code 1: a required capability does not work, or none does.',
-  example: ['--config', 'my.config.yaml'],
-  takes: ['config', 'env-file'],
+  example: ['--bench', 'speech.mp3', '--expect', '"What is said in it."'],
+  takes: ['config', 'env-file', 'bench', 'expect'],
+  rest: '[FILE]',
 } as const;
 
 const nothingToCheck: Finding = { what: 'engine', ok: true, detail: 'requires nothing on this machine' };
 
 try {
-  if (readCommandLine(grammar)) await report();
+  const given = readCommandLine(grammar);
+  if (given) await run(given);
 } catch (error) {
-  explainStartFailure(error);
+  if (!(error instanceof UsageError)) explainStartFailure(error);
+  else {
+    console.error(`doctor: ${error.message}`);
+    process.exitCode = 2;
+  }
+}
+
+async function run({ rest, isBench, expected }: CommandLine): Promise<void> {
+  const [file] = rest;
+  const unexpected = rest[isBench ? 1 : 0];
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument ${JSON.stringify(unexpected)}`);
+  if (expected !== undefined && file === undefined) throw new UsageError('--expect needs --bench FILE');
+  if (!isBench) return report();
+  const signal = abortOnSignals();
+  try {
+    const isGood = await runBench(loadSettings(process.env), { file, expected }, signal);
+    if (!isGood) process.exitCode = 1;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 async function report(): Promise<void> {

@@ -58,7 +58,7 @@ if (!isSupported(process.versions.node, engines.node)) {
 }
 
 async function usage(): Promise<string> {
-  const { optionsOf } = await import('./command-line.ts'); // an older Node.js cannot load this module
+  const { optionsOf, startOptions } = await import('./command-line.ts'); // an older Node.js cannot load this module
   const width = Math.max(...Object.keys(commands).map((name) => name.length));
   return [
     'Usage: npx @parlance/server [command] [options]',
@@ -67,7 +67,7 @@ async function usage(): Promise<string> {
     '',
     'Options of start; the other commands have a --help of their own:',
     '',
-    optionsOf(),
+    optionsOf(startOptions),
     '',
     'Settings come from the environment and from parlance.config.yaml in the working directory.',
   ].join('\n');

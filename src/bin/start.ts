@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger as PinoLogger } from 'pino';
 import type { Capability, Logger } from '../../engines/contract/index.ts';
-import { readCommandLine } from './command-line.ts';
+import { readCommandLine, startOptions } from './command-line.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, letHeapGrow, optimizeEarly, shrinkHeap } from '../system/v8.ts';
@@ -31,7 +31,7 @@ const commandLine = readCommandLine({
   command: 'start',
   about: 'Starts the service. SIGINT and SIGTERM stop it when the requests in flight have finished.',
   example: ['--port', '8485', '--open'],
-  takes: ['port', 'host', 'config', 'env-file', 'open'],
+  takes: startOptions,
 });
 keepYoungObjectsYoung();
 letHeapGrow();

@@ -8,7 +8,7 @@ describe('a command line', () => {
   it('sets the variables of its options', () => {
     const args = ['--port', '0', '--host=::1', '--config', 'a=b.yaml', '--open', '--env-file', 'my.env'];
     expect(parseCommandLine(start, args)).toEqual({
-      ...{ rest: [], opensPage: true, isHelp: false, envFile: 'my.env' },
+      ...{ rest: [], opensPage: true, isBench: false, isHelp: false, envFile: 'my.env' },
       variables: { PORT: '0', HOST: '::1', PARLANCE_CONFIG: 'a=b.yaml' },
     });
   });

@@ -1,0 +1,111 @@
+/** Measures one model, with engines of its own: its first call loads it, and no other model is in memory. */
+import { buffer } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { EngineError, pcmFormat, type Decoded, type Recording } from '../../../engines/contract/index.ts';
+import { messageOf } from '../../../lib/errors.ts';
+import { shorten } from '../../../lib/text.ts';
+import { bytesOf, lengthOf } from '../../../lib/wav.ts';
+import { mediaTypes } from '../../audio/sniff.ts';
+import { textFor } from '../../contract/problems.ts';
+import { openEngines, type OpenEngines } from '../../engine-host/registry/open-engines.ts';
+import type { LoadedSettings } from '../../settings/load.ts';
+import { withTimeouts } from '../../speech/timeouts.ts';
+import { transcribe } from '../../transcription/run.ts';
+import { processorSeconds } from './processor-time.ts';
+import type { Measured } from './table.ts';
+
+export interface BenchContext {
+  readonly settings: LoadedSettings;
+  readonly signal: AbortSignal;
+}
+
+/** What a model did in one call. */
+interface Run {
+  readonly audioSeconds: number;
+  readonly firstSoundSeconds?: number;
+  /** Speech in the format `pcm`. */
+  readonly pcm?: Buffer;
+  /** Transcript. */
+  readonly text?: string;
+}
+
+type Work = (engines: OpenEngines) => Promise<Run>;
+
+export interface Measurement {
+  /** The second call; undefined if the model failed. */
+  readonly run?: Run;
+  readonly result: Measured | string;
+  /** Names of the resident programs that the calls have opened. */
+  readonly programs: readonly string[];
+}
+
+export const openQuietly = ({ settings }: BenchContext): Promise<OpenEngines> =>
+  openEngines(settings, process.env, pino({ level: 'silent' }));
+
+/** Rejects only with the signal's reason. */
+export async function measure(work: Work, context: BenchContext): Promise<Measurement> {
+  await using engines = await openQuietly(context);
+  const programs = () => engines.residents.facts().map(({ name }) => name);
+  try {
+    await work(engines);
+    const [started, before] = [performance.now(), processorSeconds()];
+    const run = await work(engines);
+    const seconds = (performance.now() - started) / 1000;
+    const processor = (processorSeconds() - before) / run.audioSeconds;
+    const { audioSeconds, ...others } = run;
+    const result = { ...loadOf(engines), ...others, realTimeFactor: seconds / audioSeconds, processor };
+    return { run, result, programs: programs() };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { result: explain(error), programs: programs() };
+  }
+}
+
+/** Undefined for a model without a program that stays loaded. */
+function loadOf({ residents }: OpenEngines): Pick<Measured, 'loadSeconds' | 'memoryBytes'> {
+  const loaded = residents.facts().filter(({ isLoaded }) => isLoaded);
+  if (loaded.length === 0) return { loadSeconds: undefined, memoryBytes: undefined };
+  const sum = (of: (one: (typeof loaded)[number]) => number) => loaded.reduce((total, one) => total + of(one), 0);
+  return { loadSeconds: sum(({ loadSeconds }) => loadSeconds), memoryBytes: sum(({ bytes }) => bytes) };
+}
+
+const timeouts = { firstBytesMs: 120_000, silenceMs: 60_000 };
+
+export function speaking(id: string, voice: string | undefined, text: string, { signal }: BenchContext): Work {
+  return async ({ registry }) => {
+    const { engine, engineId } = await find(registry.models('speech'), id);
+    const call = { text, model: engineId, format: 'pcm', ...(voice !== undefined && { voice }) } as const;
+    const started = performance.now();
+    const { audio } = await withTimeouts((own) => engine.synthesize(call, { signal: own }), { signal }, timeouts);
+    const firstSoundSeconds = (performance.now() - started) / 1000;
+    const pcm = await buffer(audio);
+    return { audioSeconds: pcm.length / 2 / pcmFormat.sampleRate, firstSoundSeconds, pcm };
+  };
+}
+
+/** The file has nothing else in it. */
+export function hearing(id: string, { wavPath, ...slice }: Decoded, { settings, signal }: BenchContext): Work {
+  const { transcribeTimeout } = settings;
+  const bytes = bytesOf({ wavPath, ...slice });
+  const recording: Recording = { path: wavPath, bytes, container: 'wav', mediaType: mediaTypes.wav, slice };
+  return async ({ registry }) => {
+    const model = await find(registry.models('transcription'), id);
+    const { text } = await transcribe(model, { recording }, { signal }, { registry, transcribeTimeout });
+    return { audioSeconds: lengthOf(slice) / 1000, text };
+  };
+}
+
+async function find<M extends { readonly id: string }>(models: Promise<readonly M[]>, id: string): Promise<M> {
+  const model = (await models).find((one) => one.id === id);
+  if (!model) throw new Error('it is no longer listed');
+  return model;
+}
+
+const longestReason = 300;
+
+function explain(error: unknown): string {
+  const isOfEngine = EngineError.is(error);
+  const text = isOfEngine ? textFor({ isOperator: true }, error.message, error.forOperator) : messageOf(error);
+  const cause = isOfEngine && error.cause !== undefined ? ` (${messageOf(error.cause)})` : '';
+  return shorten(`${text}${cause}`.replaceAll(/\s+/g, ' '), longestReason);
+}
