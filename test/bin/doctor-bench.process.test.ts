@@ -92,6 +92,15 @@ it('a model that cannot be loaded, or that fails, has its reason in the table', 
   expect(code).toBe(1);
 });
 
+it.each([
+  ['without a voice that could speak a recording', { whisper }, /^tones +transcription +no English voice could speak a recording; name one: npm run doctor -- --bench FILE$/m], // prettier-ignore
+  ['without a model', {}, /^No local model is installed: `npm run setup` installs transcription\.$/m],
+])('%s, it says what to do', async (_what, engines, said) => {
+  const { code, stdout } = await bench(await temporaryDirectory(), { engines });
+  expect(stdout).toMatch(said);
+  expect(code).toBe(1);
+});
+
 const busy = `
   export default {
     contract: 1, name: 'busy', capability: 'speech', options: { type: 'object', properties: {} },

@@ -17,9 +17,9 @@ import type { Registry } from '../../engine-host/registry/registry.ts';
 import { availabilityOf, type ServedModel } from '../../engine-host/registry/served-models.ts';
 import type { InstanceSettings, LoadedSettings } from '../../settings/load.ts';
 import { UsageError } from '../command-line.ts';
-import { hearing, measure, openQuietly, speaking, type BenchContext } from './measure.ts';
+import { hearing, measure, openQuietly, speaking, type BenchContext, type Sample } from './measure.ts';
 import { tableOf, type Row } from './table.ts';
-import { wordErrorRate, wordsOf } from './word-errors.ts';
+import { wordsOf } from './word-errors.ts';
 
 /** What voices say. */
 const sentence =
@@ -31,13 +31,6 @@ export interface BenchRequest {
   readonly file: string | undefined;
   /** What is said in the recording. */
   readonly expected: string | undefined;
-}
-
-/** What recognizers hear. */
-interface Sample {
-  readonly audio: Decoded;
-  readonly expected: string | undefined;
-  readonly origin: string;
 }
 
 interface Bench extends BenchContext {
@@ -90,7 +83,7 @@ async function installed<C extends 'speech' | 'transcription'>(
   return models.filter((_model, index) => areThere[index]);
 }
 
-/** Measures one voice of each program: the others are speakers of the same weights. */
+/** Measures one voice of each program, whose name begins the ids of its voices: they share their weights. */
 async function measureVoices({ id, entry }: ServedModel<'speech'>, bench: Bench): Promise<void> {
   const { voices = [], defaultVoice = voices[0]?.id } = entry;
   const seen: string[] = [];
@@ -98,16 +91,16 @@ async function measureVoices({ id, entry }: ServedModel<'speech'>, bench: Bench)
     if (seen.some((program) => voice === program || voice?.startsWith(`${program}/`))) continue;
     const model = [id, voice ?? []].flat().join(' ');
     console.error(`Measuring ${model} ...`);
-    const { run, result, programs } = await measure(speaking(id, voice, sentence, bench), bench);
+    const { result, programs, pcm } = await measure(speaking(id, voice, sentence, bench), bench);
     bench.rows.push({ model, kind: 'speech', result });
-    const { language } = voices.find((one) => one.id === voice) ?? {};
-    if (run?.pcm && (language ?? 'en') === 'en') bench.sample ??= await spoken(run.pcm, model, bench);
+    const { language = null } = voices.find((one) => one.id === voice) ?? {};
+    if (pcm && (language ?? 'en') === 'en') bench.sample ??= await sampleOf(pcm, model, bench);
     seen.push(...programs);
     if (seen.length === 0) return; // such as espeak: one program speaks with all voices
   }
 }
 
-async function spoken(pcm: Buffer, model: string, bench: Bench): Promise<Sample> {
+async function sampleOf(pcm: Buffer, model: string, bench: Bench): Promise<Sample> {
   const path = join(bench.directory, randomUUID());
   await writeFile(path, Buffer.concat([wavHeader(pcm.length, pcmFormat.sampleRate), pcm]));
   return { audio: await decodeFile(path, bench), expected: sentence, origin: `"${sentence}", spoken by ${model}` };
@@ -115,17 +108,12 @@ async function spoken(pcm: Buffer, model: string, bench: Bench): Promise<Sample>
 
 async function measureRecognizer(model: string, bench: Bench): Promise<void> {
   const { rows, sample } = bench;
-  if (!sample) {
-    const how = commandLine('doctor', '--bench', 'FILE');
-    rows.push({ model, kind: 'transcription', result: `no English voice speaks a recording; name one: ${how}` });
-    return;
-  }
-  console.error(`Measuring ${model} ...`);
-  const { run, result } = await measure(hearing(model, sample.audio, bench), bench);
-  const { expected } = sample;
-  const isCompared = typeof result !== 'string' && run?.text !== undefined && expected !== undefined;
-  const errors = isCompared ? { wordErrorRate: wordErrorRate(expected, run.text) } : {};
-  rows.push({ model, kind: 'transcription', result: typeof result === 'string' ? result : { ...result, ...errors } });
+  const how = commandLine('doctor', '--bench', 'FILE');
+  if (sample) console.error(`Measuring ${model} ...`);
+  const { result } = sample
+    ? await measure(hearing(model, sample, bench), bench)
+    : { result: `no English voice could speak a recording; name one: ${how}` };
+  rows.push({ model, kind: 'transcription', result });
 }
 
 /** Throws a `UsageError`. */

@@ -13,27 +13,32 @@ import { withTimeouts } from '../../speech/timeouts.ts';
 import { transcribe } from '../../transcription/run.ts';
 import { processorSeconds } from './processor-time.ts';
 import type { Measured } from './table.ts';
+import { wordErrorRate } from './word-errors.ts';
 
 export interface BenchContext {
   readonly settings: LoadedSettings;
   readonly signal: AbortSignal;
 }
 
+/** What recognizers hear. */
+export interface Sample {
+  /** A file with nothing else in it. */
+  readonly audio: Decoded;
+  /** What is said in it, if known. */
+  readonly expected: string | undefined;
+  readonly origin: string;
+}
+
 /** What a model did in one call. */
-interface Run {
+interface Run extends Pick<Measured, 'firstSoundSeconds' | 'wordErrorRate'> {
   readonly audioSeconds: number;
-  readonly firstSoundSeconds?: number;
   /** Speech in the format `pcm`. */
   readonly pcm?: Buffer;
-  /** Transcript. */
-  readonly text?: string;
 }
 
 type Work = (engines: OpenEngines) => Promise<Run>;
 
-export interface Measurement {
-  /** The second call; undefined if the model failed. */
-  readonly run?: Run;
+export interface Measurement extends Pick<Run, 'pcm'> {
   readonly result: Measured | string;
   /** Names of the resident programs that the calls have opened. */
   readonly programs: readonly string[];
@@ -49,12 +54,11 @@ export async function measure(work: Work, context: BenchContext): Promise<Measur
   try {
     await work(engines);
     const [started, before] = [performance.now(), processorSeconds()];
-    const run = await work(engines);
-    const seconds = (performance.now() - started) / 1000;
-    const processor = (processorSeconds() - before) / run.audioSeconds;
-    const { audioSeconds, ...others } = run;
-    const result = { ...loadOf(engines), ...others, realTimeFactor: seconds / audioSeconds, processor };
-    return { run, result, programs: programs() };
+    const { audioSeconds, pcm, ...values } = await work(engines);
+    const realTimeFactor = (performance.now() - started) / 1000 / audioSeconds;
+    const processor = (processorSeconds() - before) / audioSeconds;
+    const result = { ...loadOf(engines), ...values, realTimeFactor, processor };
+    return { result, programs: programs(), ...(pcm && { pcm }) };
   } catch (error) {
     context.signal.throwIfAborted();
     return { result: explain(error), programs: programs() };
@@ -83,15 +87,15 @@ export function speaking(id: string, voice: string | undefined, text: string, { 
   };
 }
 
-/** The file has nothing else in it. */
-export function hearing(id: string, { wavPath, ...slice }: Decoded, { settings, signal }: BenchContext): Work {
+export function hearing(id: string, { audio, expected }: Sample, { settings, signal }: BenchContext): Work {
   const { transcribeTimeout } = settings;
-  const bytes = bytesOf({ wavPath, ...slice });
-  const recording: Recording = { path: wavPath, bytes, container: 'wav', mediaType: mediaTypes.wav, slice };
+  const { wavPath: path, ...slice } = audio;
+  const recording: Recording = { path, bytes: bytesOf(audio), container: 'wav', mediaType: mediaTypes.wav, slice };
   return async ({ registry }) => {
     const model = await find(registry.models('transcription'), id);
     const { text } = await transcribe(model, { recording }, { signal }, { registry, transcribeTimeout });
-    return { audioSeconds: lengthOf(slice) / 1000, text };
+    const audioSeconds = lengthOf(audio) / 1000;
+    return { audioSeconds, wordErrorRate: expected === undefined ? undefined : wordErrorRate(expected, text) };
   };
 }
 
