@@ -29,7 +29,7 @@ async function bench(cwd: string, settings: object, ...args: string[]) {
 
 const number = expect.stringMatching(/^\d+(\.\d+)?$/) as string;
 const loaded = [number, number, number, number];
-const rowsOfVoice = (name: string) => [name, 'speech', ...loaded, number, '-'];
+const rowOfVoice = (name: string) => [name, 'speech', ...loaded, number, '-'];
 const rowOf = (name: string, errors: string) => [name, 'transcription', ...loaded, '-', errors];
 const whisper = { use: 'whisper-cli', voiceActivity: 'off', models: [{ id: 'tones', file: 'tones.bin' }] };
 
@@ -52,8 +52,8 @@ it('measures each local model, with one voice of each program, and calls no prov
   const settings = { transcribeModel: 'hosted', chatModel: 'hosted', ttsModel: 'hosted', engines };
   const { code, rows, stdout } = await bench(cwd, settings, 'speech.wav', '--expect', 'Alpha: bravo, CHARLIE; echo!');
   expect(rows).toEqual([
-    rowsOfVoice('local-voice letters'),
-    rowsOfVoice('local-voice kokoro/af_one'),
+    rowOfVoice('local-voice letters'),
+    rowOfVoice('local-voice kokoro/af_one'),
     rowOf('tones', '25.0 %'),
     rowOf('parakeet', '25.0 %'),
   ]);
@@ -71,7 +71,7 @@ it('without a recording, a voice speaks a sentence that recognizers have to hear
     voice: { use: 'sherpa-voice', voices: [{ id: 'letters', file: 'letters.onnx' }] },
   };
   const { code, rows, stdout } = await bench(cwd, { engines });
-  expect(rows).toEqual([rowsOfVoice('local-voice letters'), rowOf('listener', '0.0 %')]);
+  expect(rows).toEqual([rowOfVoice('local-voice letters'), rowOf('listener', '0.0 %')]);
   expect(stdout).toMatch(/^Recording: "The last ferry .*\.", spoken by local-voice letters, \d+\.\d s\.$/m);
   expect(code).toBe(0);
 });
@@ -81,10 +81,17 @@ it('a model that cannot be loaded, or that fails, has its reason in the table', 
   await writeToneModel(join(cwd, 'tones.bin'));
   await writeFamily(join(cwd, 'failing'), 'sense-voice', { failsInRequests: true });
   await writeFile(join(cwd, 'speech.wav'), speech);
-  const models = ['failing', 'missing'].map((folder) => ({ id: folder, folder }));
-  const engines = { whisper, stt: { use: 'sherpa-stt', models } };
+  await writeStyleVoice(join(cwd, 'kokoro'));
+  const folders = (...names: string[]) => names.map((id) => ({ id, folder: id }));
+  const engines = {
+    whisper,
+    stt: { use: 'sherpa-stt', models: folders('failing', 'missing') },
+    mouth: { use: 'sherpa-voice', voices: folders('kokoro', 'gone') },
+  };
   const { code, rows } = await bench(cwd, { engines }, 'speech.wav', '--expect', 'alpha bravo charlie delta');
   expect(rows).toEqual([
+    rowOfVoice('local-voice kokoro/af_one'),
+    ['mouth voice gone', 'speech', `${join(cwd, 'gone')} does not exist`],
     rowOf('tones', '0.0 %'),
     ['failing', 'transcription', expect.stringMatching(/^The loaded model failed\. \(.*Reshape.*…$/)],
     ['missing', 'transcription', `${join(cwd, 'missing')} does not exist.`],

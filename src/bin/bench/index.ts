@@ -84,7 +84,7 @@ async function installed<C extends 'speech' | 'transcription'>(
 }
 
 /** Measures one voice of each program, whose name begins the ids of its voices: they share their weights. */
-async function measureVoices({ id, entry }: ServedModel<'speech'>, bench: Bench): Promise<void> {
+async function measureVoices({ id, entry, engine, instance }: ServedModel<'speech'>, bench: Bench): Promise<void> {
   const { voices = [], defaultVoice = voices[0]?.id } = entry;
   const seen: string[] = [];
   for (const voice of new Set([defaultVoice, ...voices.map((one) => one.id)])) {
@@ -97,6 +97,12 @@ async function measureVoices({ id, entry }: ServedModel<'speech'>, bench: Bench)
     if (pcm && (language ?? 'en') === 'en') bench.sample ??= await sampleOf(pcm, model, bench);
     seen.push(...programs);
     if (seen.length === 0) return; // such as espeak: one program speaks with all voices
+  }
+  // A broken voice beside others is not in the list of the model.
+  for (const { what, ok, detail } of (await engine.inspect?.()) ?? []) {
+    const model = `${instance} ${what}`;
+    const isNew = !bench.rows.some((row) => row.model === model);
+    if (!ok && isNew) bench.rows.push({ model, kind: 'speech', result: detail });
   }
 }
 
