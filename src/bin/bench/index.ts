@@ -123,7 +123,7 @@ async function measureRecognizer(model: string, bench: Bench): Promise<void> {
 }
 
 /** Throws a `UsageError`. */
-async function decodeFile(file: string, { settings, directory, signal }: Omit<Bench, 'rows'>): Promise<Decoded> {
+async function decodeFile(file: string, { settings, directory, signal }: Bench): Promise<Decoded> {
   const path = resolve(file);
   try {
     if (!(await stat(path)).isFile()) throw new Error('it is not a file');
