@@ -167,7 +167,7 @@ const languageRows = { zh: 3, en: 4, yue: 7, ja: 11, ko: 12 } as const;
 const prefix = ['<blk>', ...Object.keys(languageRows).map((language) => `<|${language}|>`), '<|NEUTRAL|>', '<|Speech|>', '<|withitn|>', '<|woitn|>']; // prettier-ignore
 
 /** Frames of the recording of the warm-up. */
-const warmUpFrames = 8;
+const warmUpFrames = 9;
 
 /** Four rows come before the words: the language of the request (Chinese without one), and three that never change. */
 function senseVoice({ metadata, failsInRequests }: FamilyOptions): Files {

@@ -120,9 +120,10 @@ describe('the language', () => {
 describe('a failure that the library only prints', () => {
   it.each(['sense-voice', 'moonshine-v2'] as const)('fails the request, and no other one: %s', async (shape) => {
     const models = { failing: { shape, failsInRequests: true }, good: { shape } };
-    const { hear, service } = await startRecognizers({ models });
+    const { engine, hear, service } = await startRecognizers({ models });
     const [bad, good] = await Promise.all([hear(spoken), hear(spoken, { model: 'good' })]);
     expect(bad).toMatchObject(failed);
+    expect(await engine.availability('failing')).toMatchObject({ available: true }); // it was loaded
     expect(good).toMatchObject({ status: 200, text });
     expect(await hear(spoken, { model: 'good' })).toMatchObject({ status: 200, text });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
