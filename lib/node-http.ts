@@ -4,7 +4,7 @@
  */
 import type { Server as SecureServer, ServerOptions as SecureServerOptions } from 'node:https';
 
-export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
+export const { createServer, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Loads node:https with its first call. */
 export function createSecureServer(options: SecureServerOptions): SecureServer {

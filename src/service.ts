@@ -382,7 +382,7 @@ function openApi<Operations extends AnyOperations<Operations>>(
   format: ApiFormat,
   options: Omit<RouterOptions<Operations, Services>, 'contract'>,
 ): Api {
-  return { ...format, ...createRouter({ ...options, contract: format.contract }) };
+  return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
 }
 
 /** Each of the two budgets has a sixteenth of the heap; the shared one fits at least the largest valid request. */

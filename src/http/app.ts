@@ -16,20 +16,20 @@ import {
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
-import { checkHead, type HeadOptions } from './check-head.ts';
 import { safeListener } from './connection/safe-listener.ts';
-import { createSockets } from './connection/upgrade.ts';
+import { createSockets, type Sockets } from './connection/upgrade.ts';
+import { UpgradeResponse } from './connection/upgrade-response.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
-import type { IncomingRequest, ScopedAnswer } from './incoming-request.ts';
+import { upgradedStatus, type IncomingRequest, type OpenedSession, type ScopedAnswer } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
-import { alive, type ReadyProbe } from './probes.ts';
-import type { RequestTarget } from './request-head.ts';
-import { serveUpgrade } from './serve-upgrade.ts';
+import { alive, isProbe, type ReadyProbe } from './probes.ts';
+import { readRequestHead, type RequestTarget } from './request-head.ts';
+import { serveSession } from './serve-session.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 import { runInScope } from '../request-scope.ts';
 
-export interface AppOptions extends IncomingRequestOptions, HeadOptions {
+export interface AppOptions extends IncomingRequestOptions {
   readonly access: Access;
   /** Milliseconds of silence before a heartbeat on an event stream. */
   readonly heartbeatMs: number;
@@ -40,6 +40,8 @@ export interface AppOptions extends IncomingRequestOptions, HeadOptions {
   readonly readyProbe: ReadyProbe;
   /** PUBLIC_URL: the base of the `servers` in the documents. */
   readonly publicUrl?: string | undefined;
+  /** The id of this service in chains of services. */
+  readonly viaId: string;
   /** Milliseconds between two checks of open WebSockets. */
   readonly socketCheckMs: number;
 }
@@ -58,8 +60,9 @@ export function createApp(options: AppOptions): HttpApp {
   const { log } = options;
   const app = new Koa();
   app.on('error', (error: unknown) => log.error({ err: error }, 'Koa failed')); // by default, Koa prints to stderr
-  const { openRequest, openUpgrade } = createRequestOpener(options);
-  const serving = { ...options, documents: documentsOf(options) };
+  const openRequest = createRequestOpener(options);
+  const sockets = createSockets({ log, checkMs: options.socketCheckMs });
+  const serving = { ...options, documents: documentsOf(options), sockets };
   app.use((context) => {
     const request = openRequest(context.req, context.res);
     context.onerror = safeListener(log, (error: unknown) =>
@@ -74,14 +77,12 @@ export function createApp(options: AppOptions): HttpApp {
       res.destroy();
     });
   });
-  const sockets = createSockets({ log, checkMs: options.socketCheckMs });
   return {
     listener,
     async upgrade(req, socket, head) {
       socket.on('error', (error) => log.debug({ err: error }, 'a connection broke'));
       try {
-        const opened = openUpgrade(req, socket);
-        await runInScope(opened.request.scope, serveUpgrade, { req, socket, head }, opened, { ...options, sockets });
+        await handle(req, new UpgradeResponse(req, head));
       } catch (error) {
         log.error({ err: error }, 'an upgrade could not be answered');
         socket.destroy();
@@ -92,13 +93,14 @@ export function createApp(options: AppOptions): HttpApp {
 
 interface Serving extends AppOptions {
   readonly documents: Documents;
+  readonly sockets: Sockets;
 }
 
 async function serve(context: Context, request: IncomingRequest, options: Serving): Promise<void> {
   context.set('X-Request-Id', request.id);
   try {
     context.set(options.access.corsHeaders(request.headers.origin));
-    const target = checkHead(context.req, request, options);
+    const target = checkHead(context, request, options);
     const file = options.page.get(target.path);
     const document = options.documents.get(target.path);
     if (isPreflight(context)) answerPreflight(context, options.access);
@@ -123,6 +125,18 @@ async function respond(
   const end = interimMs === undefined ? undefined : sendInterim(req, res, interimMs);
   return request.api.respond(request, target).finally(end);
 }
+
+function checkHead({ req, headers }: Context, request: IncomingRequest, { access, viaId }: AppOptions): RequestTarget {
+  const { host, path, query } = readRequestHead(req);
+  request.record.path = path;
+  if (!isProbe(path)) access.checkSource({ ...headers, host });
+  const target = { host, path: request.api.readPath(path), query };
+  if (request.scope.via?.includes(viaId)) throw new ProblemError('provider-misconfigured', loop);
+  return target;
+}
+
+const loop =
+  'This service is its own provider, directly or through another service: the baseUrl of one of the engines is wrong.';
 
 /** Bodies of answers outside of the contracts, by path. */
 type Documents = ReadonlyMap<string, () => unknown>;
@@ -179,13 +193,18 @@ function answerPreflight(context: Context, access: Access): void {
   context.status = 204;
 }
 
-/** Resolves when a stream has ended. Other answers are sent by Koa. */
+/** Resolves when a stream or a session has ended. Other answers are sent by Koa. */
 function send(
   context: Context,
   answer: AnyAnswer,
   request: IncomingRequest,
-  options: AppOptions,
+  options: Serving,
 ): Promise<void> | undefined {
+  const { res } = context;
+  if (res instanceof UpgradeResponse && answer.status === upgradedStatus) {
+    setHeaders(context, answer.headers);
+    return serveSession(answer.body as OpenedSession, res, request, options).then(() => void (context.respond = false));
+  }
   if (answer.mediaType === 'text/event-stream') return sendStream(context, answer, request, options);
   if (answer.mediaType.startsWith('audio/')) sendAudio(context, answer);
   else sendWhole(context, answer);

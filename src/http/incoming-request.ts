@@ -10,31 +10,24 @@ import type { RequestTarget } from './request-head.ts';
 /** Answers a request. The path of `target` has been normalized by `ApiFormat.readPath`. */
 export type Respond = (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer>;
 
-/** The router of a contract. */
-export interface Router {
+export interface Api extends ApiFormat {
+  /** The router of the API's contract. */
   readonly respond: Respond;
-  /** Answers a request for a WebSocket, up to the upgrade. */
-  readonly connect: (request: IncomingRequest, target: RequestTarget) => Promise<ScopedAnswer | Connected>;
 }
 
-export interface Api extends ApiFormat, Router {}
+/** The status of an answer whose body is an `OpenedSession`. */
+export const upgradedStatus = 101;
 
-/** A request whose connection becomes a WebSocket. */
-export interface Connected {
-  /** Scope of the session, with the API key if the request has one. */
-  readonly scope: RequestScope;
-  /** Headers of the answer. */
-  readonly headers: Readonly<Record<string, string>>;
+/** A session for the WebSocket that a request has asked for. */
+export interface OpenedSession {
   readonly run: RunSession;
   /** Whether the API key is still valid. */
   readonly isAllowed: () => boolean;
-  /** Returns the facts of the session for its log line. */
-  readonly facts: () => Readonly<Record<string, unknown>>;
 }
 
 export interface ScopedAnswer {
   readonly answer: AnyAnswer;
-  /** Scope in which the answer's body is read, with the API key if the request has one. */
+  /** Scope in which the answer's body is read or its session runs, with the API key if the request has one. */
   readonly scope: RequestScope;
 }
 
@@ -56,6 +49,11 @@ export interface IncomingRequest {
    */
   readonly atEnd: (cleanup: () => unknown) => void;
   readonly record: RequestRecord;
+  /**
+   * Of a request for a WebSocket: ends it for the metrics and the tracer, because a session follows. Returns the function
+   * that ends the session.
+   */
+  readonly upgraded?: () => () => void;
 }
 
 /**
@@ -74,4 +72,8 @@ export interface RequestRecord {
   loggedFailure?: unknown;
   /** The code of the problem that was sent. */
   problem?: ProblemCode;
+  /** Transcribed turns of a session. */
+  turns?: number;
+  /** The code with which the WebSocket was closed. */
+  close?: number;
 }

@@ -1,19 +1,19 @@
-/** Creates an IncomingRequest of a request or of an upgrade, and cleans up and logs at its end. */
+/** Creates an IncomingRequest, and cleans up and logs at its end. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Logger } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
 import { type Linked, LinkedList } from '../../lib/linked-list.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
-import { linger, onBroken, type BodySource } from './body/receive.ts';
+import { linger, onBroken } from './body/receive.ts';
 import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
 import { safeListener, safeSharedListener } from './connection/safe-listener.ts';
+import { UpgradeResponse } from './connection/upgrade-response.ts';
 import { ClientDisconnected } from './failures.ts';
-import type { Api, IncomingRequest } from './incoming-request.ts';
+import { upgradedStatus, type Api, type IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { callerOfAddress, type RequestScope, runInScope } from '../request-scope.ts';
@@ -32,32 +32,15 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   readonly metrics?: Metrics | undefined;
 }
 
-export interface RequestOpener {
-  readonly openRequest: (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
-  readonly openUpgrade: (req: IncomingMessage, socket: Duplex) => OpenUpgrade;
-}
+type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
 
-/** A request for a WebSocket, which has no response of Node.js. */
-export interface OpenUpgrade {
-  readonly request: IncomingRequest;
-  /** Ends the request for the metrics and the tracer: what follows is a session. */
-  readonly upgraded: () => void;
-  /** Writes the log line and runs the cleanups. `status`: 101 after a session, or that of a refusal. */
-  readonly end: (status: number, facts?: LogFacts) => void;
-}
-
-type LogFacts = Readonly<Record<string, unknown>>;
-
-export function createRequestOpener(options: IncomingRequestOptions): RequestOpener {
+export function createRequestOpener(options: IncomingRequestOptions): OpenRequest {
   const inFlight = new LinkedList<InFlight>();
   const { ending, log } = options;
   const onFinish = safeSharedListener(log, ({ req }: ServerResponse) => linger(req));
   // One listener for all requests, because adding and removing one per request would scan the listeners of all others.
   onAbort(ending, (reason) => [...inFlight].forEach(({ abort }) => abort(reason)));
-  return {
-    openRequest: (req, res) => openRequest(req, res.on('finish', onFinish), options, inFlight),
-    openUpgrade: (req, socket) => openUpgrade(req, socket, options, inFlight),
-  };
+  return (req, res) => openRequest(req, res.on('finish', onFinish), options, inFlight);
 }
 
 interface InFlight extends Linked<InFlight> {
@@ -70,77 +53,6 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: LinkedList<InFlight>,
 ): IncomingRequest {
-  const bodyOf = (parts: BodyParts) => new RequestBody({ req, res, ...parts }, options);
-  const { request, abort, answered, end } = begin(req, bodyOf, options, inFlight);
-  onBroken(req, abort);
-  const ended = () => {
-    const isSent = res.writableFinished;
-    const status = isSent ? res.statusCode : disconnected;
-    if (!isSent) abort(new ClientDisconnected('the caller has disconnected'));
-    end(status);
-    answered(status);
-  };
-  res.on(
-    'close',
-    safeListener(options.log, () => runInScope(request.scope, ended)),
-  );
-  return request;
-}
-
-function openUpgrade(
-  req: IncomingMessage,
-  socket: Duplex,
-  options: IncomingRequestOptions,
-  inFlight: LinkedList<InFlight>,
-): OpenUpgrade {
-  const { request, abort, answered, end } = begin(req, () => withoutBody, options, inFlight);
-  const onClose = safeListener(options.log, () => abort(new ClientDisconnected('the caller has disconnected')));
-  if (socket.destroyed) onClose();
-  else socket.on('close', onClose);
-  return {
-    request: { ...request, headers: withProtocolKey(req.headers) },
-    upgraded: () => answered(upgradedStatus),
-    end(status, facts) {
-      end(status, facts);
-      if (status !== upgradedStatus) answered(status);
-    },
-  };
-}
-
-const disconnected = 499;
-export const upgradedStatus = 101;
-
-const withoutBody: IncomingRequest['body'] = {
-  json: () => Promise.reject(new Error('an upgrade has no body')),
-  form: () => Promise.reject(new Error('an upgrade has no body')),
-};
-
-/**
- * Browsers cannot set headers of a WebSocket, so their API key is a subprotocol. It must be in no log, so it replaces
- * the header Sec-WebSocket-Protocol here.
- */
-function withProtocolKey({ 'sec-websocket-protocol': protocols = '', ...headers }: IncomingHttpHeaders) {
-  const key = /(?:^|,)\s*openai-insecure-api-key\.([^\s,]+)/.exec(protocols)?.[1];
-  return key === undefined ? headers : { authorization: `Bearer ${key}`, ...headers };
-}
-
-type BodyParts = Pick<BodySource, 'signal'> & Pick<IncomingRequest, 'atEnd'>;
-
-interface Begun {
-  readonly request: IncomingRequest;
-  readonly abort: (reason: unknown) => void;
-  /** Counts the request, and ends its span. */
-  readonly answered: (status: number) => void;
-  /** Runs the cleanups, and writes the log line. */
-  readonly end: (status: number, facts?: LogFacts) => void;
-}
-
-function begin(
-  req: IncomingMessage,
-  bodyOf: (parts: BodyParts) => IncomingRequest['body'],
-  options: IncomingRequestOptions,
-  inFlight: LinkedList<InFlight>,
-): Begun {
   const { log, apiFor, trustProxy, servesThisMachineOnly, metrics } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
@@ -160,6 +72,7 @@ function begin(
   const span = isTraced ? runInScope(scope, beginSpan, 'server', method, { 'http.request.method': method }) : undefined;
   const controller = new AbortController();
   const { signal } = controller;
+  const isUpgrade = res instanceof UpgradeResponse;
   const cleanups: (() => unknown)[] = [];
   let isOver = false;
   const atEnd = (cleanup: () => unknown) => {
@@ -170,34 +83,52 @@ function begin(
     id,
     api: apiFor(url),
     method: method === 'HEAD' ? 'GET' : method,
-    headers: method === 'HEAD' ? withoutRange(req.headers) : req.headers,
-    body: bodyOf({ signal, atEnd }),
+    headers: headersOf(req, isUpgrade),
+    body: new RequestBody({ req, res, signal, atEnd }, options),
     scope,
     signal,
     log,
     atEnd,
     record: { path: '' },
+    ...(isUpgrade && { upgraded }),
   };
-  // Called outside of the scope of the request, by its socket and by other requests.
+  // Both are called outside of the scope of the request, by its socket and by other requests.
   const abort = (reason: unknown) => runInScope(scope, () => controller.abort(reason));
   const entry: InFlight = { abort };
-  const endOfNow = (status: number) => ({ method, status, ms: performance.now() - started });
   metrics?.requestStarted(method);
   inFlight.add(entry);
-  return {
-    request,
-    abort,
-    answered(status) {
-      if (metrics) countRequest(request, endOfNow(status), metrics);
-      if (span) endSpan(span, ...endOf(request, status, method));
-    },
-    end(status, facts) {
-      isOver = true;
-      inFlight.remove(entry);
-      for (const cleanup of cleanups) runCleanup(cleanup, request);
-      logRequest(request, endOfNow(status), facts);
-    },
-  };
+  onBroken(req, abort);
+  res.on(
+    'close',
+    safeListener(log, () => runInScope(scope, closed)),
+  );
+  return request;
+
+  function closed(): void {
+    const isSent = res.writableFinished;
+    if (!isSent) controller.abort(new ClientDisconnected('the caller has disconnected'));
+    const status = isSent ? res.statusCode : 499;
+    end(status);
+    count(status);
+  }
+
+  function upgraded(): () => void {
+    request.record.turns = 0;
+    count(upgradedStatus);
+    return () => end(upgradedStatus);
+  }
+
+  function end(status: number): void {
+    isOver = true;
+    inFlight.remove(entry);
+    for (const cleanup of cleanups) runCleanup(cleanup, request);
+    logRequest(request, { method, status, ms: performance.now() - started });
+  }
+
+  function count(status: number): void {
+    if (metrics) countRequest(request, { method, status, ms: performance.now() - started }, metrics);
+    if (span) endSpan(span, ...endOf(request, status, method));
+  }
 }
 
 /** Returns the attributes and the name of a request's span at its end. */
@@ -208,9 +139,21 @@ function endOf(request: IncomingRequest, status: number, method: string): [Attri
   return [{ ...facts, ...failure }, route === undefined ? method : `${method} ${route}`];
 }
 
-/** Range is defined for GET only (RFC 9110, 14.2). */
-function withoutRange({ range: _range, ...others }: IncomingHttpHeaders): IncomingHttpHeaders {
+/** Without the header Range of HEAD, which is defined for GET only (RFC 9110, 14.2). */
+function headersOf({ method, headers }: IncomingMessage, isUpgrade: boolean): IncomingHttpHeaders {
+  if (isUpgrade) return withProtocolKey(headers);
+  if (method !== 'HEAD') return headers;
+  const { range: _range, ...others } = headers;
   return others;
+}
+
+/**
+ * Browsers cannot set headers of a WebSocket, so their API key is a subprotocol. It must be in no log, so it replaces
+ * the header Sec-WebSocket-Protocol here.
+ */
+function withProtocolKey({ 'sec-websocket-protocol': protocols = '', ...headers }: IncomingHttpHeaders) {
+  const key = /(?:^|,)\s*openai-insecure-api-key\.([^\s,]+)/.exec(protocols)?.[1];
+  return key === undefined ? headers : { authorization: `Bearer ${key}`, ...headers };
 }
 
 function runCleanup(cleanup: () => unknown, { id, log }: IncomingRequest): void {
@@ -228,15 +171,16 @@ interface RequestEnd {
 }
 
 /** Writes one line per request. Unknown fields are omitted, and an address is never logged as the key. */
-function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, more?: LogFacts): void {
+function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd): void {
   const { id, log, scope, record } = request;
-  const { operation, key } = record;
+  const { operation, key, turns, close } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
   const isMinor = isProbe(record.path) || record.isAsset === true; // would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };
-  log[level]({ ...facts, model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens, ...more }, 'request');
+  const used = { model, audio_ms: rounded(audioMs), queue_ms: rounded(queueMs), tokens };
+  log[level]({ ...facts, ...used, turns, close }, 'request');
 }
 
 function countRequest(request: IncomingRequest, { method, status, ms }: RequestEnd, metrics: Metrics): void {

@@ -9,21 +9,28 @@ import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/
 import addFormats from 'ajv-formats';
 import type { Document, OpenAPIBackend, Operation as OpenApiOperation, Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
-import { runInScope, type Key, type RequestScope } from '../request-scope.ts';
+import { runInScope, type RequestScope } from '../request-scope.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
-import type { AnyAnswer, AnyOperations, OperationDefinition, OperationTableOf } from '../contract/operations.ts';
+import {
+  noBody,
+  type AnyAnswer,
+  type AnyOperations,
+  type OperationDefinition,
+  type OperationTableOf,
+} from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
-import type { Connect, Connecting } from '../contract/session.ts';
+import type { Connecting } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
+import type { SessionAccess } from '../keys/client-secrets.ts';
 import { requireOperation } from '../keys/permissions.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
 import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './access/auth.ts';
 import { failureOf } from './failures.ts';
-import type { Connected, IncomingRequest, Router, ScopedAnswer } from './incoming-request.ts';
+import { upgradedStatus, type IncomingRequest, type Respond } from './incoming-request.ts';
 import type { RequestTarget } from './request-head.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -53,83 +60,49 @@ const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers
  */
 export function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
-): Router {
-  const { contract, sessions } = options;
+): Respond {
+  const { contract, sessions, services, checkAnswers } = options;
   let opened: ContractApi | undefined;
   // Enabled in tests and development. Throws a `ContractViolation`; events of a stream are validated one by one.
-  const check: CheckAnswer = options.checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
+  const check: CheckAnswer = checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
 
-  return {
-    async respond(request, target) {
-      const api = (opened ??= await openContractApi(contract));
-      const routed = routedOf(request, target, api);
-      const { id } = routed.operation;
-      try {
-        const preferred = options.prefer?.(id, request);
-        if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
-        const authenticated = authenticate(routed, options);
-        const { scope } = authenticated;
-        return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope };
-      } catch (error) {
-        return failed(error, routed);
-      }
-    },
-    async connect(request, target) {
-      const api = (opened ??= await openContractApi(contract));
-      const routed = routedOf(request, target, api);
-      const { connect } = routed.definition;
-      if (!connect) throw new ProblemError('not-found', `There is no WebSocket at ${target.path}.`);
-      try {
-        const { key, session, isAllowed } = await options.access.authorizeSession(
-          request.headers,
-          request.scope.caller,
-        );
-        const authenticated = withKey(routed, key, options);
-        const { scope } = authenticated;
-        return { scope, isAllowed, ...(await runInScope(scope, open, connect, authenticated, session, api)) };
-      } catch (error) {
-        return failed(error, routed);
-      }
-    },
+  return async (request, target) => {
+    const api = (opened ??= await openContractApi(contract));
+    const operation = route(request, target, api);
+    const { id } = operation;
+    const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
+    const routed: Routed = { request, target, operation, definition };
+    try {
+      const preferred = options.prefer?.(id, request);
+      if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
+      const authenticated = await authenticate(routed, options);
+      const { scope } = authenticated;
+      return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope };
+    } catch (error) {
+      const { code, answer } = failureOf(error, request);
+      return { answer: httpFailures.has(code) ? answer : check(id, answer), scope: request.scope };
+    }
   };
 
-  /** Throws `not-found` and `method-not-allowed`. */
-  function routedOf(request: IncomingRequest, target: RequestTarget, api: ContractApi): Routed {
-    const operation = route(request, target, api);
-    const definition = options.operations[operation.id as keyof Operations] as AnyDefinition; // typed by the table
-    return { request, target, operation, definition };
-  }
-
-  function failed(error: unknown, { request, operation }: Routed): ScopedAnswer {
-    const { code, answer } = failureOf(error, request);
-    return { answer: httpFailures.has(code) ? answer : check(operation.id, answer), scope: request.scope };
-  }
-
-  /** As `answerOf`, with a session in place of an answer. */
-  async function open(
-    connect: Connect<unknown>,
-    authenticated: Authenticated,
-    session: object | undefined,
-    api: ContractApi,
-  ): Promise<Pick<Connected, 'run' | 'facts' | 'headers'>> {
-    const { checkAnswers } = options;
-    const { facts, ...opened } = sessions.open(authenticated.request);
-    const admitted = await admit(authenticated, options);
-    const parameters = readParameters(admitted, api);
-    const { id, query, log } = await validate({ ...admitted, parameters, body: noBody }, api);
-    const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers, ...opened };
-    const run = await connect(connecting, options.services);
-    return { run, facts, headers: admitted.allowance?.headers() ?? {} };
-  }
-
   async function answerOf(authenticated: Authenticated, api: ContractApi): Promise<AnyAnswer> {
-    const { request, definition } = authenticated;
+    const { request, definition, owner } = authenticated;
+    const place = owner && { ...owner, ...sessions.open(request) };
     const admitted = await admit(authenticated, options);
     const parameters = readParameters(admitted, api);
     const read: Read = { ...admitted, parameters, body: await readBody(admitted, options) };
     const valid = await validate(read, api);
-    const answer = await definition.handle(valid, options.services);
+    const answer = await (place ? connect(definition, valid, place) : definition.handle(valid, services));
     return await awaitFirstBytes(withLimits(answer, admitted), request);
+  }
+
+  async function connect(
+    definition: AnyDefinition,
+    { id, query, log }: Valid,
+    { isAllowed, session, ...place }: SessionAccess & ReturnType<Sessions['open']>,
+  ): Promise<AnyAnswer> {
+    const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers, ...place };
+    const run = await definition.connect?.(connecting, services);
+    return { status: upgradedStatus, mediaType: noBody, body: { run, isAllowed } };
   }
 }
 
@@ -179,24 +152,25 @@ function isDecodable(path: string): boolean {
 // --------------------------------------------------------------------------------------------------- authenticate
 
 interface Authenticated extends Routed {
+  /** Undefined unless the request is for a session. */
+  readonly owner: SessionAccess | undefined;
   /** Includes the API key, if there is one. All later steps run in this scope. */
   readonly scope: RequestScope;
 }
 
 /** The security of an operation is `{}` or a bearer token; a rejected token must not pass as `{}`. */
-function authenticate(routed: Routed, options: StepOptions): Authenticated {
-  const { headers, scope } = routed.request;
-  const key = routed.operation.takesToken ? options.access.authorize(headers, scope.caller) : undefined;
-  return withKey(routed, key, options);
-}
-
-function withKey(routed: Routed, key: Key | undefined, { limits }: Pick<StepOptions, 'limits'>): Authenticated {
-  const { scope, record } = routed.request;
-  if (!key) return { ...routed, scope };
+async function authenticate(routed: Routed, { access, limits }: StepOptions): Promise<Authenticated> {
+  const { operation, definition, request } = routed;
+  const { headers, scope, record } = request;
+  const isSession = definition.connect && request.upgraded;
+  const owner = isSession ? await access.authorizeSession(headers, scope.caller) : undefined;
+  const key = operation.takesToken && !owner ? access.authorize(headers, scope.caller) : owner?.key;
+  if (!key) return { ...routed, owner, scope };
   record.key = key.name;
   return {
     ...routed,
-    scope: { ...scope, key, caller: key.name, charge: limits?.chargeFor(key, routed.definition.budget) },
+    owner,
+    scope: { ...scope, key, caller: key.name, charge: limits?.chargeFor(key, definition.budget) },
   };
 }
 
@@ -239,14 +213,14 @@ interface ReadBody {
   readonly bytes: number;
 }
 
-const noBody: ReadBody = { bytes: 0 };
+const emptyBody: ReadBody = { bytes: 0 };
 
 /** Throws `unsupported-media-type`, `malformed-body`, errors of size and speed, and the errors of `beforeFile`. */
 async function readBody(
   { request: { headers, body }, operation: { content }, definition, scope }: Admitted,
   { contract, services }: StepOptions,
 ): Promise<ReadBody> {
-  if (!content) return noBody;
+  if (!content) return emptyBody;
   const { mediaType, schema } = content;
   checkMediaType(headers, mediaType);
   if (mediaType === 'multipart/form-data') {

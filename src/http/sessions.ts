@@ -1,4 +1,4 @@
-/** The open sessions over WebSockets: their limit, and the facts of each for its log line and the metrics. */
+/** The open sessions over WebSockets: their limit, and their turns for the log line and the metrics. */
 import { ProblemError } from '../contract/problems.ts';
 import type { Connecting } from '../contract/session.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -20,26 +20,20 @@ export function createSessions({ limit, draining, metrics }: SessionsOptions) {
   return {
     count: () => count,
     /** Takes a place until the end of the request. Throws `shutting-down` and `overloaded`. */
-    open({ atEnd }: Pick<IncomingRequest, 'atEnd'>): OpenSession {
+    open({ atEnd, record }: Pick<IncomingRequest, 'atEnd' | 'record'>): Pick<Connecting, 'draining' | 'turnEnded'> {
       draining.throwIfAborted();
       if (count >= limit) throw new ProblemError('overloaded', 'Too many open sessions; try again later.');
       count += 1;
       atEnd(() => (count -= 1));
-      let turns = 0;
       return {
         draining,
         turnEnded(audioMs) {
-          turns += 1;
+          record.turns = (record.turns ?? 0) + 1;
           const usage = currentUsage();
           if (usage) usage.audioMs = (usage.audioMs ?? 0) + audioMs;
           metrics?.turnEnded();
         },
-        facts: () => ({ turns }),
       };
     },
   };
-}
-
-export interface OpenSession extends Pick<Connecting, 'draining' | 'turnEnded'> {
-  readonly facts: () => Readonly<Record<string, unknown>>;
 }

@@ -38,7 +38,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       },
     }),
   });
-  const router = createRouter<operations, object>({
+  const respond = createRouter<operations, object>({
     contract: nativeFormat.contract,
     operations,
     services: {},
@@ -57,7 +57,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
   const cleanups: (() => unknown)[] = [];
   const request: IncomingRequest = {
     id: 'request-1',
-    api: { ...nativeFormat, ...router },
+    api: { ...nativeFormat, respond },
     method,
     headers: { ...(method === 'POST' && { 'content-type': 'application/json' }), ...headers },
     scope: { caller: '127.0.0.1' },
@@ -73,7 +73,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       form: () => Promise.reject(new Error('no form here')),
     },
   };
-  const responded = router.respond(request, { path: `/api/v1${path}`, query, host: '127.0.0.1' });
+  const responded = respond(request, { path: `/api/v1${path}`, query, host: '127.0.0.1' });
   const { answer, scope } = await responded.catch((error: unknown) => ({ answer: error, scope: undefined }));
   return { answer, scope, record: request.record, steps, handled };
 }

@@ -1,9 +1,8 @@
-/** Sends a response on a raw socket: for input that could not be parsed as a request, and for refused upgrades. */
+/** Sends a response on a raw socket, for input that could not be parsed as a request. */
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from '../../../lib/node-http.ts';
 import type { Logger } from '../../../engines/contract/index.ts';
-import type { AnyAnswer } from '../../contract/operations.ts';
 import { problemAnswer, type ProblemError } from '../../contract/problems.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import type { ApiFormat } from '../api-format.ts';
@@ -26,16 +25,9 @@ export function answerOnSocket(
 ): void {
   const id = randomUUID();
   const signal = AbortSignal.abort(error);
-  const answer = format.toFailure(problemAnswer(error, id), { reason: error, signal });
-  sendOnSocket(socket, answer, id);
-  log.info({ id, ...facts, status: answer.status, ms: 0 }, 'request');
-  metrics?.requestRefused(answer.status, error.code);
-}
-
-/** Sends the answer and half-closes the socket. */
-export function sendOnSocket(socket: Duplex, { status, mediaType, headers, body }: AnyAnswer, id: string): void {
+  const { status, mediaType, headers, body } = format.toFailure(problemAnswer(error, id), { reason: error, signal });
   const text = JSON.stringify(body);
-  const lines: Readonly<Record<string, string | number | undefined>> = {
+  const lines = {
     'X-Request-Id': id,
     'Content-Type': mediaType,
     'Content-Length': Buffer.byteLength(text),
@@ -43,7 +35,9 @@ export function sendOnSocket(socket: Duplex, { status, mediaType, headers, body 
     Date: new Date().toUTCString(),
     Connection: 'close',
   };
-  const head = Object.entries(lines).flatMap(([name, value]) => (value === undefined ? [] : `${name}: ${value}\r\n`));
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${String(value)}\r\n`);
   if (socket.writable)
     socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${text}`);
+  log.info({ id, ...facts, status, ms: 0 }, 'request');
+  metrics?.requestRefused(status, error.code);
 }

@@ -1,7 +1,5 @@
 /** Accepts WebSockets and watches them; the only file that uses ws, which the first upgrade loads. */
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { ServerOptions, WebSocket } from 'ws';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { raceAbort } from '../../../lib/abort.ts';
@@ -9,18 +7,9 @@ import { ProblemError } from '../../contract/problems.ts';
 import type { SocketMessage, TextSocket } from '../../contract/session.ts';
 import { acceptedBytes } from './progress.ts';
 import { safeListener } from './safe-listener.ts';
+import type { UpgradeResponse } from './upgrade-response.ts';
 
-/** The arguments of the listener of `upgrade` events. */
-export interface Upgrade {
-  readonly req: IncomingMessage;
-  readonly socket: Duplex;
-  /** The bytes after the head of the request. */
-  readonly head: Buffer;
-}
-
-export interface AcceptOptions {
-  /** Additional headers of the answer. */
-  readonly headers: Readonly<Record<string, string>>;
+interface AcceptOptions {
   /** Whether the API key of the session is still valid. */
   readonly isAllowed: () => boolean;
   /** Aborts when the connection has closed. */
@@ -81,26 +70,33 @@ export function createSockets({ log, checkMs }: SocketsOptions) {
   }
 
   return {
-    /** Rejects with `malformed-request` for an invalid handshake, and with the reason of the signal. */
-    async accept(upgrade: Upgrade, { headers, isAllowed, signal }: AcceptOptions): Promise<AcceptedSocket> {
-      const accepted = await raceAbort(handshake(upgrade, headers), signal);
-      const socket = new WatchedSocket(accepted, upgrade.req.socket, isAllowed, log);
+    /**
+     * Answers with the headers of the response. Rejects with `malformed-request` for an invalid handshake, and with the
+     * reason of the signal.
+     */
+    async accept(res: UpgradeResponse, { isAllowed, signal }: AcceptOptions): Promise<AcceptedSocket> {
+      const socket = new WatchedSocket(await raceAbort(handshake(res), signal), res.req.socket, isAllowed, log);
       watch(socket);
       return socket;
     },
   };
 }
 
-async function handshake({ req, socket, head }: Upgrade, headers: AcceptOptions['headers']): Promise<WebSocket> {
+async function handshake(res: UpgradeResponse): Promise<WebSocket> {
   const { WebSocketServer } = await import('ws');
   const server = new WebSocketServer(serverOptions);
-  server.on('headers', (lines) => lines.push(...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)));
+  const headers = Object.entries(res.getHeaders()).map(([name, value]) => `${name}: ${String(value)}`);
+  server.on('headers', (lines) => lines.push(...headers));
   return new Promise((resolve, reject) => {
     // ws names the invalid header, and nothing that the client has sent.
     server.on('wsClientError', ({ message }) => {
       reject(new ProblemError('malformed-request', `${message}.`, { headers: { 'Sec-WebSocket-Version': '13' } }));
     });
-    server.handleUpgrade(req, socket, head, resolve);
+    const { socket } = res.req;
+    server.handleUpgrade(res.req, socket, res.head, (ws) => {
+      res.detachSocket(socket);
+      resolve(ws);
+    });
   });
 }
 
