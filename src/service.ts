@@ -214,7 +214,7 @@ async function reloadCertificate(server: ListeningServer, { settings, log }: Ser
     const pair = await readTls(settings);
     if (pair === undefined) return;
     server.setCertificate(pair);
-    log.info({ names: pair.names, until: pair.validTo }, 'the certificate was reloaded');
+    log.info({}, 'the certificate was reloaded');
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     log.error({ reason: error.message }, 'the certificate is invalid; the previous one stays in effect');

@@ -86,13 +86,12 @@ async function report(): Promise<void> {
   const hasEngine = (capability: Capability) => engines.registry.of(capability).instances.length > 0;
   const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
   for (const line of doubts) console.log(`Warning: ${line}`);
-  const certificate = await tls(settings);
+  await readTls(settings); // throws, as at the start
   print('this machine', [
     node(),
     await ffmpeg(settings),
     await data(settings),
     memory(engines.residents.budget),
-    ...certificate,
     ...(await jobs(settings)),
   ]);
   if (fleet.findings.length > 0) print('fleet', fleet.findings);
@@ -110,8 +109,7 @@ async function report(): Promise<void> {
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
-  const isUsable = keys.isUsable && fleet.isUsable && certificate.every(({ ok }) => ok);
-  if (!(await judge(engines.registry, settings)) || !isUsable) process.exitCode = 1;
+  if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 }
 
 /** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */
@@ -197,21 +195,6 @@ async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
 function memory({ bytes, isStrict }: MemoryBudget): Finding {
   const why = isStrict ? 'MEMORY_BUDGET' : 'half of what is available now';
   return { what: 'memory', ok: true, detail: `${megabytes(bytes)} for models that stay loaded (${why})` };
-}
-
-/** Returns no line without TLS_CERT and TLS_KEY. */
-async function tls(settings: LoadedSettings): Promise<Finding[]> {
-  try {
-    const pair = await readTls(settings);
-    if (pair === undefined) return [];
-    const ok = pair.validTo.getTime() > Date.now();
-    const fix = 'renew the certificate, then reload it with SIGHUP';
-    const detail = `${pair.names}, ${ok ? 'valid until' : 'EXPIRED on'} ${pair.validTo.toISOString().slice(0, 10)}`;
-    return [{ what: 'TLS', ok, detail, ...(!ok && { fix }) }];
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    return [{ what: 'TLS', ok: false, detail: error.message }];
-  }
 }
 
 async function ffmpeg(settings: LoadedSettings): Promise<Line> {

@@ -9,9 +9,6 @@ export interface Tls {
   readonly cert: string;
   /** The private key, in PEM. */
   readonly key: string;
-  /** The names in the certificate, and the end of its validity, for the operator. */
-  readonly names: string;
-  readonly validTo: Date;
 }
 
 /** Resolves with undefined if neither is set. Throws a `SettingsError` for files that cannot serve together. */
@@ -20,13 +17,10 @@ export async function readTls({ tlsCert, tlsKey }: Pick<Settings, 'tlsCert' | 't
   if (tlsKey === undefined) throw new SettingsError('TLS_KEY: not set; set it to the private key of TLS_CERT');
   if (tlsCert === undefined) throw new SettingsError('TLS_CERT: not set; set it to the certificate of TLS_KEY');
   const [cert, key] = [await read('TLS_CERT', tlsCert), await read('TLS_KEY', tlsKey)];
-  // Loaded here, because most services have no TLS.
-  const { X509Certificate } = await import('node:crypto');
-  const { createSecureContext } = await import('node:tls');
+  const { createSecureContext } = await import('node:tls'); // loaded here, because most services have no TLS
   try {
     createSecureContext({ cert, key });
-    const { subject, subjectAltName = subject, validTo } = new X509Certificate(cert);
-    return { cert, key, names: subjectAltName, validTo: new Date(validTo) };
+    return { cert, key };
   } catch (error) {
     const rule = `${tlsCert} must be a certificate and ${tlsKey} its private key, both in PEM, without a passphrase`;
     throw new SettingsError(`TLS_CERT, TLS_KEY: ${rule}: ${messageOf(error)}`, { cause: error });
