@@ -61,6 +61,31 @@ export class Resampler {
   }
 }
 
+/** Converts mono blocks to one sample rate. Their own rate may change between blocks: files can be concatenations. */
+export class RateConverter {
+  readonly #to: number;
+  #from: number;
+  #resampler: Resampler | undefined;
+
+  constructor(to: number) {
+    this.#to = to;
+    this.#from = to;
+  }
+
+  push(block: Float32Array, from: number): Float32Array[] {
+    const before = from === this.#from ? [] : this.flush();
+    this.#from = from;
+    if (from !== this.#to) this.#resampler ??= new Resampler(from, this.#to);
+    return [...before, this.#resampler?.push(block) ?? block];
+  }
+
+  flush(): Float32Array[] {
+    const rest = this.#resampler ? [this.#resampler.flush()] : [];
+    this.#resampler = undefined;
+    return rest;
+  }
+}
+
 /** Four accumulators are a quarter faster than one; the length is a multiple of four. */
 function dot(filter: Float32Array, input: Float32Array, start: number): number {
   let a = 0;

@@ -6,7 +6,7 @@ import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
-import { Resampler } from '../resample.ts';
+import { RateConverter } from '../resample.ts';
 import { decodedOf } from '../wav-file.ts';
 import { WavWriter } from './wav-writer.ts';
 
@@ -47,19 +47,12 @@ function isEmpty({ channels: [first] }: Pcm): boolean {
   return first === undefined || first.length === 0;
 }
 
-/** Mono at 16 kHz. The sample rate may change between blocks: files can be concatenations. */
+/** Mono at 16 kHz. */
 async function* resampled(blocks: AsyncIterable<Pcm>): AsyncGenerator<Float32Array> {
-  let rate: number | undefined;
-  let resampler: Resampler | undefined;
+  const converter = new RateConverter(sampleRate);
   for await (const block of blocks) {
     assertPlausible(block.sampleRate, block.channels.length);
-    if (block.sampleRate !== rate) {
-      if (resampler) yield resampler.flush();
-      rate = block.sampleRate;
-      resampler = rate === sampleRate ? undefined : new Resampler(rate, sampleRate);
-    }
-    const mono = mixDown(block.channels);
-    yield resampler ? resampler.push(mono) : mono;
+    yield* converter.push(mixDown(block.channels), block.sampleRate);
   }
-  if (resampler) yield resampler.flush();
+  yield* converter.flush();
 }
