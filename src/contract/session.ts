@@ -9,8 +9,8 @@ export interface TextSocket {
    */
   readonly messages: AsyncIterable<SocketMessage>;
   /**
-   * Waits while more than 512 kB are unsent; after 30 s without progress the socket is closed with 1013. Never rejects;
-   * nothing is sent after the end.
+   * Waits for its bytes if more than 512 kB are unsent; after 30 s without progress the socket is closed with 1013. Never
+   * rejects; nothing is sent after the end.
    */
   send(text: string): Promise<void>;
   close(code: number, reason?: string): void;

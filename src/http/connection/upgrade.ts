@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { ServerOptions, WebSocket } from 'ws';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { raceAbort } from '../../../lib/abort.ts';
+import { ignore } from '../../../lib/errors.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { SocketMessage, TextSocket } from '../../contract/session.ts';
 import { acceptedBytes } from './progress.ts';
@@ -14,11 +15,6 @@ interface AcceptOptions {
   readonly isAllowed: () => boolean;
   /** Aborts when the connection has closed. */
   readonly signal: AbortSignal;
-}
-
-export interface AcceptedSocket extends TextSocket {
-  /** Resolves with the close code when the socket has closed. */
-  readonly closed: Promise<number>;
 }
 
 export interface SocketsOptions {
@@ -74,7 +70,7 @@ export function createSockets({ log, checkMs }: SocketsOptions) {
      * Answers with the headers of the response. Rejects with `malformed-request` for an invalid handshake, and with the
      * reason of the signal.
      */
-    async accept(res: UpgradeResponse, { isAllowed, signal }: AcceptOptions): Promise<AcceptedSocket> {
+    async accept(res: UpgradeResponse, { isAllowed, signal }: AcceptOptions): Promise<WatchedSocket> {
       const socket = new WatchedSocket(await raceAbort(handshake(res), signal), res.req.socket, isAllowed, log);
       watch(socket);
       return socket;
@@ -100,7 +96,9 @@ async function handshake(res: UpgradeResponse): Promise<WebSocket> {
   });
 }
 
-class WatchedSocket implements AcceptedSocket {
+class WatchedSocket implements TextSocket {
+  readonly messages = this.#read();
+  /** Resolves with the close code when the socket has closed. */
   readonly closed: Promise<number>;
   readonly #ws: WebSocket;
   readonly #socket: Socket;
@@ -109,8 +107,6 @@ class WatchedSocket implements AcceptedSocket {
   readonly #received: SocketMessage[] = [];
   /** Resumes the reader of the messages. */
   #onReceived = (): void => undefined;
-  /** Resume those who wait for unsent bytes. */
-  #waiting: (() => void)[] = [];
   /** The code with which this side has closed: a client that is gone confirms none. */
   #closeCode: number | undefined;
   #checks = 0;
@@ -138,16 +134,10 @@ class WatchedSocket implements AcceptedSocket {
     return this.#ended.signal;
   }
 
-  get messages(): AsyncIterable<SocketMessage> {
-    return this.#read();
-  }
-
   async send(text: string): Promise<void> {
-    while (this.#isOpen && this.#ws.bufferedAmount > maxUnsentBytes) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    if (this.#isOpen) this.#ws.send(text, this.#sent);
-    else this.#end(); // else a session that sends until its signal aborts would block the process
+    if (!this.#isOpen) return this.#end(); // else a session that sends until its signal aborts would block the process
+    const sent = new Promise((resolve) => this.#ws.send(text, resolve));
+    if (this.#ws.bufferedAmount > maxUnsentBytes) await raceAbort(sent, this.signal).catch(ignore);
   }
 
   close(code: number, reason?: string): void {
@@ -202,14 +192,7 @@ class WatchedSocket implements AcceptedSocket {
     this.#received.length = 0;
     this.#ws.resume();
     this.#onReceived();
-    this.#sent();
   }
-
-  readonly #sent = (): void => {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resume of waiting) resume();
-  };
 
   #isStalled(): boolean {
     const accepted = acceptedBytes(this.#socket);
