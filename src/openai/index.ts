@@ -5,8 +5,7 @@ import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel } from './models.ts';
 import type { OperationTable } from './operations.ts';
 import { createRealtimeClientSecret } from './realtime/client-secrets.ts';
-import { connectRealtime } from './realtime/door.ts';
-import { requireRealtime, requireUpgrade } from './realtime/plain-request.ts';
+import { connectRealtime, requireRealtime, requireUpgrade } from './realtime/door.ts';
 import { createResponse } from './responses/handler.ts';
 import { createSpeech } from './speech.ts';
 import {

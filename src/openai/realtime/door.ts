@@ -1,12 +1,27 @@
 /** GET /v1/realtime: live transcription over a WebSocket. */
-import { invalid } from '../../contract/problems.ts';
+import { invalid, ProblemError } from '../../contract/problems.ts';
 import type { Connect, Connecting } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
+import { requireTranscription } from '../../handlers/transcription.ts';
 import { openHearing } from '../../realtime/hearing.ts';
+import type { Handler } from '../operations.ts';
 import type { SessionUpdate } from './client-events.ts';
 import { Session } from './run-session.ts';
 import { lifeMs, newIdentity, openConfig, updateConfig, type SessionConfig } from './session-config.ts';
 import { beginSession } from './session.ts';
+
+/** Throws `transcription-disabled`. */
+export function requireRealtime(services: Services): void {
+  requireTranscription(services);
+  if (services.realtimeEnabled) return;
+  throw new ProblemError('transcription-disabled', 'Live transcription is switched off (REALTIME=off).');
+}
+
+/** Answers a request without an upgrade. */
+export const requireUpgrade: Handler<'connectRealtime', Services> = () => {
+  const detail = 'Connect with a WebSocket client, to ws:// or wss://; a proxy in between must forward the upgrade.';
+  return Promise.reject(new ProblemError('upgrade-required', detail, { headers: { Upgrade: 'websocket' } }));
+};
 
 /** Throws `invalid-request` for a connection of another kind, and the errors of the model if it cannot be used now. */
 export const connectRealtime: Connect<Services> = async (connecting, services) => {
