@@ -243,35 +243,33 @@ class LiveHearing implements Hearing {
   }
 
   async #perform(effect: TurnEffect): Promise<void> {
-    const turn = this.#turn;
+    if (effect.type === 'record') {
+      const id = `item_${randomBytes(16).toString('base64url')}`;
+      this.#turn = { id, recording: this.#record(effect.fromMs) };
+    } else if (effect.type === 'ask') {
+      const speech = await this.#findSpeech().catch(() => undefined);
+      await this.#apply({ type: 'answer', speech });
+    } else if (this.#turn) await this.#performOn(this.#turn, effect);
+  }
+
+  async #performOn(turn: OpenTurn, effect: Exclude<TurnEffect, { type: 'record' | 'ask' }>): Promise<void> {
     switch (effect.type) {
-      case 'record':
-        this.#turn = { id: `item_${randomBytes(16).toString('base64url')}`, recording: this.#newRecording() };
-        for (const frame of this.#recent.since(effect.fromMs)) this.#turn.recording.push(frame);
-        break;
       case 'started':
       case 'stopped':
         if (effect.type === 'started') this.#warmUp();
-        if (turn) this.#emit({ turn: turn.id, type: effect.type, ms: Math.round(effect.ms) });
-        break;
+        return this.#emit({ turn: turn.id, type: effect.type, ms: Math.round(effect.ms) });
       case 'pause':
-        if (turn) await this.#beginEarly(turn).catch(ignore); // it is transcribed after its end
-        break;
+        return this.#beginEarly(turn).catch(ignore); // it is transcribed after its end
       case 'resume':
-        if (turn) this.#discardEarly(turn);
-        break;
+        return this.#discardEarly(turn);
       case 'commit':
-        if (turn) this.#commit(turn, effect.hasSpeech);
+        this.#commit(turn, effect.hasSpeech);
         while (this.#running.size >= maxRunning) await Promise.race(this.#running);
-        break;
+        return;
       case 'forget':
         this.#turn = undefined;
-        if (turn) this.#discardEarly(turn);
-        await turn?.recording.discard();
-        break;
-      case 'ask':
-        await this.#apply({ type: 'answer', speech: await this.#findSpeech().catch(() => undefined) });
-        break;
+        this.#discardEarly(turn);
+        return turn.recording.discard();
       case 'full': // `append` says so
     }
   }
@@ -279,8 +277,7 @@ class LiveHearing implements Hearing {
   /** Returns the speech of the last moments, if the detector answers in time. */
   async #findSpeech(): Promise<readonly Span[] | undefined> {
     const { now } = this.#state.gate;
-    const recording = this.#newRecording();
-    for (const frame of this.#recent.since(now - windowMs)) recording.push(frame);
+    const recording = this.#record(now - windowMs);
     await using file = await recording.finish();
     using timeout = startTimeout(maxAnswerMs, () => new Error('the detector is late'), this.#life.signal);
     const ms = Math.floor(recording.ms);
@@ -353,8 +350,11 @@ class LiveHearing implements Hearing {
     this.#running.add(running);
   }
 
-  #newRecording(): TurnRecording {
-    return new TurnRecording(this.#newPath(), this.#parts.directory.account);
+  /** Begins a recording with the recent sound. */
+  #record(fromMs: number): TurnRecording {
+    const recording = new TurnRecording(this.#newPath(), this.#parts.directory.account);
+    for (const frame of this.#recent.since(fromMs)) recording.push(frame);
+    return recording;
   }
 
   #newPath(): string {
