@@ -22,11 +22,11 @@ export function createRedisSecrets({ client, prefix, ask, evaluate }: RedisSecre
       async add(token, secret, most) {
         const keys = [entryOf(token), `${prefix}:secrets:${pseudonymOf(fleetSecret, secret.key ?? '')}`];
         const ms = Math.max(1, secret.expires - Date.now());
-        const [added] = await available(evaluate(addScript, keys, ms, most, seal(keyOf(token), secret)));
+        const [added] = await evaluate(addScript, keys, ms, most, seal(keyOf(token), secret)).catch(unavailable);
         return added === 1;
       },
       async find(token) {
-        const sealed = await available(ask(() => client.get(entryOf(token))));
+        const sealed = await ask(() => client.get(entryOf(token))).catch(unavailable);
         return sealed === null ? undefined : open(keyOf(token), sealed);
       },
     };
@@ -44,13 +44,9 @@ if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KE
 redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[1])
 return { 1 }`;
 
-async function available<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command;
-  } catch (cause) {
-    const detail = 'Client secrets are unavailable for the moment; try again later.';
-    throw new ProblemError('overloaded', detail, { cause, headers: { 'Retry-After': '5' } });
-  }
+function unavailable(cause: unknown): never {
+  const detail = 'Client secrets are unavailable for the moment; try again later.';
+  throw new ProblemError('overloaded', detail, { cause, headers: { 'Retry-After': '5' } });
 }
 
 const cipher = 'aes-256-gcm';
