@@ -34,9 +34,10 @@ export function readClientEvent(text: string | undefined): ReadEvent {
     return { type: 'refused', eventId: null, error };
   }
   const eventId = typeof sent.event_id === 'string' && sent.event_id.length <= maxEventId ? sent.event_id : null;
-  const read = sent.type === 'input_audio_buffer.append' ? readSound(sent.audio) : (violationOf(sent) ?? sent);
-  if ('message' in read && 'code' in read) return { type: 'refused', eventId, error: read };
-  return { type: 'received', eventId, event: read as ClientEvent };
+  const isSound = sent.type === 'input_audio_buffer.append';
+  const read = isSound ? readSound(sent.audio) : (violationOf(sent) ?? { event: sent as ClientEvent });
+  if ('event' in read) return { type: 'received', eventId, event: read.event };
+  return { type: 'refused', eventId, error: read };
 }
 
 /** maxLength of `event_id` in the contract. */
@@ -63,12 +64,12 @@ function isTooComplex(text: string): boolean {
 const notBase64 = refusal('invalid_value', 'audio must be base64', 'audio');
 
 /** Nearly all events have sound, and the validator of the contract would be slower. */
-function readSound(audio: unknown): ClientEvent | ErrorDetails {
+function readSound(audio: unknown): { readonly event: ClientEvent } | ErrorDetails {
   if (typeof audio !== 'string') return notBase64;
   const sound = Buffer.from(audio, 'base64');
   // The decoder of Node.js accepts anything. A regular expression takes ten times as long as to encode the bytes again.
   if (sound.toString('base64') !== audio.padEnd(Math.ceil(audio.length / 4) * 4, '=')) return notBase64;
-  if (sound.subarray(0, 4).toString('latin1') !== 'RIFF') return { type: 'input_audio_buffer.append', sound };
+  if (sound.toString('latin1', 0, 4) !== 'RIFF') return { event: { type: 'input_audio_buffer.append', sound } };
   return refusal('invalid_value', 'audio must be samples, without the header of a WAV file', 'audio');
 }
 

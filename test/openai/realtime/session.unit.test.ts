@@ -325,9 +325,10 @@ describe('a turn', () => {
     expect(session.hearing.calls).toEqual([['clear']]);
   });
 
-  it('reaches the hearing in the order of the messages', async () => {
+  it('reaches the hearing in the order of the messages, whatever else is in them', async () => {
     const session = await openSession();
-    await session.exchange(append('a'), update({ turn_detection: null }), append('b'), commit, append('c'), clear);
+    const more = { ...commit, code: 'none', message: 'of the client' };
+    await session.exchange(append('a'), update({ turn_detection: null }), append('b'), more, append('c'), clear);
     expect(session.hearing.calls.map(([name, value]) => (name === 'append' ? value : name))).toEqual([
       ...['a', 'configure', 'b', 'commit', 'c', 'clear'],
     ]);
