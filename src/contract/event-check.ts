@@ -44,9 +44,7 @@ function typeOf({ properties }: Schema): string {
 /** Throws a `ContractViolation`, which is always a bug of the service. */
 export function checkSentEvent(contract: Contract, union: string, event: { readonly type: string }): void {
   const { types, errorsOf } = eventCheckOf(contract, union);
-  const undeclared: readonly Pick<ErrorObject, 'instancePath' | 'message'>[] = [
-    { instancePath: '', message: 'is not declared' },
-  ];
-  const [error] = types.includes(event.type) ? errorsOf(event) : undeclared;
+  if (!types.includes(event.type)) throw new ContractViolation(`event ${event.type} is not declared`);
+  const [error] = errorsOf(event);
   if (error) throw new ContractViolation(`event ${event.type}: ${error.instancePath} ${error.message ?? ''}`);
 }
