@@ -5,10 +5,12 @@ import {
   type AssetGroup,
   type Availability,
   type EngineContext,
+  type Finding,
   type Resident,
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
+import { commandLine } from '../../lib/setup-command.ts';
 import type { NamedModel } from '../lib/catalogue.ts';
 import { readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
 import { notLoadable, printedFailure } from '../lib/sherpa/failure.ts';
@@ -110,6 +112,16 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
       if ((await model.inspect()).ok) (await open(model)).host.preload();
     },
     assets: groups(),
-    inspect: async () => [...(await library.inspect()), ...(await Promise.all(models.map(inspectModel))).flat()],
+    async inspect() {
+      const found = (await Promise.all([...models, ...pulled].map(inspectModel))).flat();
+      const isEmpty = models.length + found.length === 0;
+      return [...(await library.inspect()), ...(isEmpty ? [noModel] : found)];
+    },
   };
 }
+
+const noModel: Finding = {
+  what: 'models',
+  ok: true,
+  detail: `none is installed; \`${commandLine('models')}\` lists those of the catalog`,
+};

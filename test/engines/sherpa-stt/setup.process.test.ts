@@ -43,6 +43,11 @@ test('models of the catalogue are installed by name, with their licenses, beside
     { id: 'parakeet-v3', license: 'GPL-3.0, CC-BY-4.0', state: 'missing', model: 'local/parakeet-v3' },
     { id: 'sense-voice', license: 'GPL-3.0, FunASR Model Open Source License', state: 'missing' },
   ]);
+  const inspected = async () => {
+    const all = await service.service.registry.inspect();
+    return all.flatMap(({ findings }) => findings.map(({ what }) => what));
+  };
+  expect(await inspected()).toContain('models');
   const { samples } = speakTones({ words: ['alpha', 'bravo', 'kilo'] });
   for (const id of ['parakeet-v3', 'sense-voice']) {
     for (let times = 0; times < 2; times += 1) expect(await assets.install({ id }, { signal })).toEqual([]);
@@ -50,6 +55,7 @@ test('models of the catalogue are installed by name, with their licenses, beside
     expect(await answer.json()).toMatchObject({ text: 'alpha bravo kilo' });
   }
   expect(requests).toHaveLength(6);
+  expect(await inspected()).toEqual(expect.arrayContaining(['model local/parakeet-v3', 'model local/sense-voice']));
   expect(requests.every(({ url }) => /\/resolve\/[0-9a-f]{40}\//.test(url ?? ''))).toBe(true);
   for (const id of ['parakeet-v3', 'sense-voice']) expect(await assets.remove(id, signal)).toBe(true);
   for (const id of ['parakeet-v3', 'sense-voice'])
