@@ -52,7 +52,7 @@ async function run(program: string, args: readonly string[]): Promise<Outcome> {
     cwd: home,
     env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 600_000,
+    timeout: 1_800_000, // beside tests, the linter has taken ten minutes
   });
   const ended = once(child, 'close') as Promise<[number | null]>;
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
