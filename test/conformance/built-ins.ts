@@ -1,12 +1,13 @@
 /** The built-in engines as the kit checks them: with their programs, or with providers of the tests' own. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { chatChecks, type ChatSubject } from '../../src/conformance/chat.ts';
 import type { Check } from '../../src/conformance/kit.ts';
 import { openerOf } from '../../src/conformance/open.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
 import { speechChecks } from '../../src/conformance/speech.ts';
+import type { OpenSubject, Subject } from '../../src/conformance/subject.ts';
 import { transcriptionChecks, type TranscriptionSubject } from '../../src/conformance/transcription.ts';
 import { writeChatModel } from '../support/chat-model.ts';
 import { hasLibrary } from '../engines/llama-local/support.ts';
@@ -68,7 +69,7 @@ export const builtIns: Readonly<Record<string, BuiltIn>> = {
     checks: chatChecks,
     options: async () => ({ models: [{ id: 'mind', file: await writeChatModel(join(directory.path, 'chat.gguf')) }] }),
   },
-  espeak: { needs: ['espeak-ng'], checks: speechChecks, options: () => Promise.resolve({}) },
+  espeak: { needs: ['espeak-ng'], checks: speechChecks, options: () => Promise.resolve({ voice: 'en' }) },
   'sherpa-voice': {
     needs: [],
     checks: speechChecks,
@@ -112,12 +113,42 @@ export function describeBuiltIns(isChecked: (check: Check<never>) => boolean): v
         const record = await openRecorder(await words?.());
         subject = { options: await options(), open: openerOf(name, directory.path), record, callsTools };
       });
-      it.each(checks.filter(isChecked))('$name', async ({ run }) => {
-        await run(subject);
+      const chosen = checks.filter(isChecked);
+      const calling = chosen.filter((check) => !opensItsOwn(check));
+      if (calling.length > 0) describe('opened once', () => callOneEngine(calling, () => subject));
+
+      it.each(chosen.filter(opensItsOwn))('$name', async ({ name: rule, run }) => {
+        await run(
+          isLocal(rule) ? { ...subject, open: async (given) => withoutSlow(await subject.open(given)) } : subject,
+        );
       });
     });
   }
 }
 
+function callOneEngine<S extends Subject>(checks: readonly Check<S>[], subject: () => S): void {
+  let opened: OpenSubject;
+  beforeAll(async () => void (opened = await subject().open(subject().options)));
+  afterAll(() => opened[Symbol.asyncDispose]());
+  it.each(checks)('$name', async ({ run }) => {
+    const lent = { ...opened, [Symbol.asyncDispose]: () => Promise.resolve() };
+    await run({ ...subject(), open: () => Promise.resolve(lent) });
+  });
+}
+
 /** Checks that take the time. */
 export const isTimed = ({ name }: Check<never>): boolean => /promptly|from memory/.test(name);
+
+const isLocal = (name: string): boolean => name === 'a local model connects to no other machine';
+
+/** Checks of how an engine starts, connects and ends, and those with a stopwatch; the others only call it. */
+const opensItsOwn = (check: Check<never>): boolean =>
+  isTimed(check) || isLocal(check.name) || /options|outlives/.test(check.name);
+
+/** The slow models of the sandbox are the others with pauses, half a minute for the kit's long text. */
+function withoutSlow(opened: OpenSubject): OpenSubject {
+  const { registry } = opened;
+  const all = registry.models.bind(registry);
+  registry.models = async (capability) => (await all(capability)).filter(({ id }) => !id.endsWith('-slow'));
+  return opened;
+}
