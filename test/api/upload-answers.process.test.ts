@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy t
 
 const path = '/api/v1/transcribe';
 const megabyte = 1024 * 1024;
-const rounds = 5;
+const rounds = 2;
 
 let directory: string;
 
