@@ -7,9 +7,10 @@ import { runScript } from '../support/scripts.ts';
 
 const key = 'sk-very-secret-4711';
 
-async function examine(behavior: Behavior) {
+/** The behaviors are those of the three providers, which are asked in turn; the last one is that of the others, too. */
+async function examine(...behaviors: readonly Behavior[]) {
   const provider = await startProvider();
-  provider.behave(behavior);
+  provider.behave(...behaviors);
   const { baseUrl } = provider;
   const options = `baseUrl: '${baseUrl}', apiKey: ${key}`;
   const cwd = await temporaryDirectory();
@@ -63,8 +64,8 @@ test('another Parlance cannot chat under this path', async () => {
   expect(found('ears').said).toBe('ok provider ears URL, with a key, answers');
 });
 
-test.each([403, 404, 405])('of one without a list (%i) it says what it does not know', async (status) => {
-  const { code, verdict, found } = await examine(answers(status, 'No.'));
+test('of those without a list it says what it does not know', async () => {
+  const { code, verdict, found } = await examine(...[403, 404, 405].map((status) => answers(status, 'No.')));
   const said = 'URL, with a key, answers, but has no list of models: the key could not be checked';
   for (const name of names) expect(found(name).said).toBe(`ok provider ${name} ${said}`);
   expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
