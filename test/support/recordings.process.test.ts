@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hostileFiles } from './hostile.ts';
 import { describeWith, run } from './programs.ts';
 import { recordings, usual } from './recordings.ts';
-import { languages, speechSeconds, tonePcm, toneWav, wav, words, writeToneModel } from './tone-model.ts';
+import { languages, tonePcm, toneWav, wav, words, writeToneModel } from './tone-model.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
@@ -59,9 +59,10 @@ describeWith(['whisper-cli'], 'the tone model', (programs) => {
   });
 });
 
+/** That the recordings are heard is in test/transcription/recordings.process.test.ts. */
 describeWith(['ffmpeg', 'whisper-cli'], 'what the tests make', (programs) => {
   const paths = new Map<string, string>();
-  const heard = new Map<string, Heard & { seconds: number }>();
+  const heard = new Map<string, Heard>();
   const bytesOf = (name: string): Promise<Buffer> => readFile(paths.get(name)!);
 
   beforeAll(async () => {
@@ -78,17 +79,10 @@ describeWith(['ffmpeg', 'whisper-cli'], 'what the tests make', (programs) => {
 
   beforeAll(async () => {
     await writeToneModel(inDirectory('tones.bin'));
-    const names = [...recordings, ...beginnings].map(({ name }) => name);
+    const names = beginnings.map(({ name }) => name);
     const wavs = await Promise.all(names.map((name) => decode(programs.ffmpeg, paths.get(name)!)));
     const transcripts = await transcribe(programs['whisper-cli'], inDirectory('tones.bin'), wavs);
-    for (const [i, name] of names.entries())
-      heard.set(name, { ...transcripts[i]!, seconds: await secondsOf(wavs[i]!) });
-  });
-
-  test.each(recordings)('is heard: $name', ({ name }) => {
-    const { seconds, ...transcript } = heard.get(name)!;
-    expect(transcript).toEqual({ text: usual.words.join(' '), language: usual.language });
-    expect(Math.abs(seconds - speechSeconds(usual))).toBeLessThan(0.1);
+    for (const [i, name] of names.entries()) heard.set(name, transcripts[i]!);
   });
 
   test('MediaRecorder knows neither the duration nor the size of its clusters', async () => {
@@ -151,8 +145,6 @@ async function decode(ffmpeg: string, recording: string): Promise<string> {
   await run(ffmpeg, ['-nostdin', '-loglevel', 'error', '-i', recording, ...mono16k, decoded]);
   return decoded;
 }
-
-const secondsOf = async (wav16k: string): Promise<number> => ((await stat(wav16k)).size - 44) / 32_000;
 
 interface Heard {
   text: string;

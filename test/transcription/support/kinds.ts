@@ -15,7 +15,7 @@ const toleranceMs = 120;
 
 /**
  * Each sample format, each rate and both channel counts of WAV once; everything else. More pairs of these are in
- * test/audio/wasm.process.test.ts, sample by sample, and with ffmpeg in test/support/recordings.process.test.ts.
+ * test/audio/wasm.process.test.ts, sample by sample.
  */
 export const kinds = quarterOf(
   recordings.filter(({ name }) => !/^wav .* at /.test(name) || /s16 at 8 |s24 at 44|f32 at 16|mu-law at 48/.test(name)),
