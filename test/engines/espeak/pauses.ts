@@ -21,6 +21,9 @@ export const pauses = quarterOf<Row>(
   ([voice]) => voice,
 );
 
+/** The package takes seconds for each. */
+export const pausesOfPackage = pauses.quarter.slice(0, 1);
+
 export function skipsNothing(espeak: () => Espeak, rows: readonly Row[]): void {
   it.each(rows)('skips nothing where pauses are missing (%s: %s)', async (voice, word, times) => {
     const { say } = espeak();

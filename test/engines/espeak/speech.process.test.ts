@@ -1,13 +1,13 @@
 /** eSpeak speech with the program and with the package, verified with ffmpeg and pocketsphinx. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { speechFormats, type EngineError, type SpeechCall } from '../../../engines/contract/index.ts';
+import type { EngineError, SpeechCall } from '../../../engines/contract/index.ts';
 import { createClient } from '../../../src/client/index.ts';
 import { createSpeechModelSelector } from '../../../src/speech/speech-models.ts';
 import { startChildService } from '../../support/child-service.ts';
 import { describeWith } from '../../support/programs.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { pauses, skipsNothing } from './pauses.ts';
+import { pauses, pausesOfPackage, skipsNothing } from './pauses.ts';
 import {
   collect,
   openEspeak,
@@ -29,7 +29,12 @@ const unused = () => {
 
 const noCaller = new AbortController().signal;
 
+/**
+ * The package takes the arguments of the program and the text that was prepared for it, and a hundred times as long to
+ * start: what the engine decides is tested with the program alone, and the speed and the pauses with one value each.
+ */
 function speaks(synthesizer: Synthesizer): void {
+  const isProgram = synthesizer === 'program';
   let espeak: Espeak;
   beforeAll(async () => {
     espeak = await openEspeak(synthesizer);
@@ -61,10 +66,12 @@ function speaks(synthesizer: Synthesizer): void {
     const wav = (call: Partial<SpeechCall>) => collect(say({ text: 'ja', format: 'wav', ...call }));
     const [english, german] = [await wav({ voice: 'en' }), await wav({ voice: 'de' })];
     expect(german).not.toEqual(english);
-    expect(await wav({ language: 'de' }), 'a language chooses a voice').toEqual(german);
-    expect(await wav({}), 'English without either').toEqual(english);
-    expect(await wav({ language: 'xx' }), 'a language without a voice is only advice').toEqual(english);
-    expect(await wav({ voice: 'en', language: 'de' }), 'the voice goes first').toEqual(english);
+    if (isProgram) {
+      expect(await wav({ language: 'de' }), 'a language chooses a voice').toEqual(german);
+      expect(await wav({}), 'English without either').toEqual(english);
+      expect(await wav({ language: 'xx' }), 'a language without a voice is only advice').toEqual(english);
+      expect(await wav({ voice: 'en', language: 'de' }), 'the voice goes first').toEqual(english);
+    }
     await expect(say({ voice: 'nobody' })).rejects.toMatchObject({ code: 'voice-not-supported' });
     await expect(say({ voice: '--version' })).rejects.toMatchObject({ code: 'voice-not-supported' });
   });
@@ -75,25 +82,25 @@ function speaks(synthesizer: Synthesizer): void {
     const seconds = async (text: string) => secondsOfWav(await wav(text));
     const yes = await seconds('yes');
     expect(await seconds('<voice name="de">yes</voice>'), 'a tag is spoken').toBeGreaterThan(yes + 0.3);
-    expect(await seconds('yes <break time="60s"/>'), 'and nothing that is obeyed').toBeLessThan(60);
-    expect(await seconds('-v de yes'), 'an option is spoken').toBeGreaterThan(yes + 0.3);
-    expect(await wav('[[[[yes'), 'phonemes are letters').toEqual(await wav('[ [ [ [yes'));
-    expect(await wav('\u0001200Syes\u0000 no\ud800'), 'commands and halves are spaces').toEqual(
-      await wav(' 200Syes  no '),
-    );
+    const obeyed = await seconds('-v de yes <break time="60s"/>');
+    expect(obeyed, 'an option is spoken').toBeGreaterThan(yes + 0.3);
+    expect(obeyed, 'and nothing is obeyed').toBeLessThan(60);
+    expect(
+      await wav('[[[[yes \u0001200Syes\u0000 no\ud800'),
+      'phonemes are letters, commands and halves spaces',
+    ).toEqual(await wav('[ [ [ [yes  200Syes  no '));
   });
 
-  skipsNothing(() => espeak, pauses.quarter);
+  skipsNothing(() => espeak, isProgram ? pauses.quarter : pausesOfPackage);
 
   it('speaks at a speed: 2 halves the duration', async () => {
     const { engine, say } = espeak;
     expect((await engine.models())[0]?.supports).toEqual(['speed']);
     const seconds = async (speed?: number) =>
-      secondsOfWav(await collect(say({ text: sentence.repeat(2), format: 'wav', ...(speed && { speed }) })));
+      secondsOfWav(await collect(say({ text: sentence, format: 'wav', ...(speed && { speed }) })));
     const usual = await seconds();
-    expect(await seconds(1)).toBe(usual);
-    const between = synthesizer === 'program' ? [0.5, 0.75, 1.5] : []; // which is cheaper, and takes the same values
-    for (const speed of [0.46, ...between, 2, 2.57]) {
+    if (isProgram) expect(await seconds(1)).toBe(usual);
+    for (const speed of isProgram ? [0.46, 0.5, 0.75, 1.5, 2, 2.57] : [2]) {
       const share = ((await seconds(speed)) * speed) / usual;
       expect(Math.abs(share - 1), `${speed}`).toBeLessThan(0.1);
     }
@@ -108,35 +115,23 @@ function speaks(synthesizer: Synthesizer): void {
     const { say } = espeak;
     const seconds = async (text: string) => secondsOfWav(await collect(say({ text, format: 'wav' })));
     expect(await seconds('🎉🎉👍🏽👍🏽🇩🇪🇫🇷')).toBe(await seconds('🎉 🎉 👍🏽 👍🏽 🇩🇪 🇫🇷'));
-    expect(await seconds('🎉'.repeat(100))).toBeGreaterThan(0.7 * 10 * (await seconds('🎉 '.repeat(10))));
+    const times = isProgram ? 100 : 30;
+    expect(await seconds('🎉'.repeat(times))).toBeGreaterThan(0.7 * (times / 10) * (await seconds('🎉 '.repeat(10))));
   });
 
   it('produces audio, if only silence, for a text without words', async () => {
     const { say } = espeak;
-    for (const text of ['…', '🙂🙂', '   ', '\n\n', '\u0001', '\ud800', '[[']) {
+    for (const text of isProgram ? ['…', '🙂🙂', '   ', '\n\n', '\u0001', '\ud800', '[['] : ['…', '   ']) {
       expect(secondsOfWav(await collect(say({ text, format: 'wav' }))), JSON.stringify(text)).toBeGreaterThanOrEqual(
         0.09,
       );
     }
-    expect(await secondsOf(await collect(say({ text: ' ' })))).toBeGreaterThanOrEqual(0.09);
+    if (isProgram) expect(await secondsOf(await collect(say({ text: ' ' })))).toBeGreaterThanOrEqual(0.09);
   });
 }
 
 describeWith(['espeak-ng', 'ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the program', () => speaks('program'));
 describeWith(['ffmpeg', 'pocketsphinx_continuous'], 'espeak-ng, the package', () => speaks('package'));
-
-describeWith(['espeak-ng', 'ffmpeg'], 'the encoder', () => {
-  it('produces every format, all of the same length', async () => {
-    const { say } = await startEspeak();
-    const expected = secondsOfWav(await collect(say({ format: 'wav' })));
-    expect(expected).toBeGreaterThan(0.5);
-    for (const format of speechFormats) {
-      const audio = await collect(say({ format }));
-      const seconds = format === 'pcm' ? audio.length / 48_000 : await secondsOf(audio);
-      expect(Math.abs(seconds - expected), format).toBeLessThan(0.15);
-    }
-  });
-});
 
 describeWith(['espeak-ng'], 'a long text', () => {
   it('with 32,000 characters is synthesized completely', async () => {
