@@ -27,7 +27,7 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       async (name) => {
         const directory = await temporaryDirectory();
         const whole = await readFile(await recordingKind(name).make(words, { directory }));
-        for (const share of [0.05, 0.3, 0.5, 0.77, 0.999]) {
+        for (const share of [0.05, 0.5, 0.999]) {
           const path = join(directory, `${share}.webm`);
           await writeFile(path, whole.subarray(0, share * whole.length));
           expectAgreement(await decode(path, 'webm'), await reference(path), 'webm');
