@@ -1,9 +1,9 @@
-/** The service as a process: what it prints at its start, and how signals end it. */
+/** The service as a process: what it prints at its start, and how signals end it; a second signal is in test/deployment/crash.process.test.ts. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Schemas } from '../../src/contract/operations.ts';
-import { endsSoon, insist, startChildService, type ChildService } from '../support/child-service.ts';
+import { endsSoon, startChildService } from '../support/child-service.ts';
 import { createApi, type Api, type Call } from '../support/http.ts';
 import { echo, patient } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
@@ -40,32 +40,14 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await endsSoon(child)).toEqual({ code: 0, signal: null });
   });
 
-  it('exits with 0 at once when nothing is in flight, despite keep-alive connections', async () => {
+  it('exits with 0 at once when nothing is in flight, despite a kept-alive and a preconnected connection', async () => {
     const child = await startChildService(echo);
+    using _preconnected = await connectRaw(child.url);
     using connection = await connectRaw(child.url);
     await connection.send(requestHead('GET', '/api/v1/models', {}));
     await connection.answer('GET', '/api/v1/models');
-    await endsAtOnce(child);
-  });
-
-  it('exits with 0 at once despite a preconnected browser connection', async () => {
-    const child = await startChildService(echo);
-    using _connection = await connectRaw(child.url);
-    await createApi(child.url).get('/healthz');
-    await endsAtOnce(child);
-  });
-
-  async function endsAtOnce(child: ChildService): Promise<void> {
     child.kill(signal);
     expect(await endsSoon(child)).toEqual({ code: 0, signal: null });
-  }
-
-  it('exits with 1 on the second signal', async () => {
-    const { child, answer } = await atWork();
-    child.kill(signal);
-    await eventually(() => refuses(child.url)).toBe('ECONNREFUSED');
-    expect(await insist(child, signal)).toEqual({ code: 1, signal: null });
-    await expect(answer).rejects.toThrow();
   });
 });
 

@@ -113,14 +113,6 @@ describe('a service that is asked to end', () => {
     await soon(() => alive(programs));
     expect(await readdir(join(service.dataDir, 'tmp'))).toEqual([]);
   });
-
-  test('ends at once when nothing is in flight, though a connection is kept open', async () => {
-    const service = await start();
-    expect(await transcribe(service, recording, { model: 'controls' })).toMatchObject({ status: 200 });
-    service.kill('SIGTERM');
-    expect(await service.exit).toEqual({ code: 0, signal: null });
-    expect(await readdir(join(service.dataDir, 'tmp'))).toEqual([]);
-  });
 });
 
 /** Whether new connections are refused. */
