@@ -83,15 +83,18 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
     return { seconds: samples.length / 16_000, hertz: (crossings / samples.length) * 16_000 };
   }
 
-  it.each(speechFormats)('%s to the same audio of the same length, at every rate', async (format) => {
-    for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
-      const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
-      expect(mediaType).toBe(mediaTypes[format]);
-      const { seconds, hertz } = await hear(await collect(audio), format);
-      expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.3); // a frame of AAC at 8 kHz has 128 ms
-      expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(35);
-    }
-  });
+  it.each(speechFormats)(
+    '%s to the same audio of the same length, at a rate of each version of MPEG',
+    async (format) => {
+      for (const rate of [8_000, 22_050, 48_000]) {
+        const { mediaType, audio } = encode(tone(3, rate), format, stay(), rate);
+        expect(mediaType).toBe(mediaTypes[format]);
+        const { seconds, hertz } = await hear(await collect(audio), format);
+        expect(Math.abs(seconds - 3), `${rate} Hz`).toBeLessThan(0.3); // a frame of AAC at 8 kHz has 128 ms
+        expect(Math.abs(hertz - 440), `${rate} Hz`).toBeLessThan(35);
+      }
+    },
+  );
 
   it.each([
     ['mp3', 'synthetic=true'],
@@ -99,8 +102,8 @@ describeWith(['ffmpeg'], 'ffmpeg decodes', () => {
     ['ogg', 'synthetic=true'],
     ['opus', 'synthetic=true'],
     ['flac', 'synthetic=true'],
-  ] as const)('%s with the mark of synthetic speech, at every rate', async (format, mark) => {
-    for (const rate of [8_000, 22_050, 24_000, 48_000]) {
+  ] as const)('%s with the mark of synthetic speech, at a rate of each version of MPEG', async (format, mark) => {
+    for (const rate of [8_000, 22_050, 48_000]) {
       const path = join(directory, 'marked');
       await writeFile(path, await collect(encode(tone(1, rate), format, stay(), rate).audio));
       const args = ['-loglevel', 'error', '-i', path, '-map', '0', '-c', 'copy', '-f', 'ffmetadata', '-'];
