@@ -42,10 +42,12 @@ async function startWithVoice(): Promise<
 }
 
 describe('what a voice of letters has said', () => {
-  it.each(['wav', 'mp3'])('is transcribed to the same text, through %s', async (format) => {
+  it('is transcribed to the same text, through wav and mp3', async () => {
     const { hear, say } = await startWithVoice();
     for (const text of ['yes no hello', "it's 12 o'clock, is it?", 'ssshhh, aaa bb!']) {
-      expect(await hear(await say(text, format))).toMatchObject({ status: 200, text });
+      for (const format of ['wav', 'mp3']) {
+        expect(await hear(await say(text, format)), format).toMatchObject({ status: 200, text });
+      }
     }
   });
 
@@ -110,10 +112,13 @@ describe('words', () => {
 });
 
 describeWith(['ffmpeg'], 'the recordings of the other transcription tests', ({ ffmpeg }) => {
-  it('are transcribed in every container and codec', async () => {
+  /** What the codecs become is the same for every engine: test/transcription/recordings.process.test.ts has them all. */
+  const oneOfEachContainer = [...new Map(recordings.map((kind) => [kind.container, kind])).values()];
+
+  it('are transcribed in every container', async () => {
     const { hear } = await startRecognizers({ ...wordsModel, env: { PATH: join(ffmpeg, '..') } });
     const directory = await temporaryDirectory();
-    for (const [number, { name, make }] of recordings.entries()) {
+    for (const [number, { name, make }] of oneOfEachContainer.entries()) {
       const own = join(directory, String(number));
       await mkdir(own);
       const path = await make(usual.words, { directory: own });
@@ -125,18 +130,22 @@ describeWith(['ffmpeg'], 'the recordings of the other transcription tests', ({ f
 describe('a recording without words', () => {
   const samplesOf = (bytes: Buffer, shift: number) => Int16Array.from({ length: bytes.length >> 1 }, (_, i) => bytes.readInt16LE(2 * i) >> shift); // prettier-ignore
 
-  it.each([
-    ['silence', new Int16Array(16_000)],
-    ['45 s of silence', new Int16Array(45 * 16_000)],
-    ['a single sample', new Int16Array(1)],
-    ['loud noise', samplesOf(noise(64_000), 1)],
-    ['hum', Int16Array.from({ length: 48_000 }, (_, i) => 8_000 * Math.sin((2 * Math.PI * 50 * i) / 16_000))],
-    ['faint noise', samplesOf(noise(64_000), 8)],
-  ])('is empty: %s', async (_what, samples) => {
+  const recordingsWithoutWords = {
+    silence: new Int16Array(16_000),
+    '45 s of silence': new Int16Array(45 * 16_000),
+    'a single sample': new Int16Array(1),
+    'loud noise': samplesOf(noise(64_000), 1),
+    hum: Int16Array.from({ length: 48_000 }, (_, i) => 8_000 * Math.sin((2 * Math.PI * 50 * i) / 16_000)),
+    'faint noise': samplesOf(noise(64_000), 8),
+  };
+
+  it('is empty', async () => {
     const { hear } = await startRecognizers({ models: { words: { code: 'words' }, letters: {} } });
-    for (const model of ['words', 'letters']) {
-      const heard = await hear(recordingOf(samples), { model, timestamps: 'word' });
-      expect(heard).toMatchObject({ status: 200, text: '', language: null, segments: [], words: [] });
+    for (const [what, samples] of Object.entries(recordingsWithoutWords)) {
+      for (const model of ['words', 'letters']) {
+        const heard = await hear(recordingOf(samples), { model, timestamps: 'word' });
+        expect(heard, what).toMatchObject({ status: 200, text: '', language: null, segments: [], words: [] });
+      }
     }
   });
 });
