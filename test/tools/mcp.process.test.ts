@@ -1,11 +1,10 @@
 /** The tools of MCP servers that others have written, over stdio. */
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ToolEvent } from '../../engines/contract/index.ts';
 import { processesWith, startNode, until } from '../support/processes.ts';
+import { runScript } from '../support/scripts.ts';
 import { startTestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { connected, down, fromNpm, openConnected, openTools, run, scripted } from './mcp-support.ts';
@@ -181,14 +180,9 @@ describe('the service', () => {
     const folder = await temporaryDirectory();
     const mcpServers = { files: fromNpm('filesystem', folder), missing: { command: 'parlance-no-such-program' } };
     await writeFiles(folder, { 'parlance.config.yaml': { mcpServers } });
-    const doctor = join(import.meta.dirname, '../../src/bin/doctor.ts');
-    const { PATH, HOME } = process.env;
-    const env = { PATH, HOME, DATA_DIR: join(folder, 'data') };
-    const output = await promisify(execFile)(process.execPath, [doctor], { cwd: folder, env }).then(
-      ({ stdout }) => stdout,
-      (error: unknown) => (error as { stdout: string }).stdout, // whether it can transcribe is another question
-    );
-    expect(output).toMatch(
+    const env = { DATA_DIR: join(folder, 'data') };
+    const { stdout } = await runScript('src/bin/doctor.ts', [], { cwd: folder, env });
+    expect(stdout).toMatch(
       /^MCP servers\n {2}ok {6}files +answers, \d+ tools\n {2}MISSING missing +program not found: parlance-no/m,
     );
     await until('the server is gone', () => processesWith(folder).length === 0);
