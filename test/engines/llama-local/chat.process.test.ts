@@ -99,14 +99,17 @@ describe.skipIf(!hasLibrary)('a chat with a local model', () => {
     expect(await chat.ask('Hello.')).toMatchObject({ status: 200 });
   });
 
-  test('has its reasoning apart, where the settings allow it', async () => {
+  test('has its reasoning apart, where the settings allow it; its program ends with the service', async () => {
     expect(await chat.ask('Now think.')).toMatchObject({ content: answers.considered, reasoning: null });
-    const { ask } = await startLocalChat({ options: { reasoning: true } });
+    const { ask, programs, service } = await startLocalChat({ options: { reasoning: true } });
     const answer = await ask('Now think.');
     expect(answer).toMatchObject({ status: 200, finish_reason: 'stop' });
     expect(answer.reasoning).toContain(answers.thought);
     expect(answer.content?.trim()).toBe(answers.considered);
     expect(answer.usage?.reasoning_tokens).toBeGreaterThan(4);
+    expect(programs()).toHaveLength(1);
+    await service[Symbol.asyncDispose]();
+    await until('the program has ended', () => programs().length === 0);
   });
 
   test('ends at max_tokens, and where the context is full', async () => {
@@ -172,13 +175,5 @@ describe.skipIf(!hasLibrary)('a chat with a local model', () => {
     expect(text).toContain('"code":"engine-failed"');
     expect(await ask('Hello.')).toMatchObject({ status: 200, content: answers.plain });
     expect(programs()).not.toContain(program);
-  });
-
-  test('ends its program with the service', async () => {
-    const { ask, programs, service } = await startLocalChat();
-    await ask('Hello.');
-    expect(programs()).toHaveLength(1);
-    await service[Symbol.asyncDispose]();
-    await until('the program has ended', () => programs().length === 0);
   });
 });
