@@ -86,32 +86,34 @@ test('the doctor lists what can be had, and does not call it missing', async () 
   expect(stdout).toContain('ok      there        What is there, 1 MB, license MIT, ready\n');
 });
 
-test.for([
-  ['an id twice', `[one, one]`, '`assets` has an id twice'],
-  [
-    'an id with a space',
-    `[{ ...one, id: 'my voice' }]`,
-    'an id of `assets` is not 1 to 64 letters, digits, dots, hyphens and underscores',
-  ],
-  [
-    'a negative size',
-    `[{ ...one, assets: [asset('a', 'A', -1, 'MIT')] }]`,
-    'the asset a has neither a whole number of bytes nor null',
-  ],
-  [
-    'an unknown kind',
-    `[{ ...one, assets: [asset('a', 'A', 1, 'MIT', { kind: 'toString' })] }]`,
-    'the asset a is of the unknown kind toString',
-  ],
-  ['no list', `'voice'`, '`assets` is not an array'],
-] as const)('%s is refused, which the doctor says, and the others are installed', async ([, list, why]) => {
+test('assets that break the rules are refused, which the doctor says, and the others are installed', async () => {
   const { cwd, run, prepared } = await machine();
-  await writeFiles(cwd, {
-    'odd.mjs': engine(`(() => { const one = { id: 'a', assets: [asset('a', 'A', 1, 'MIT')] }; return ${list}; })()`),
-  });
-  expect((await run('doctor')).stdout).toContain(why);
+  const odd = {
+    twice: ['[one, one]', '`assets` has an id twice'],
+    space: [
+      `[{ ...one, id: 'my voice' }]`,
+      'an id of `assets` is not 1 to 64 letters, digits, dots, hyphens and underscores',
+    ],
+    negative: [
+      `[{ ...one, assets: [asset('a', 'A', -1, 'MIT')] }]`,
+      'the asset a has neither a whole number of bytes nor null',
+    ],
+    kind: [
+      `[{ ...one, assets: [asset('a', 'A', 1, 'MIT', { kind: 'toString' })] }]`,
+      'the asset a is of the unknown kind toString',
+    ],
+    text: [`'voice'`, '`assets` is not an array'],
+  } as const;
+  const oddEngine = (list: string) =>
+    engine(`(() => { const one = { id: 'a', assets: [asset('a', 'A', 1, 'MIT')] }; return ${list}; })()`);
+  const files = Object.entries(odd).map(([name, [list]]) => [`${name}.mjs`, oddEngine(list)] as const);
+  const engines = ['groups', ...Object.keys(odd)].map((name) => [name, { use: `./${name}.mjs` }]);
+  const settings = JSON.stringify({ engines: Object.fromEntries(engines) as object });
+  await writeFiles(cwd, { ...Object.fromEntries(files), 'parlance.config.yaml': settings });
+  const { stdout } = await run('doctor');
+  for (const [, why] of Object.values(odd)) expect(stdout).toContain(why);
   expect((await run('setup')).code).toBe(0);
-  expect(await prepared()).toEqual(['first base']);
+  expect(await prepared()).toEqual(['groups base']);
 });
 
 const script = 'src/bin/setup.ts';
