@@ -145,8 +145,10 @@ it('a full queue rejects with overloaded', async () => {
     models: { words: { code: 'words', isSlow: true } },
     options: { slots: 1, waiting: 0 },
   });
-  const first = hear(longRecording(words));
+  const leaving = new AbortController();
+  const first = hear(longRecording(words), {}, leaving.signal);
   await until('it is at work', async () => (await engine.availability('words')).code === 'busy');
   expect(await hear(alpha)).toMatchObject({ status: 503, code: 'overloaded' });
-  expect((await first).status).toBe(200);
+  leaving.abort(new Error('gone'));
+  await expect(first).rejects.toThrow('gone');
 });
