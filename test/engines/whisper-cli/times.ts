@@ -98,20 +98,29 @@ export interface Subject {
 }
 
 export function answersWithTimes({ program, models: { path, openModel }, options }: Subject): void {
-  test('returns the segments of the recording', async () => {
+  test('returns the segments of the recording, which it reports with its progress while it works', async () => {
     const { transcribe } = await openModel(program, { options });
-    const { text, segments = [] } = await transcribe(path('two.wav'), { timestamps: ['segment'] });
+    const events: unknown[] = [];
+    const { text, segments = [] } = await transcribe(
+      path('two.wav'),
+      { timestamps: ['segment'] },
+      { onSegment: (segment) => events.push(segment), onProgress: (ms) => events.push(ms) },
+    );
     expect(text).toBe('alpha bravo über kilo golf');
     expect(segments.map((segment) => segment.text)).toEqual(truth.map((segment) => segment.text));
     for (const [index, { startMs, endMs }] of segments.entries()) {
       expect(Math.abs(startMs - truth[index]!.startMs)).toBeLessThanOrEqual(100);
       expect(Math.abs(endMs - truth[index]!.endMs)).toBeLessThanOrEqual(100);
     }
+    expect(events).toEqual(segments.flatMap((segment) => [segment, segment.endMs]));
   });
 
-  test('returns the words of its own full output, in order and within their segments', async () => {
+  test('returns the words of its own full output, in order and within their segments; in a slice of a file, too', async () => {
     const { transcribe } = await openModel(program, { options });
-    const { segments = [], words = [] } = await transcribe(path('two.wav'), { timestamps: ['segment', 'word'] });
+    const call = { timestamps: ['segment', 'word'] } as const;
+    const own = await transcribe(path('two.wav'), call);
+    expect(await transcribe(path('two.wav'), call, {}, 'slice')).toEqual(own);
+    const { segments = [], words = [] } = own;
     expect(words).toEqual(await tokensOf(path('two.wav')));
     expect(words.map(({ text }) => text)).toEqual(['alpha', 'bravo', 'über', 'kilo', 'golf']);
     expect(words.map(({ startMs }) => startMs)).toEqual(words.map(({ startMs }) => startMs).sort((a, b) => a - b));
@@ -146,28 +155,6 @@ export function answersWithTimes({ program, models: { path, openModel }, options
       .filter(({ text }) => !text.startsWith('[_'))
       .map(({ text, offsets: { from, to } }) => ({ startMs: from, endMs: to, text: text.trim() }));
   }
-
-  test('hears in a slice of a file what it hears in a file of its own', async () => {
-    const { transcribe } = await openModel(program, { options });
-    const call = { timestamps: ['segment', 'word'] } as const;
-    const [slice, own] = [
-      await transcribe(path('two.wav'), call, {}, 'slice'),
-      await transcribe(path('two.wav'), call),
-    ];
-    expect(slice).toEqual(own);
-  });
-
-  test('reports segments and progress while it works', async () => {
-    const { transcribe } = await openModel(program, { options });
-    const events: unknown[] = [];
-    const { segments } = await transcribe(
-      path('two.wav'),
-      { timestamps: ['segment'] },
-      { onSegment: (segment) => events.push(segment), onProgress: (ms) => events.push(ms) },
-    );
-    expect(events).toEqual(segments?.flatMap((segment) => [segment, segment.endMs]));
-    expect(events).toHaveLength(4);
-  });
 
   test.each(['silence', 'click'])('returns no times for silence (%s)', async (name) => {
     const { transcribe } = await openModel(program, { options });
@@ -205,7 +192,7 @@ export function takesHints({ program, models: { path, openModel }, options }: Su
 
   test.each([0, 0.4])('hears the same at temperature %d', async (temperature) => {
     const { transcribe } = await openModel(program, { options });
-    expect(await transcribe(path('two.wav'), { temperature })).toMatchObject({ text: 'alpha bravo über kilo golf' });
+    expect(await transcribe(path('alpha.wav'), { temperature })).toMatchObject({ text: 'alpha' });
   });
 
   test('takes keywords, and translates', async () => {
@@ -213,7 +200,7 @@ export function takesHints({ program, models: { path, openModel }, options }: Su
     // The tone model says the same whatever its task is. Of a prompt, each space would cost it a word.
     const heard = { text: 'alpha bravo über kilo golf' };
     expect(await transcribe(path('two.wav'), { keywords: ['Ada'] })).toMatchObject(heard);
-    expect(await transcribe(path('two.wav'), { translate: true })).toMatchObject(heard);
+    expect(await transcribe(path('alpha.wav'), { translate: true })).toMatchObject({ text: 'alpha' });
   });
 
   test('encodes a short recording with the context of its length, where the settings say so', async () => {
