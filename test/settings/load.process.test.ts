@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type Environment } from '../../src/settings/load.ts';
+import { compileCache } from '../support/child-service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
 let folder: string;
@@ -23,7 +24,7 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
     const { PATH, HOME } = process.env;
     const child = spawn(process.execPath, [main], {
       cwd: folder,
-      env: { PATH, HOME, PORT: '0', DATA_DIR: join(folder, 'data'), TRANSCRIBE_SETUP: 'off', ...env },
+      env: { PATH, HOME, PORT: '0', DATA_DIR: join(folder, 'data'), TRANSCRIBE_SETUP: 'off', ...compileCache, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
