@@ -196,7 +196,7 @@ describeWith(programs, 'the conversation', () => {
 
   test('of 1 MB keeps the tab within its bound, and the service its requests', async () => {
     const page = await open();
-    const text = `# Long\n\n${'A line of **words** and `code`.\n'.repeat(40_000)}`; // 1.2 MB
+    const text = `# Long\n\n${'A line of **words** and `code`.\n'.repeat(20_000)}`; // 1.4 MB, with two bytes for a character
     await page.page.route('**/chat/stream', (route) =>
       route.fulfill({ contentType: 'text/event-stream', body: streamOf(text) }),
     );
