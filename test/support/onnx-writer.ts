@@ -41,8 +41,8 @@ export function tensor(name: string, type: TensorType, dims: readonly number[], 
 }
 
 function rawOf(type: TensorType, values: Values): ArrayBuffer {
-  if (type === 'float') return Float32Array.from(values).buffer;
-  if (type === 'int32') return Int32Array.from(values).buffer;
+  if (type === 'float') return new Float32Array(values).buffer;
+  if (type === 'int32') return new Int32Array(values).buffer;
   return BigInt64Array.from(values, BigInt).buffer;
 }
 

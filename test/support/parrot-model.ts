@@ -113,6 +113,10 @@ function createRandom(): Random {
     () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()),
   );
   return {
-    normal: (count, deviation) => new Float32Array(count).map(() => table[next() >>> 16]! * deviation),
+    normal(count, deviation) {
+      const values = new Float32Array(count);
+      for (let at = 0; at < count; at++) values[at] = table[next() >>> 16]! * deviation;
+      return values;
+    },
   };
 }
