@@ -61,6 +61,8 @@ export async function writeWhisperModel(path: string, model: WhisperModel): Prom
   await writeFile(path, modelFile(model));
 }
 
+export const whisperModel = (model: WhisperModel): Buffer => Buffer.concat([...modelFile(model)]);
+
 const magic = 0x67676d6c;
 const float32 = 0;
 const float16 = 1;

@@ -11,6 +11,7 @@
  * - The tone's channel points at the word's token, which is written next; a slot without a tone ends the text.
  * How strong each weight is was found by trial, with a wide margin.
  */
+import { writeFile } from 'node:fs/promises';
 import {
   audioContext,
   bandHz,
@@ -24,7 +25,7 @@ import {
   sizeOf,
   type Tensor,
   textContext,
-  writeWhisperModel,
+  whisperModel,
 } from './ggml-writer.ts';
 
 export const words = [
@@ -139,11 +140,19 @@ const shape: Shape = { state, heads: 1, encoderBlocks: 1, decoderBlocks: 1 };
 /** Writes the model as whisper-cli's `-m` takes it. */
 export async function writeToneModel(path: string, { englishOnly = false } = {}): Promise<void> {
   const dialect = englishOnly ? english : multilingual;
+  if (!made.has(dialect)) made.set(dialect, toneModel(dialect));
+  await writeFile(path, made.get(dialect)!);
+}
+
+/** For all files of a process, each of which writes it at least once. */
+const made = new Map<Dialect, Buffer>();
+
+function toneModel(dialect: Dialect): Buffer {
   // The lone space is not ours: whisper looks its token up, to forbid a text that begins with it.
   const tokens = [...words.map((word) => ` ${word}`), ' '];
   const given = handSet(dialect);
   const weights = (tensor: Tensor) => place(tensor, given[tensor.name] ?? (isGain(tensor) ? gains(1) : []));
-  await writeWhisperModel(path, { dialect, shape, tokens, weights });
+  return whisperModel({ dialect, shape, tokens, weights });
 }
 
 type Weight = readonly [value: number, ...at: number[]];
