@@ -33,7 +33,8 @@ const marginSeconds = 0.3;
 function recording(seconds: number, ...spoken: readonly Spoken[]): Buffer {
   const bytes = noise(2 * seconds * rate);
   const faint = (i: number) => bytes.readInt16LE(2 * i) >> 9;
-  const samples = Int16Array.from({ length: seconds * rate }, (_, i) => faint(i));
+  const samples = new Int16Array(seconds * rate);
+  for (let i = 0; i < samples.length; i++) samples[i] = faint(i);
   for (const { at, ...speech } of spoken) {
     const from = Math.round(at * rate);
     const tones = tonePcm({ ...speech, rate, tailSeconds: 0 });
