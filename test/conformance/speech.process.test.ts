@@ -1,16 +1,6 @@
 /** The kit for speech catches what it is to catch. */
 import { speechChecks } from '../../src/conformance/speech.ts';
-import {
-  badEndings,
-  badListings,
-  badOptions,
-  describeKit,
-  firstOfEach,
-  goesOn,
-  litters,
-  ownEngineError,
-  talksElsewhere,
-} from './support.ts';
+import { badListings, badOptions, describeKit, firstOfEach, goesOn, litters, ownEngineError } from './support.ts';
 
 /** Makes pcm, wav of 16 kHz and what looks like mp3, the latter two of a hundred bytes for a character. */
 const good = `
@@ -142,7 +132,6 @@ const bad = {
     'leaves a program running': goesOn('work'),
     'rejects with an error of its own': `work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
-  ...firstOfEach(talksElsewhere('work')),
   'no files remain after a call, however it ends': {
     'writes to the temporary directory of the system': litters('work'),
     'leaves a directory': `work: async (context, options) => {
@@ -150,7 +139,6 @@ const bad = {
       await parts.work(context, options);
     }`,
   },
-  ...firstOfEach(badEndings('work')),
   ...firstOfEach(badOptions),
 };
 

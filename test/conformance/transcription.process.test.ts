@@ -1,17 +1,7 @@
 /** The kit for transcription catches what it is to catch. */
 import { transcriptionChecks } from '../../src/conformance/transcription.ts';
 import { openRecorder } from '../../src/conformance/recordings.ts';
-import {
-  badEndings,
-  badListings,
-  badOptions,
-  describeKit,
-  firstOfEach,
-  goesOn,
-  litters,
-  ownEngineError,
-  talksElsewhere,
-} from './support.ts';
+import { badListings, badOptions, describeKit, firstOfEach, goesOn, litters, ownEngineError } from './support.ts';
 
 /** Hears any sound as words. Keeps every rule. */
 const good = `
@@ -155,7 +145,6 @@ const bad = {
       decode: (...call) => parts.decode(...call).catch(() => { throw new Error(); }),
       work: (...call) => parts.work(...call).catch(() => { throw new Error(); })`,
   },
-  ...firstOfEach(talksElsewhere('work')),
   'no files remain after a call, however it ends': {
     'writes to the temporary directory of the system': litters('work'),
     'leaves a directory': `work: async (context, wavPath, options) => {
@@ -170,7 +159,6 @@ const bad = {
       return decoded;
     }`,
   },
-  ...firstOfEach(badEndings('work')),
   ...firstOfEach(badOptions),
 };
 
