@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './test/support/slowest-first.ts';
 
 /** Programs that this machine happens to have must not change what a service does: there are none. */
 const withoutPrograms = { PATH: '/nowhere' };
@@ -40,6 +41,7 @@ export default defineConfig({
     // The tests' own Chromium and espeak-ng would leave PulseAudio's directories behind.
     env: { PULSE_RUNTIME_PATH: '/dev/null' },
     maxWorkers: 3, // each of them waits for a third of its time
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         // No sockets, no child processes.
