@@ -93,6 +93,13 @@ export function toSamples16(samples: Float32Array): Int16Array {
   return rounded;
 }
 
+/** Converts samples to floats. It uses a loop, because `Float32Array.from` takes ten times as long. */
+export function toFloats(samples: Int16Array): Float32Array {
+  const floats = new Float32Array(samples.length);
+  for (let i = 0; i < samples.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
+  return floats;
+}
+
 /** Reads little-endian s16, without a copy unless the bytes begin at an odd address. */
 export function viewSamples16(bytes: Uint8Array): Int16Array {
   const { buffer, byteOffset, length } = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes);

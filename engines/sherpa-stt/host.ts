@@ -5,9 +5,10 @@
  * A request is a `HostQuestion`; the responses are `RecognizedPiece`s, in order. A piece cannot be aborted once it has
  * started.
  */
+import { toFloats } from '../../lib/samples.ts';
 import { readSlice, sampleRate, type WavSlice } from '../../lib/wav.ts';
 import { serveQuestions, type Question } from '../lib/host-program/host-program.ts';
-import { loadLibrary, toFloats, type Recognized } from '../lib/sherpa/program.ts';
+import { loadLibrary, type Recognized } from '../lib/sherpa/program.ts';
 import { piecesOf } from './pieces.ts';
 
 /** The only command-line argument, as JSON. */

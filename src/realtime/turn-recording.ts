@@ -2,7 +2,7 @@
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
-import { toSamples16, viewSamples16 } from '../../lib/samples.ts';
+import { toFloats, toSamples16, viewSamples16 } from '../../lib/samples.ts';
 import { sampleRate, samplesPerMs, wavHeader } from '../../lib/wav.ts';
 import { RateConverter } from '../audio/resample.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
@@ -102,11 +102,4 @@ export class TurnRecording {
       this.#failure = error as Error;
     }
   }
-}
-
-/** A loop, because `Float32Array.from` takes ten times as long. */
-function toFloats(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples.length);
-  for (let i = 0; i < floats.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
-  return floats;
 }

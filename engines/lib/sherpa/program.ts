@@ -46,10 +46,3 @@ export function loadLibrary(directory: string): Library {
   require(`sherpa-onnx-${system}-${process.arch}/sherpa-onnx.node`);
   return require(directory) as Library;
 }
-
-/** In a loop: `Float32Array.from` takes ten times as long. */
-export function toFloats(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples.length);
-  for (let i = 0; i < samples.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
-  return floats;
-}

@@ -6,7 +6,8 @@
  */
 import { readSlice, sampleRate, type WavSlice } from '../../../lib/wav.ts';
 import { serveQuestions, type Question } from '../host-program/host-program.ts';
-import { loadLibrary, toFloats, type VoiceActivityDetector } from '../sherpa/program.ts';
+import { toFloats } from '../../../lib/samples.ts';
+import { loadLibrary, type VoiceActivityDetector } from '../sherpa/program.ts';
 
 /** Its only argument, as JSON. */
 export interface HostOptions {

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { createEncoder } from 'wasm-media-encoders';
 import { pcmFormat } from '../../../engines/contract/index.ts';
+import { toFloats, toSamples16 } from '../../../lib/samples.ts';
 import { Resampler } from '../resample.ts';
 import { markMp3, markOgg } from './synthetic-mark.ts';
 
@@ -39,7 +40,7 @@ parentPort?.on('message', (port: MessagePort) => {
 
   async function respond(request: EncoderRequest): Promise<Uint8Array<ArrayBuffer>> {
     if (request === 'end') return copy(encoder?.finalize());
-    if (request instanceof Int16Array) return copy(encoder?.encode([toFloat(request)]));
+    if (request instanceof Int16Array) return copy(encoder?.encode([toFloats(request)]));
     encoder = await start(request);
     return new Uint8Array();
   }
@@ -96,20 +97,7 @@ function copy(bytes: Uint8Array = new Uint8Array()): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes);
 }
 
-/** Uses a loop, because `Float32Array.from` takes a third as long as the encoding itself. */
-function toFloat(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples.length);
-  for (let i = 0; i < floats.length; i++) floats[i] = (samples[i] ?? 0) / 32_768;
-  return floats;
-}
-
-function toBytes(floats: Float32Array): Uint8Array {
-  const samples = new Int16Array(floats.length);
-  for (let i = 0; i < samples.length; i++) {
-    samples[i] = Math.max(-32_768, Math.min(32_767, Math.round((floats[i] ?? 0) * 32_768)));
-  }
-  return new Uint8Array(samples.buffer);
-}
+const toBytes = (floats: Float32Array): Uint8Array => new Uint8Array(toSamples16(floats).buffer);
 
 /** Failures are not cached: the next call retries. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
