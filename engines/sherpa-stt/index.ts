@@ -53,15 +53,14 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     withPulled(models, pulled, (model) => toEntry(model, ids)),
     availability,
   );
-  const hosts = new Map<Model, { readonly host: Resident; readonly found: UsableModel }>();
+  const opened = new WeakMap<UsableModel, Resident>();
 
   async function availability(model: Model): Promise<Availability> {
     const missing = library.missing();
     if (missing !== undefined) return { available: false, code: 'program-missing', reason: missing };
     const found = await model.inspect();
     if (!found.ok) return { available: false, code: 'model-file-missing', reason: `${found.detail}.` };
-    const last = hosts.get(model);
-    if (last?.found.stamp === found.stamp && last.host.isBroken) return notLoadable(found.file);
+    if (opened.get(found)?.isBroken === true) return notLoadable(found.file);
     return readyOrBusy(queue);
   }
 
@@ -76,7 +75,7 @@ function createRecognizer(options: Options, context: EngineContext): Transcripti
     const files = model.download ? { files: model.download.files.map(({ path }) => path) } : {};
     const facts = { version: found.stamp, memory: needOf(found), idleUnloadMs: idleUnload * 1000 };
     const host = context.resident({ name: model.id, ...command, ...files, ...facts, failure: printedFailure });
-    hosts.set(model, { host, found });
+    opened.set(found, host);
     return { host, found };
   }
 

@@ -17,7 +17,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   const library = openLibrary({ runtime, part }, context);
   const espeak = cached(() => findEspeakData(data, context), context.now);
   const converting = new Map<string, Promise<ConvertedVoice>>();
-  const opened = new Map<string, Resident>();
+  const opened = new WeakMap<UsableVoice, Resident>();
 
   /** Returns what is missing, from caches. */
   function missing(voice: UsableVoice | undefined): string | undefined {
@@ -50,7 +50,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
     library,
     missing,
     /** True if the last attempt to load the voice has failed and its files are the same. */
-    isBroken: ({ stamp }: UsableVoice): boolean => opened.get(stamp)?.isBroken === true,
+    isBroken: (voice: UsableVoice): boolean => opened.get(voice)?.isBroken === true,
     /** Rejects with `model-unavailable`. */
     async open(name: string, voice: UsableVoice): Promise<Resident> {
       const place = await library.open();
@@ -63,7 +63,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const files = isDownload ? { files: [voice.file] } : {};
       const facts = { ...files, version: voice.stamp, memory: voice.memory, idleUnloadMs: idleUnload * 1000 };
       const host = context.resident({ name, ...command, ...facts });
-      opened.set(voice.stamp, host);
+      opened.set(voice, host);
       return host;
     },
     async inspect(voices: readonly UsableVoice[]): Promise<readonly Finding[]> {
