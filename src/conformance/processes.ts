@@ -23,7 +23,8 @@ export function createFinder(variable: string): () => number[] {
   };
 }
 
-function processIds(): number[] {
+/** Returns the ids of all processes; none on systems without /proc. */
+export function processIds(): number[] {
   return (ifReadable(() => readdirSync('/proc')) ?? []).map(Number).filter(Number.isInteger);
 }
 
