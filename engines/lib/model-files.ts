@@ -20,7 +20,10 @@ export type Judged<T> =
       readonly detail: string;
     };
 
-/** Reads the files again only when they have changed. `judge` throws as `explained` does. */
+/**
+ * Reads the files again only when they have changed; until then, the result is the same object. `judge` throws as
+ * `explained` does.
+ */
 export function rememberFiles<T>(files: readonly string[], judge: () => T): () => Promise<Judged<T>> {
   let seen: { readonly stamp: string; readonly found: Judged<T> } | undefined;
   return async () => {
@@ -48,15 +51,16 @@ async function stampOf(files: readonly string[]): Promise<string> {
   return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
 }
 
-/**
- * Reads a text beside a model. Throws `Unusable` for a file that is too long or not a regular file, before it is read.
- */
-export function readText(path: string, maxBytes: number): string {
+/** Reads a file beside a model. Throws `Unusable` for a file that is too long or not a regular file, before it is read. */
+export function readBytes(path: string, maxBytes: number): Buffer {
   return withRegularFile(path, (file, bytes) => {
     if (bytes > maxBytes) throw new Unusable('it is too long');
-    return readFileSync(file, 'utf8');
+    return readFileSync(file);
   });
 }
+
+/** Reads a text, as `readBytes` does. */
+export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString();
 
 /** Returns the result of `read`. A failure becomes a sentence about the file. */
 export function explained<T>(path: string, read: () => T): T {

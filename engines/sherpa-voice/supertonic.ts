@@ -1,8 +1,7 @@
 /** Supertonic: four models, one table of characters, and the styles of its voices. It needs no eSpeak NG. */
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { isObject, parseObject } from '../../lib/json.ts';
-import { withRegularFile } from '../../lib/regular-file.ts';
-import { Unusable, explained, readText } from '../lib/model-files.ts';
+import { Unusable, explained, readBytes, readText } from '../lib/model-files.ts';
 import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
 import { readInputs } from '../lib/sherpa/onnx-file.ts';
 import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
@@ -20,7 +19,10 @@ const eitherSize = (name: string): readonly string[] => [`${name}.onnx`, `${name
 /** The languages of version 3. The first is that of requests without a language. */
 const languages = 'en ar bg cs da de el es et fi fr hi hr hu id it ja ko lt lv nl pl pt ro ru sk sl sv tr uk vi'.split(' '); // prettier-ignore
 
-/** What the library keeps after 10 s of audio with voices of similar size; nobody has published a figure. */
+/** The published files have up to 0.5 MB. */
+const maxBytes = 16_777_216;
+
+/** The library keeps this much after 10 s of audio with voices of similar size. No figure has been published. */
 const memoryBeside = 475_000_000;
 
 export const supertonic: Family<VoiceFacts> = {
@@ -80,7 +82,7 @@ function readSampleRate(text: string): number {
 
 /** One number for each code unit, or -1: the library would speak such a character as if it were the last of the table. */
 function readTable(file: string): (character: string) => boolean {
-  const bytes = readBytes(file);
+  const bytes = readBytes(file, maxBytes);
   if (bytes.length !== 262_144) throw new Unusable(`it has ${bytes.length} bytes, not 262144`);
   return (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -90,7 +92,7 @@ function readTable(file: string): (character: string) => boolean {
 
 /** The sizes of its two tables, and their numbers. With other sizes, the models end the process. */
 function countVoices(file: string): number {
-  const bytes = readBytes(file);
+  const bytes = readBytes(file, maxBytes);
   if (bytes.length < 48) throw new Unusable('it is cut');
   const sizes = Array.from({ length: 6 }, (_, index) => Number(bytes.readBigInt64LE(8 * index)));
   const [voices = 0] = sizes;
@@ -99,12 +101,4 @@ function countVoices(file: string): number {
   const expected = 48 + 4 * voices * (50 * 256 + 8 * 16);
   if (bytes.length !== expected) throw new Unusable(`it has ${bytes.length} bytes; its ${voices} voices have ${expected}`); // prettier-ignore
   return voices;
-}
-
-/** The published files have up to 0.5 MB. */
-function readBytes(file: string): Buffer {
-  return withRegularFile(file, (descriptor, bytes) => {
-    if (bytes > 16_777_216) throw new Unusable('it is too long');
-    return readFileSync(descriptor);
-  });
 }
