@@ -28,7 +28,7 @@ export function toModel(options: ModelOptions, mirror: string | undefined, conte
   return { ...options, folder, inspect, download };
 }
 
-/** A model that is told another language fails, or writes nonsense. */
+/** A model fails or produces nonsense if the settings name a language that it does not transcribe. */
 function checkLanguage(language: string | undefined, folder: string, found: ModelFiles): ModelFiles {
   if (language === undefined || !found.ok || found.languages?.includes(language) !== false) return found;
   return {

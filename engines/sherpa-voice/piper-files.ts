@@ -1,4 +1,4 @@
-/** What sherpa-onnx needs beyond Piper's two files: tokens.txt, and metadata in the model. */
+/** Generates what Piper's two files lack for sherpa-onnx: tokens.txt, and metadata in the model. */
 import type { PiperConfig } from './piper-config.ts';
 
 /** The metadata that the library reads from a VITS model. */

@@ -1,4 +1,4 @@
-/** What is known about a voice before it is loaded. Each family of voices has a checker that returns it. */
+/** Facts about a voice, read from its files before it is loaded. Each family checks its files and returns them. */
 import { Unusable, type Judged } from '../lib/model-files.ts';
 
 export interface VoiceFacts {

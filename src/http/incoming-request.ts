@@ -50,8 +50,8 @@ export interface IncomingRequest {
   readonly atEnd: (cleanup: () => unknown) => void;
   readonly record: RequestRecord;
   /**
-   * Of a request for a WebSocket: ends it for the metrics and the tracer, because a session follows. Returns the function
-   * that ends the session.
+   * Set for requests that ask for a WebSocket. Ends the request for the metrics and the tracer, because a session
+   * follows, and returns a function that ends the session.
    */
   readonly upgraded?: () => () => void;
 }

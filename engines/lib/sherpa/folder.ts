@@ -16,7 +16,7 @@ export interface FolderFiles {
 
 /** Models that sherpa-onnx runs with the same configuration. */
 export interface Family<Facts> {
-  /** What messages call it. */
+  /** The name of the family in messages. */
   readonly title: string;
   /** The files of a folder, each with the names that it may have, the preferred one first. The first is a model. */
   readonly files: Readonly<Record<string, readonly string[]>>;

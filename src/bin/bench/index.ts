@@ -21,7 +21,7 @@ import { hearing, measure, openQuietly, speaking, type BenchContext, type Sample
 import { tableOf, type Row } from './table.ts';
 import { wordsOf } from './word-errors.ts';
 
-/** What voices say. */
+/** The text that voices speak. */
 const sentence =
   'The last ferry left the river bank before sunrise, with forty passengers, two sleepy dogs and a box of letters. ' +
   'Nobody on the pier knew when it would return, but everyone waved until it was out of sight.';
@@ -29,7 +29,7 @@ const sentence =
 export interface BenchRequest {
   /** Path of a recording. If undefined, recognizers hear the sentence, spoken by an English voice. */
   readonly file: string | undefined;
-  /** What is said in the recording. */
+  /** The words spoken in the recording. */
   readonly expected: string | undefined;
 }
 

@@ -20,16 +20,16 @@ export interface BenchContext {
   readonly signal: AbortSignal;
 }
 
-/** What recognizers hear. */
+/** The recording that recognizers transcribe. */
 export interface Sample {
   /** A file with nothing else in it. */
   readonly audio: Decoded;
-  /** What is said in it, if known. */
+  /** The words spoken in it, if known. */
   readonly expected: string | undefined;
   readonly origin: string;
 }
 
-/** What a model did in one call. */
+/** The result of one call of a model. */
 interface Run extends Pick<Measured, 'firstSoundSeconds' | 'wordErrorRate'> {
   readonly audioSeconds: number;
   /** Speech in the format `pcm`. */

@@ -112,7 +112,7 @@ describe('words', () => {
 });
 
 describeWith(['ffmpeg'], 'the recordings of the other transcription tests', ({ ffmpeg }) => {
-  /** What the codecs become is the same for every engine: test/transcription/recordings.process.test.ts has them all. */
+  /** Codecs are decoded in the same way for every engine; test/transcription/recordings.process.test.ts has all of them. */
   const oneOfEachContainer = [...new Map(recordings.map((kind) => [kind.container, kind])).values()];
 
   it('are transcribed in every container', async () => {
