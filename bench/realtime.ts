@@ -6,9 +6,8 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { bearer, keysFile, tokenOf } from '../test/keys/support/keys.ts';
 import { quiet, sound, voice } from '../test/realtime/support.ts';
-import { spawnService, type ChildService } from '../test/support/child-service.ts';
+import { spawnService } from '../test/support/child-service.ts';
 import { writeParrotModel } from '../test/support/parrot-model.ts';
 import { toneWav } from '../test/support/tone-model.ts';
 import { assertSaid } from './support/clip.ts';
@@ -53,7 +52,7 @@ async function byCommits({ model, rounds, slots, threads }: BenchOptions): Promi
 
 const engineMs = 300;
 
-/** Every transcription takes a known time, and is charged as one second. Those of a remote model never begin early. */
+/** Every transcription takes a known time. Those of a remote model never begin early. */
 const engine = `
 import { setTimeout as wait } from 'node:timers/promises';
 const times = { quick: ${engineMs}, remote: ${engineMs}, slow: 1000 };
@@ -87,16 +86,15 @@ const room = sound(liveRate, [quiet, 3_000]);
 
 async function early(options: BenchOptions): Promise<Row[]> {
   const rounds = Math.min(options.rounds, 7);
-  const keys = models.map((name) => ({ name, limits: { audioMinutesPerDay: 1_000 } }));
   await using service = await spawnService({
-    env: { NODE_ENV: 'production', API_KEYS_FILE: 'keys.json' },
+    env: { NODE_ENV: 'production' },
     config: 'engines: { known: { use: ./engine.mjs } }\n',
-    files: { 'engine.mjs': engine, 'keys.json': keysFile(...keys) },
+    files: { 'engine.mjs': engine },
   });
   const waits: Record<Model, number[]> = { quick: [], remote: [], slow: [] };
   const turns: Record<Model, number> = { quick: 0, remote: 0, slow: 0 };
   const run = async (model: Model) => {
-    await using session = await openLiveSession(service, { query: `&model=${model}`, headers: bearer(tokenOf(model)) });
+    await using session = await openLiveSession(service, { query: `&model=${model}` });
     for (let round = 0; round <= rounds; round++) {
       const transcript = session.transcript();
       await session.speak(utterance, 20);
@@ -110,7 +108,6 @@ async function early(options: BenchOptions): Promise<Row[]> {
   };
   await Promise.all(models.map(run));
   const calls = service.log().filter(({ msg, model }) => msg === 'transcribe' && model === 'slow').length;
-  const charged = await chargedSeconds(service, 'quick');
   const [quickMs, remoteMs] = [median(waits.quick), median(waits.remote)];
   return [
     {
@@ -122,9 +119,9 @@ async function early(options: BenchOptions): Promise<Row[]> {
     },
     {
       what: '  an utterance with three pauses of 300 ms',
-      measured: `${turns.quick / (rounds + 1)} turns, ${charged / (rounds + 1)} charges`,
-      against: '1 turn, 1 charge',
-      ratio: Math.max(turns.quick, charged) / (rounds + 1),
+      measured: `${turns.quick / (rounds + 1)} turns`,
+      against: '1 turn',
+      ratio: turns.quick / (rounds + 1),
       goal: { atMost: 1 },
     },
     {
@@ -135,15 +132,6 @@ async function early(options: BenchOptions): Promise<Row[]> {
       goal: { atMost: 1 },
     },
   ];
-}
-
-/** By what remains of the budget after another transcription. */
-async function chargedSeconds({ url }: ChildService, key: Model): Promise<number> {
-  const form = new FormData();
-  form.set('file', new Blob([new Uint8Array(toneWav({ words: ['alpha'], rate: liveRate }))]), 'recording');
-  const answer = await fetch(`${url}/api/v1/transcribe`, { method: 'POST', headers: bearer(tokenOf(key)), body: form });
-  const [, left] = /"audio";r=(\d+)/.exec(answer.headers.get('ratelimit') ?? '') ?? [];
-  return 59_999 - Number(left);
 }
 
 const sessions = 100;

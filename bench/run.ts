@@ -5,6 +5,7 @@
 import { benchChat } from './chat.ts';
 import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';
+import { benchFloods } from './floods.ts';
 import { benchLimits } from './limits.ts';
 import { benchListing } from './listing.ts';
 import { benchLoad } from './load.ts';
@@ -40,6 +41,7 @@ const benchmarks = {
   voice: benchVoice,
   voiceActivity: benchVoiceActivity,
   realtime: benchRealtime,
+  floods: benchFloods,
   localChat: benchLocalChat,
   fleet: benchFleet,
   fleetCost: benchFleetCost,

@@ -152,11 +152,11 @@ export function raceAbort<T>(work: PromiseLike<T>, signal: AbortSignal): Promise
 }
 
 /** Rejects with the signal's reason. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const off = onAbort(signal, () => (clearTimeout(timer), reject(reasonOf(signal))));
-    const timer = startTimer(() => (off(), resolve()), ms);
+    const off = signal && onAbort(signal, () => (clearTimeout(timer), reject(reasonOf(signal))));
+    const timer = startTimer(() => (off?.(), resolve()), ms);
   });
 }
 

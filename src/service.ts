@@ -87,6 +87,8 @@ export interface App extends AsyncDisposable {
   readonly leaveFleet: () => Promise<void>;
   /** Makes `/readyz` answer 503; other requests are still served. */
   readonly drain: () => void;
+  /** Makes live sessions transcribe what has been said, and end. Call it some seconds before `end`. */
+  readonly conclude: () => void;
   /** Ends the requests in flight with `shutting-down`. */
   readonly end: () => void;
 }
@@ -118,6 +120,9 @@ export interface Service {
 
 /** Clips have one account in the disk budget: the clip store divides it among the callers. */
 const clipStore = Symbol('clips');
+
+/** Time for live sessions to transcribe what has been said before the requests in flight end. */
+const concludeMs = 5_000;
 
 /** Time for the responses of aborted requests to be sent. */
 const abortedResponseMs = 1_000;
@@ -162,7 +167,11 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
     drain,
     stop(graceMs) {
       drain();
-      timers.push(setTimeout(app.end, graceMs), setTimeout(server.destroy, graceMs + abortedResponseMs));
+      timers.push(
+        setTimeout(app.conclude, Math.max(graceMs / 2, graceMs - concludeMs)),
+        setTimeout(app.end, graceMs),
+        setTimeout(server.destroy, graceMs + abortedResponseMs),
+      );
       return (stopped ??= stop());
     },
   };
@@ -300,6 +309,10 @@ async function buildApp(
       const key = currentKey();
       if (key) await limits?.allowTurn(key, 'audio');
     },
+    requireAudioBudget: async () => {
+      const key = currentKey();
+      if (key) await limits?.requireBudget(key, 'audio');
+    },
     compatTools: settings.compatTools,
     realtimeEnabled: settings.realtime,
     clientSecrets,
@@ -309,9 +322,15 @@ async function buildApp(
   };
   await checkAliases(services);
   const draining = new AbortController();
+  const concluding = new AbortController();
   const ending = new AbortController();
   const access = createAccess({ ...settings, keys, clientSecrets, failedLogins: createFailedLogins(log) });
-  const sessions = createSessions({ limit: settings.realtimeSessions, draining: draining.signal, metrics });
+  const sessions = createSessions({
+    limit: settings.realtimeSessions,
+    draining: draining.signal,
+    concluding: concluding.signal,
+    metrics,
+  });
   const routing = { services, access, limits, sessions, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? preferredAnswer : undefined;
   const native = openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
@@ -348,8 +367,12 @@ async function buildApp(
     fleet: engines.fleet?.state,
   });
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
-  const end = () => {
+  const conclude = () => {
     drain();
+    concluding.abort();
+  };
+  const end = () => {
+    conclude();
     ending.abort(draining.signal.reason);
     engines.fleet?.end();
   };
@@ -363,6 +386,7 @@ async function buildApp(
     reloadKeys: async () => keys?.reload(),
     leaveFleet: async () => engines.fleet?.drain(),
     drain,
+    conclude,
     end,
     probes: { alive: () => alive(ending.signal), readyProbe },
     async [Symbol.asyncDispose]() {

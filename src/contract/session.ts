@@ -4,8 +4,8 @@ import type { Logger } from '../../engines/contract/index.ts';
 /** One accepted WebSocket, as a session sees it. */
 export interface TextSocket {
   /**
-   * The messages in order of arrival. The socket is not read while one is handled. A binary message has no text. Ends
-   * when the socket closes.
+   * The messages in order of arrival. The socket is not read while one is handled, and after some milliseconds the next
+   * one waits for timers and other sockets. A binary message has no text. Ends when the socket closes.
    */
   readonly messages: AsyncIterable<SocketMessage>;
   /**
@@ -29,17 +29,25 @@ export interface Connecting {
   readonly query: Readonly<Record<string, string | undefined>>;
   /** The session of the client secret with which the request authenticates; undefined without one. */
   readonly session: object | undefined;
-  /** Records a turn at its transcript or failure, for the log line and the metrics. */
-  readonly turnEnded: (audioMs: number) => void;
-  /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
-  readonly draining: AbortSignal;
   readonly log: Logger;
   /** Whether every sent event is validated against the contract. */
   readonly checkAnswers: boolean;
 }
 
+/** The place of a session among those of the service. */
+export interface SessionPlace {
+  /** Aborts when the service shuts down. A session that is idle, or becomes idle, then closes its socket with 1012. */
+  readonly draining: AbortSignal;
+  /** Aborts some seconds before the shutdown ends all requests: the time to transcribe what has been said. */
+  readonly concluding: AbortSignal;
+  /** Whether the session could end now without a loss. It begins idle. The service closes the sockets of idle sessions. */
+  setIdle(isIdle: boolean): void;
+  /** Records a turn when it is transcribed or fails, for the log line and the metrics. */
+  turnEnded(audioMs: number): void;
+}
+
 /** Runs a session. When it returns, the socket is closed. */
-export type RunSession = (socket: TextSocket) => Promise<void>;
+export type RunSession = (socket: TextSocket, place: SessionPlace) => Promise<void>;
 
 /** Runs before the upgrade, in the scope of the request. May throw, as a handler. */
 export type Connect<Services> = (connecting: Connecting, services: Services) => Promise<RunSession>;

@@ -27,6 +27,7 @@ export interface Services {
   /** For the sound of live transcription. */
   readonly workspace: HearingServices['workspace'];
   readonly allowTurn: NonNullable<HearingServices['allowTurn']>;
+  readonly requireAudioBudget: NonNullable<HearingServices['requireAudioBudget']>;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../request-scope.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
-import type { RunSession } from '../contract/session.ts';
+import type { TextSocket } from '../contract/session.ts';
 import type { ApiFormat } from './api-format.ts';
 import type { RequestBody } from './body/request-body.ts';
 import type { RequestTarget } from './request-head.ts';
@@ -20,9 +20,12 @@ export const upgradedStatus = 101;
 
 /** A session for the WebSocket that a request has asked for. */
 export interface OpenedSession {
-  readonly run: RunSession;
+  /** When it resolves, the socket is closed. */
+  readonly run: (socket: TextSocket) => Promise<void>;
   /** Whether the API key is still valid. */
   readonly isAllowed: () => boolean;
+  /** Aborts with a `PlaceTaken` when another session needs the place of this one. */
+  readonly taken: AbortSignal;
 }
 
 export interface ScopedAnswer {

@@ -22,7 +22,7 @@ import {
 } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
-import type { Connecting } from '../contract/session.ts';
+import type { Connecting, TextSocket } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
 import type { SessionAccess } from '../keys/client-secrets.ts';
 import { requireOperation } from '../keys/permissions.ts';
@@ -39,7 +39,7 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   readonly operations: OperationTableOf<Operations, Services>;
   readonly services: Services;
   readonly access: Pick<Access, 'authorize' | 'authorizeSession'>;
-  readonly sessions: Pick<Sessions, 'open'>;
+  readonly sessions: Pick<Sessions, 'open' | 'replace'>;
   /** Absent in open mode. */
   readonly limits?: Limits | undefined;
   /**
@@ -86,23 +86,27 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
 
   async function answerOf(authenticated: Authenticated, api: ContractApi): Promise<AnyAnswer> {
     const { request, definition, owner } = authenticated;
-    const place = owner && { ...owner, ...sessions.open(request) };
+    if (owner) await sessions.replace(owner);
     const admitted = await admit(authenticated, options);
     const parameters = readParameters(admitted, api);
     const read: Read = { ...admitted, parameters, body: await readBody(admitted, options) };
     const valid = await validate(read, api);
-    const answer = await (place ? connect(definition, valid, place) : definition.handle(valid, services));
+    const answer = await (owner ? connect(admitted, valid, owner) : definition.handle(valid, services));
     return await awaitFirstBytes(withLimits(answer, admitted), request);
   }
 
+  /** Takes a place last: it may be that of another session. */
   async function connect(
-    definition: AnyDefinition,
+    { definition, request }: Admitted,
     { id, query, log }: Valid,
-    { isAllowed, session, ...place }: SessionAccess & ReturnType<Sessions['open']>,
+    owner: SessionAccess,
   ): Promise<AnyAnswer> {
-    const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers, ...place };
+    const { isAllowed, session } = owner;
+    const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers };
     const run = await definition.connect?.(connecting, services);
-    return { status: upgradedStatus, mediaType: noBody, body: { run, isAllowed } };
+    const { place, taken } = sessions.open(request, owner);
+    const body = { run: (socket: TextSocket) => run?.(socket, place), isAllowed, taken };
+    return { status: upgradedStatus, mediaType: noBody, body };
   }
 }
 

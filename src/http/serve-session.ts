@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Sockets } from './connection/upgrade.ts';
 import type { UpgradeResponse } from './connection/upgrade-response.ts';
 import type { IncomingRequest, OpenedSession } from './incoming-request.ts';
+import type { PlaceTaken } from './sessions.ts';
 
 interface ServeSessionOptions {
   readonly sockets: Sockets;
@@ -12,7 +13,7 @@ interface ServeSessionOptions {
 
 /** Resolves when the session has ended and its socket has closed. Rejects if the upgrade fails. */
 export async function serveSession(
-  { run, isAllowed }: OpenedSession,
+  { run, isAllowed, taken }: OpenedSession,
   res: UpgradeResponse,
   request: IncomingRequest,
   { sockets, metrics }: ServeSessionOptions,
@@ -22,6 +23,7 @@ export async function serveSession(
   const end = request.upgraded?.();
   const started = performance.now();
   const off = onAbort(signal, () => socket.close(1012, 'The service is shutting down.'));
+  onAbort(taken, (reason) => socket.close((reason as PlaceTaken).code, (reason as PlaceTaken).message));
   try {
     await run(socket);
     socket.close(1000);

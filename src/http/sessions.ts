@@ -1,8 +1,10 @@
-/** The open sessions over WebSockets: their limit, and their turns for the log line and the metrics. */
+/** The open sessions over WebSockets: their places, which callers share fairly, and their turns for log and metrics. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { ProblemError } from '../contract/problems.ts';
-import type { Connecting } from '../contract/session.ts';
+import type { SessionPlace } from '../contract/session.ts';
+import type { SessionAccess } from '../keys/client-secrets.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { currentUsage } from '../request-scope.ts';
+import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
 export interface SessionsOptions {
@@ -10,23 +12,105 @@ export interface SessionsOptions {
   readonly limit: number;
   /** Aborts when the service begins to shut down. */
   readonly draining: AbortSignal;
+  /** Aborts some seconds before the service ends its requests. */
+  readonly concluding: AbortSignal;
   readonly metrics?: Metrics | undefined;
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions({ limit, draining, metrics }: SessionsOptions) {
-  let count = 0;
+/** Why a session has lost its place, as the close code and the reason of its WebSocket. */
+export class PlaceTaken extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface OpenSession {
+  readonly caller: string;
+  readonly weight: number;
+  /** Of the client secret; undefined without one. */
+  readonly secret: string | undefined;
+  readonly startedAt: number;
+  readonly taken: AbortController;
+  readonly ended: PromiseWithResolvers<undefined>;
+  isIdle: boolean;
+}
+
+/** Time for a replaced session to end, in milliseconds. */
+const replacedMs = 1_000;
+/** Number of ended sessions that the duration of a session is estimated from, and the estimate before the first. */
+const remembered = 8;
+const unknownSeconds = 60;
+
+export function createSessions({ limit, draining, concluding, metrics }: SessionsOptions) {
+  /** Oldest first, without those whose place has been taken. */
+  const open = new Set<OpenSession>();
+  const endedSeconds: number[] = [];
+
+  function take(session: OpenSession, reason: PlaceTaken): void {
+    open.delete(session);
+    session.taken.abort(reason);
+  }
+
+  /** Takes the place of the newest idle session of the caller with the most sessions, or throws `overloaded`. */
+  function makeRoomFor(caller: string, weight: number): void {
+    const counts = new Map<string, number>();
+    const countOf = (name: string) => counts.get(name) ?? 0;
+    for (const session of open) counts.set(session.caller, countOf(session.caller) + 1);
+    const own = countOf(caller);
+    const share = (session: OpenSession) => countOf(session.caller) / session.weight;
+    const idle = [...open].filter(({ isIdle, caller: other, weight: others }) => {
+      const count = countOf(other);
+      return isIdle && count > 1 && (own === 0 || (own + 1) / weight <= (count - 1) / others);
+    });
+    const [first, ...rest] = idle;
+    if (first === undefined) throw full();
+    take(
+      rest.reduce((best, session) => (share(session) >= share(best) ? session : best), first),
+      new PlaceTaken(1013, 'Another caller needs the place of this idle session; connect again later.'),
+    );
+  }
+
+  function full(): ProblemError {
+    const total = endedSeconds.reduce((sum, seconds) => sum + seconds, 0);
+    const seconds = endedSeconds.length === 0 ? unknownSeconds : total / endedSeconds.length;
+    const headers = { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
+    return new ProblemError('overloaded', 'Too many open sessions; try again later.', { headers });
+  }
+
   return {
-    count: () => count,
+    count: () => open.size,
+    /** A client secret has one session: ends the one that it has. Resolves when that has given its places back. */
+    async replace({ secret }: SessionAccess): Promise<void> {
+      const replaced = secret === undefined ? undefined : [...open].find((session) => session.secret === secret);
+      if (!replaced) return;
+      take(replaced, new PlaceTaken(1008, 'A newer session of the client secret has taken the place of this one.'));
+      await Promise.race([replaced.ended.promise, wait(replacedMs, undefined, { ref: false })]);
+    },
     /** Takes a place until the end of the request. Throws `shutting-down` and `overloaded`. */
-    open({ atEnd, record }: Pick<IncomingRequest, 'atEnd' | 'record'>): Pick<Connecting, 'draining' | 'turnEnded'> {
+    open({ atEnd, record }: Pick<IncomingRequest, 'atEnd' | 'record'>, { secret }: Pick<SessionAccess, 'secret'>) {
       draining.throwIfAborted();
-      if (count >= limit) throw new ProblemError('overloaded', 'Too many open sessions; try again later.');
-      count += 1;
-      atEnd(() => (count -= 1));
-      return {
+      const [caller, weight] = [currentCaller(), currentKey()?.weight ?? 1];
+      if (open.size >= limit) makeRoomFor(caller, weight);
+      const session: OpenSession = {
+        ...{ caller, weight, secret, startedAt: performance.now(), isIdle: true },
+        ...{ taken: new AbortController(), ended: Promise.withResolvers<undefined>() },
+      };
+      open.add(session);
+      atEnd(() => {
+        open.delete(session);
+        session.ended.resolve(undefined);
+        endedSeconds.push((performance.now() - session.startedAt) / 1000);
+        if (endedSeconds.length > remembered) endedSeconds.shift();
+      });
+      const place: SessionPlace = {
         draining,
+        concluding,
+        setIdle: (isIdle) => (session.isIdle = isIdle),
         turnEnded(audioMs) {
           record.turns = (record.turns ?? 0) + 1;
           const usage = currentUsage();
@@ -34,6 +118,7 @@ export function createSessions({ limit, draining, metrics }: SessionsOptions) {
           metrics?.turnEnded();
         },
       };
+      return { place, taken: session.taken.signal };
     },
   };
 }

@@ -30,6 +30,8 @@ export interface SessionAccess {
   readonly key: Key | undefined;
   /** The session of the client secret; undefined without one. */
   readonly session?: object;
+  /** Identifies the client secret, of which it is a hash; undefined without one. */
+  readonly secret?: string;
   /** False once the token, or the key of the client secret, has been removed or has expired. */
   readonly isAllowed: () => boolean;
 }
@@ -53,9 +55,10 @@ export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'nam
       const secret = token.startsWith(prefix) ? await store.find(token) : undefined;
       if (!secret || secret.expires <= Date.now()) return undefined;
       const { key: name, session } = secret;
-      if (keys === undefined) return { key: undefined, session, isAllowed: () => true };
+      const ofSecret = { session, secret: digestOf(token) };
+      if (keys === undefined) return { key: undefined, ...ofSecret, isAllowed: () => true };
       const key = name === undefined ? undefined : keys.named(name, { isUnexpired: true });
-      return key && { key, session, isAllowed: () => keys.named(key.name, { isUnexpired: true }) !== undefined };
+      return key && { key, ...ofSecret, isAllowed: () => keys.named(key.name, { isUnexpired: true }) !== undefined };
     },
   };
 }

@@ -5,6 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Recording, Span, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { linkedSignal, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
 import { ignore } from '../../lib/errors.ts';
+import { nextTurn } from '../../lib/event-loop.ts';
+import { createRateLimit, type Rate } from '../../lib/rate-limit.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { currentScope, runInScope, type RequestScope } from '../request-scope.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
@@ -16,7 +18,15 @@ import {
 } from '../transcription/run.ts';
 import { FrameCutter, type Frame, type SoundFormat } from './frames.ts';
 import { RecentSound } from './recent-sound.ts';
-import { newTurnState, next, windowMs, type TurnDetection, type TurnEffect, type TurnEvent, type TurnState } from './turn-detector.ts'; // prettier-ignore
+import {
+  newTurnState,
+  next,
+  windowMs,
+  type TurnDetection,
+  type TurnEffect,
+  type TurnEvent,
+  type TurnState,
+} from './turn-detector.ts';
 import { TurnRecording } from './turn-recording.ts';
 import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
 
@@ -39,12 +49,17 @@ export interface HearingServices extends TranscriptionServices {
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
   /** Counts a turn. Throws `rate-limited` or `quota-exceeded` if a limit of the current API key permits no further one. */
   readonly allowTurn?: (() => Promise<void>) | undefined;
+  /** Throws `quota-exceeded` if the current API key has used up its budget of audio. */
+  readonly requireAudioBudget?: (() => Promise<void>) | undefined;
+  /** In milliseconds of sound. Sound beyond it waits. */
+  readonly soundRate?: Rate | undefined;
 }
 
 /** Times are milliseconds of sound since the start of the session. */
 export type HeardEvent = { readonly turn: string } & (
   | { readonly type: 'started' | 'stopped'; readonly ms: number }
-  | { readonly type: 'committed' }
+  /** `voice`: the first one in a turn that the client commits. `forgotten`: the turn has no further events. */
+  | { readonly type: 'voice' | 'committed' | 'forgotten' }
   | { readonly type: 'delta'; readonly text: string }
   | Completed
   | { readonly type: 'failed'; readonly error: unknown }
@@ -96,7 +111,17 @@ interface OpenTurn {
   readonly id: string;
   readonly recording: TurnRecording;
   /** A transcription of the turn so far, as long as nothing more has been said. */
-  early?: TurnRun | undefined;
+  early?: EarlyRun | undefined;
+  /** Sound of early transcriptions that were discarded. */
+  discardedMs: number;
+  /** What of it has been charged. */
+  chargedMs: number;
+}
+
+interface EarlyRun {
+  readonly run: TurnRun;
+  /** Sound that it transcribes. */
+  readonly ms: number;
 }
 
 /** A model whose last transcription took longer does not begin before the end of a turn. */
@@ -109,6 +134,10 @@ const maxAnswerMs = 300;
 const stallMs = 1_000;
 /** Sound that arrives before the first options waits for them. */
 const held = { ms: 1_000, bytes: 1_048_576 } as const;
+/** A minute at once, then 20 times as fast as it is spoken. */
+const defaultSoundRate: Rate = { burst: 60_000, perSecond: 20_000 };
+/** Sound that is handled before other work has its turn: half a millisecond of processor time. */
+const pieceMs = 1_000;
 
 /** Performs the effects of the turn detector. */
 class LiveHearing implements Hearing {
@@ -118,6 +147,7 @@ class LiveHearing implements Hearing {
   readonly #life: LinkedSignal;
   readonly #recent = new RecentSound();
   readonly #running = new Set<Promise<void>>();
+  readonly #waitForRate: ReturnType<typeof createRateLimit>;
   #options: HearingOptions;
   #cutter: FrameCutter;
   #state: TurnState;
@@ -128,6 +158,8 @@ class LiveHearing implements Hearing {
   #stalling: NodeJS.Timeout | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #ended: Promise<void> | undefined;
+  /** The model that sound has loaded since the last commit. */
+  #warmedUp: string | undefined;
 
   constructor(options: HearingOptions, parts: Parts, signal: AbortSignal) {
     this.#parts = parts;
@@ -135,7 +167,7 @@ class LiveHearing implements Hearing {
     this.#cutter = new FrameCutter(options.format);
     this.#state = newTurnState(options.detection, { hasDetector: parts.detector !== undefined });
     this.#life = linkedSignal(signal);
-    this.#warmUp();
+    this.#waitForRate = createRateLimit(parts.soundRate ?? defaultSoundRate);
   }
 
   configure(options: HearingOptions): void {
@@ -143,10 +175,7 @@ class LiveHearing implements Hearing {
       const { format, hints } = this.#options;
       this.#options = options;
       if (!isDeepStrictEqual(format, options.format)) this.#cutter = new FrameCutter(options.format);
-      if (!isDeepStrictEqual(hints, options.hints)) {
-        if (this.#turn) this.#discardEarly(this.#turn);
-        this.#warmUp();
-      }
+      if (this.#turn && !isDeepStrictEqual(hints, options.hints)) this.#discardEarly(this.#turn);
       await this.#apply({ type: 'configure', detection: options.detection });
       await this.#release();
     });
@@ -219,19 +248,24 @@ class LiveHearing implements Hearing {
   async #hear(frames: Iterable<Frame>): Promise<boolean> {
     let fits = true;
     let unwrittenMs = 0;
+    const { signal } = this.#life;
     const keptMs = windowMs + (this.#options.detection?.prefixMs ?? 0);
     for (const frame of frames) {
-      if (this.#life.signal.aborted) break;
+      if (signal.aborted) break;
+      this.#warmUp();
       this.#recent.push(frame, this.#state.gate.now + frame.ms, keptMs);
       if (this.#state.turn?.isFull === false) this.#turn?.recording.push(frame);
       const effects = await this.#apply({ type: 'frame', db: frame.db, ms: frame.ms });
       fits &&= !effects.some(({ type }) => type === 'full');
       unwrittenMs += frame.ms;
-      if (unwrittenMs < 1_000) continue; // other sessions are heard between two writes
-      unwrittenMs = 0;
+      if (unwrittenMs < pieceMs) continue;
       await this.#turn?.recording.flush();
+      await this.#waitForRate(unwrittenMs, signal).catch(ignore);
+      await nextTurn();
+      unwrittenMs = 0;
     }
     await this.#turn?.recording.flush();
+    await this.#waitForRate(unwrittenMs, signal).catch(ignore);
     return fits;
   }
 
@@ -245,7 +279,7 @@ class LiveHearing implements Hearing {
   async #perform(effect: TurnEffect): Promise<void> {
     if (effect.type === 'record') {
       const id = `item_${randomBytes(16).toString('base64url')}`;
-      this.#turn = { id, recording: this.#record(effect.fromMs) };
+      this.#turn = { id, recording: this.#record(effect.fromMs), discardedMs: 0, chargedMs: 0 };
     } else if (effect.type === 'ask') {
       const speech = await this.#findSpeech().catch(() => undefined);
       await this.#apply({ type: 'answer', speech });
@@ -256,8 +290,10 @@ class LiveHearing implements Hearing {
     switch (effect.type) {
       case 'started':
       case 'stopped':
-        if (effect.type === 'started') this.#warmUp();
+        if (effect.type === 'started') this.#warmUp({ isAgain: true });
         return this.#emit({ turn: turn.id, type: effect.type, ms: Math.round(effect.ms) });
+      case 'voice':
+        return this.#emit({ turn: turn.id, type: 'voice' });
       case 'pause':
         return this.#beginEarly(turn).catch(ignore); // it is transcribed after its end
       case 'resume':
@@ -269,6 +305,8 @@ class LiveHearing implements Hearing {
       case 'forget':
         this.#turn = undefined;
         this.#discardEarly(turn);
+        this.#chargeDiscarded(turn, 0);
+        this.#emit({ turn: turn.id, type: 'forgotten' });
         return turn.recording.discard();
       case 'full': // `append` says so
     }
@@ -287,6 +325,7 @@ class LiveHearing implements Hearing {
 
   #commit(turn: OpenTurn, hasSpeech: boolean): void {
     this.#turn = undefined;
+    this.#warmedUp = undefined;
     this.#emit({ turn: turn.id, type: 'committed' });
     this.#begin(this.#complete(turn, this.#options.hints, hasSpeech));
   }
@@ -304,7 +343,7 @@ class LiveHearing implements Hearing {
     }
   }
 
-  async #transcribe(turn: string, recording: Recording, hints: Hints, early: TurnRun | undefined) {
+  async #transcribe(turn: string, recording: Recording, hints: Hints, { run: early }: Partial<EarlyRun> = {}) {
     if (early) this.#parts.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
     await this.#parts.allowTurn?.();
     const run = early?.hasFailed === false ? early : this.#startRun(recording, hints, await this.#chooseModel(hints));
@@ -313,22 +352,35 @@ class LiveHearing implements Hearing {
     return { text, language: result.language };
   }
 
-  /** Transcribes what has been said so far, if that is quick and nothing else is at work for the session. */
+  /** Transcribes what has been said so far, if that is quick and no other transcription of the session is running. */
   async #beginEarly(turn: OpenTurn): Promise<void> {
     if (this.#running.size > 0) return;
     const { hints } = this.#options;
     const model = await this.#chooseModel(hints);
     if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
+    await this.#parts.requireAudioBudget?.();
     const file = await turn.recording.copy(this.#newPath());
     const run = this.#startRun(file.recording, hints, model);
-    turn.early = run;
+    turn.early = { run, ms: turn.recording.ms };
     this.#begin(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
   }
 
   /** The speech goes on. The run is not aborted: a loaded model that does not stop at once is killed. */
   #discardEarly(turn: OpenTurn): void {
-    if (turn.early) this.#parts.metrics?.earlyEnded(turn.early.hasFailed ? 'failed' : 'discarded');
+    if (!turn.early) return;
+    const { run, ms } = turn.early;
     turn.early = undefined;
+    this.#parts.metrics?.earlyEnded(run.hasFailed ? 'failed' : 'discarded');
+    turn.discardedMs += ms;
+    this.#chargeDiscarded(turn, turn.recording.ms);
+  }
+
+  /** Charges what early transcriptions have taken beyond the length of the turn, which is charged for its transcript. */
+  #chargeDiscarded(turn: OpenTurn, lengthMs: number): void {
+    const audioMs = Math.round(turn.discardedMs - lengthMs - turn.chargedMs);
+    if (audioMs <= 0) return;
+    turn.chargedMs += audioMs;
+    this.#scope.charge?.({ audioMs });
   }
 
   #startRun(recording: Recording, hints: Hints, model: ServedModel<'transcription'>): TurnRun {
@@ -341,7 +393,14 @@ class LiveHearing implements Hearing {
     return chooseTranscriptionModel(this.#parts, model);
   }
 
-  #warmUp(): void {
+  /**
+   * Loads the model for sound, not for a setting: between two commits a session loads one model. `isAgain`: also if it has
+   * been loaded, because it may have been unloaded since.
+   */
+  #warmUp({ isAgain = false } = {}): void {
+    const { model = '' } = this.#options.hints;
+    if (isAgain ? this.#warmedUp !== model : this.#warmedUp !== undefined) return;
+    this.#warmedUp = model;
     void this.#chooseModel(this.#options.hints).then(warmUp, ignore); // a turn says what is wrong
   }
 

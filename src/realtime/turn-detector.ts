@@ -40,7 +40,9 @@ export type TurnEffect =
   /** Is there speech in the last `windowMs`? */
   | { readonly type: 'ask' }
   /** The turn takes no more sound. */
-  | { readonly type: 'full' };
+  | { readonly type: 'full' }
+  /** The first voice in a turn that the client commits. */
+  | { readonly type: 'voice' };
 
 interface Turn {
   readonly startMs: number;
@@ -64,6 +66,8 @@ export interface TurnState {
   readonly askAtMs: number;
   /** Questions without an answer. */
   readonly missed: number;
+  /** Until this time, the level alone decides, because the detector was too slow. */
+  readonly byLevelUntilMs: number;
 }
 
 export interface Step {
@@ -81,13 +85,15 @@ const pauseMs = 200;
 const minVoiceMs = 250;
 /** Times between two questions while no turn is open, and within one. */
 const askMs = { closed: 100, open: 300 } as const;
-/** After this many questions without an answer, the level alone decides. */
+/** After this many questions without an answer, the level alone decides for a minute. */
 const maxMissed = 3;
+const byLevelMs = 60_000;
 /** Speech that ends within this time of the end of the window is still going on. */
 const edgeMs = 20;
 
 export function newTurnState(detection: TurnDetection | null, { hasDetector }: { hasDetector: boolean }): TurnState {
-  return { detection, gate: newGate, turn: undefined, floorMs: 0, askAtMs: hasDetector ? 0 : Infinity, missed: 0 };
+  const askAtMs = hasDetector ? 0 : Infinity;
+  return { detection, gate: newGate, turn: undefined, floorMs: 0, askAtMs, missed: 0, byLevelUntilMs: 0 };
 }
 
 export function next(state: TurnState, event: TurnEvent): Step {
@@ -118,12 +124,20 @@ function onFrame(before: TurnState, db: number, ms: number): Step {
   const state = { ...before, gate };
   if (before.turn) {
     const voiceMs = before.turn.voiceMs + (gate.lastVoice === gate.now ? ms : 0);
-    return onFrameOfTurn(state, { ...before.turn, voiceMs });
+    const step = onFrameOfTurn(state, { ...before.turn, voiceMs });
+    return detection || before.turn.voiceMs > 0 ? step : withVoice(step);
   }
-  if (!detection) return open(state, { startMs: before.gate.now, hasSpeech: true, isStarted: false });
+  if (!detection) return withVoice(open(state, { startMs: before.gate.now, hasSpeech: true, isStarted: false }));
   if (!gate.isOpen) return still(state);
-  if (state.askAtMs === Infinity) return start(state, detection, gate.onset);
+  if (decidesByLevel(state)) return start(state, detection, gate.onset);
   return gate.now < state.askAtMs ? still(state) : ask(state, askMs.closed);
+}
+
+const decidesByLevel = ({ askAtMs, byLevelUntilMs, gate }: TurnState): boolean =>
+  askAtMs === Infinity || gate.now < byLevelUntilMs;
+
+function withVoice({ state, effects }: Step): Step {
+  return { state, effects: state.turn && state.turn.voiceMs > 0 ? [...effects, { type: 'voice' }] : effects };
 }
 
 function onFrameOfTurn(state: TurnState, turn: Turn): Step {
@@ -148,15 +162,25 @@ function onFrameOfTurn(state: TurnState, turn: Turn): Step {
 }
 
 function ask(state: TurnState, nextMs: number): Step {
-  return { state: { ...state, askAtMs: state.gate.now + nextMs }, effects: [{ type: 'ask' }] };
+  return { state: askAfter(state, nextMs), effects: [{ type: 'ask' }] };
+}
+
+function askAfter(state: TurnState, ms: number): TurnState {
+  const { askAtMs, byLevelUntilMs, gate } = state;
+  return { ...state, askAtMs: askAtMs === Infinity ? Infinity : Math.max(gate.now + ms, byLevelUntilMs) };
+}
+
+function missAnswer(state: TurnState): TurnState {
+  const missed = state.missed + 1;
+  if (missed < maxMissed) return { ...state, missed };
+  return askAfter({ ...state, missed: 0, byLevelUntilMs: state.gate.now + byLevelMs }, 0);
 }
 
 function onAnswer(before: TurnState, speech: readonly Span[] | undefined): Step {
   const { detection, gate, turn } = before;
   if (!detection) return still(before);
   if (speech === undefined) {
-    const missed = before.missed + 1;
-    const state = { ...before, missed, ...(missed >= maxMissed && { askAtMs: Infinity }) };
+    const state = missAnswer(before);
     return turn || !gate.isOpen ? still(state) : start(state, detection, gate.onset);
   }
   const last = speech.at(-1) ?? { startMs: 0, endMs: 0 };
@@ -198,9 +222,11 @@ function open(
 ): Step {
   const { now, voiceMs } = state.gate;
   const turn = { startMs, voiceMs, isStarted, hasSpeech, speechMs: now, isPaused: false, isFull: false };
-  const askAtMs = state.askAtMs === Infinity ? Infinity : now + askMs.open;
   const started = isStarted ? [{ type: 'started', ms: startMs } as const] : [];
-  return { state: { ...state, turn, askAtMs }, effects: [{ type: 'record', fromMs: startMs }, ...started] };
+  return {
+    state: { ...askAfter(state, askMs.open), turn },
+    effects: [{ type: 'record', fromMs: startMs }, ...started],
+  };
 }
 
 function endInSilence(state: TurnState, turn: Turn, lastMs: number): Step {
@@ -222,7 +248,5 @@ function split(state: TurnState, turn: Turn): Step {
 }
 
 function closed(state: TurnState): TurnState {
-  const { now } = state.gate;
-  const askAtMs = state.askAtMs === Infinity ? Infinity : now;
-  return { ...state, gate: closeGate(state.gate), turn: undefined, floorMs: now, askAtMs };
+  return { ...askAfter(state, 0), gate: closeGate(state.gate), turn: undefined, floorMs: state.gate.now };
 }

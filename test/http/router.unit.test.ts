@@ -49,7 +49,7 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
       },
       authorizeSession: noSession,
     },
-    sessions: { open: noSession },
+    sessions: { open: noSession, replace: noSession },
     checkAnswers: false,
     ...options,
   });

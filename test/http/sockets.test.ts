@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { TextSocket } from '../../src/contract/session.ts';
+import type { WebSocket } from 'ws';
 import { connectRaw } from '../api/support/raw-socket.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { connect, echo, upgradeRequest, useSessions } from './support/sessions.ts';
@@ -12,20 +13,36 @@ const megabyte = 1_048_576;
 /** Facts of the sessions, by the first message of each, which names what it does. */
 const sessions = new Map<string, { readonly socket: TextSocket; handled: number; readonly over: Promise<void> }>();
 
-useSessions(async (socket, connecting) => {
+/** Iterations of the event loop while a busy session handled its messages. */
+let iterations = 0;
+
+useSessions(async (socket, place) => {
   const { promise: over, resolve } = Promise.withResolvers<undefined>();
   const reader = socket.messages[Symbol.asyncIterator]();
   const first = await reader.next();
   const name = String(first.done === true ? '' : first.value.text);
   const session = { socket, handled: 0, over };
   sessions.set(name, session);
-  if (name.startsWith('echo')) await echo(socket, connecting);
+  if (name.startsWith('echo')) await echo(socket, place);
   if (name.startsWith('fail')) throw new TypeError('a defect of the session');
   if (name.startsWith('flood')) {
     while (!socket.signal.aborted && session.handled < 40) {
       await socket.send('x'.repeat(megabyte));
       session.handled += 1;
     }
+  }
+  if (name.startsWith('busy')) {
+    const count = () => {
+      iterations += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    for await (const _message of socket.messages) {
+      for (const end = performance.now() + 1; performance.now() < end;); // a millisecond of work
+      session.handled += 1;
+      if (session.handled === 100) break;
+    }
+    clearImmediate(next);
   }
   if (name.startsWith('hold')) for await (const _message of socket.messages) session.handled += 1;
   resolve(undefined);
@@ -52,6 +69,14 @@ describe('a session', () => {
     expect(await next()).toBe(large);
     ws.send('x'.repeat(4 * megabyte + 1));
     expect(await closed).toBe(1009);
+  });
+
+  it('lets timers and other sockets have their turn while it handles messages that came at once', async () => {
+    const { ws, session } = await open('busy');
+    const { _socket: socket } = ws as unknown as { readonly _socket: Socket };
+    socket.write(Buffer.concat(Array<Buffer>(100).fill(frame(text, 'work'))));
+    await session.over;
+    expect(iterations).toBeGreaterThan(10);
   });
 
   it('is closed with 1000 when it returns, and with 1011 when it throws', async () => {
@@ -133,7 +158,7 @@ test.each([
   ['text that is not UTF-8', frame(text, Buffer.from([0xff, 0xfe])), 1007],
   ['a close frame with an invalid code', frame(0x88, Buffer.from([0, 1])), 1002],
   ['a length of 8 exabytes', Buffer.from([text, 0xff, 0x7f, 255, 255, 255, 255, 255, 255, 255]), 1009],
-  ['100,000 fragments', Buffer.concat([frame(0x01, 'x'), ...Array<Buffer>(100_000).fill(frame(0x00, 'x'))]), 1008],
+  ['65 fragments', Buffer.concat([frame(0x01, 'x'), ...Array<Buffer>(64).fill(frame(0x00, 'x'))]), 1008],
 ])('%s ends the session alone', async (what, bytes, code) => {
   const other = await open(`echo beside ${what}`);
   const { ws, closed } = await connect(service);
@@ -142,6 +167,30 @@ test.each([
   expect(await closed).toBe(code);
   other.ws.send('still here');
   expect(await other.next()).toBe('still here');
+});
+
+describe('a message in parts', () => {
+  const write = (ws: WebSocket, ...frames: readonly Buffer[]) => {
+    const { _socket: socket } = ws as unknown as { readonly _socket: Socket };
+    socket.write(Buffer.concat(frames));
+  };
+
+  it('arrives in 64 fragments, also with a ping in between', async () => {
+    const { ws, next } = await open('echo fragments');
+    const rest = Array<Buffer>(62).fill(frame(0x00, 'x'));
+    write(ws, frame(0x01, 'x'), frame(0x89, 'ping'), ...rest, frame(0x80, 'x'));
+    expect(await next()).toBe('x'.repeat(64));
+  });
+
+  it.each([
+    ['half of a frame', frame(text, 'abc').subarray(0, 7)],
+    ['half of its head', frame(text, 'abc').subarray(0, 1)],
+    ['a fragment without the last one', frame(0x01, 'abc')],
+  ])('that stays incomplete ends its session with 1008, whatever pongs say: %s', async (what, bytes) => {
+    const { ws, closed } = await open(`echo ${what}`, { autoPong: false });
+    write(ws, bytes);
+    expect(await closed).toBe(1008);
+  });
 });
 
 test('half of an upgrade, or of a frame, and then nothing or a FIN takes no place for ever', async () => {

@@ -184,7 +184,7 @@ describe('settings', () => {
     const [first] = await Promise.all([connect(service), connect(service)]);
     for (let i = 0; i < 3; i += 1) {
       const { error, headers, status } = await refusal(service);
-      expect([status, error.code, headers.get('retry-after')]).toEqual([503, 'overloaded', '1']);
+      expect([status, error.code, headers.get('retry-after')]).toEqual([503, 'overloaded', '60']);
     }
     first.ws.close();
     await first.closed;

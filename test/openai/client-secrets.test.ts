@@ -16,9 +16,9 @@ const path = '/v1/realtime/client_secrets';
 const session = { type: 'transcription', audio: { input: { transcription: { language: 'de' } } } };
 
 let last: Connecting | undefined;
-useSessions((socket, connecting) => {
+useSessions((socket, place, connecting) => {
   last = connecting;
-  return echo(socket, connecting);
+  return echo(socket, place);
 });
 
 const startWithKeys = (...entries: readonly TestEntry[]) =>
@@ -104,7 +104,7 @@ it('counts as a request of its key, whose limits govern its sessions; unknown on
   await using service = await startWithKeys({ name: 'app', limits: { requestsPerMinute: 3, concurrentRequests: 1 } });
   const secret = await create(service, {}, 'app');
   await connect(service, asPage(secret));
-  expect((await refusal(service, asServer(secret))).error.code).toBe('concurrency_limited');
+  expect((await refusal(service, bearer(tokenOf('app')))).error.code).toBe('concurrency_limited');
   expect((await refusal(service, asServer(secret))).error.code).toBe('rate_limit_exceeded');
   for (let i = 0; i < 10; i += 1) expect((await refusal(service, bearer('ek_none'))).status).toBe(401);
   expect((await refusal(service, bearer('ek_none'))).status).toBe(429);

@@ -112,7 +112,10 @@ describe('a commit of the client', () => {
     await hearing.append(sound(rate, [voice, 500]));
     await hearing.commit();
     await ended(1);
-    expect(told(events)).toEqual(['1 committed', '1 delta 500', '1 completed 500']);
+    expect(told(events)).toEqual([
+      ...['1 voice', '1 forgotten'],
+      ...['2 voice', '2 committed', '2 delta 500', '2 completed 500'],
+    ]);
   });
 
   it('ends an open turn, which is committed once', async () => {
@@ -144,7 +147,7 @@ describe('sound before the first options', () => {
     hearing.configure({ ...byHand, format: { encoding: 'pcm', rate: 16_000 } });
     expect(await hearing.commit()).toBe(true);
     await ended(1);
-    expect(told(events)).toEqual(['1 committed', '1 delta 2000', '1 completed 2000']);
+    expect(told(events)).toEqual(['1 voice', '1 committed', '1 delta 2000', '1 completed 2000']);
   });
 
   it.each<[string, (hearing: Hearing) => unknown]>([
@@ -378,6 +381,45 @@ describe('an early transcription', () => {
     expect(await outcomes()).toEqual(['failed']);
   });
 
+  it('is charged if its turn is cleared, and so is what several have taken beyond the length of their turn', async () => {
+    const { calls, charged, hearing, said, files } = await hearQuickly();
+    calls[1]!.end('half');
+    hearing.clear();
+    await expect.poll(said).toEqual(['2 started 6600', '2 forgotten']);
+    expect(charged.splice(0)).toEqual([{ audioMs: expect.closeTo(900, -1) as number }]);
+    await hearing.append(sound(rate, [quiet, 1_000]));
+    const lengths: number[] = [];
+    for (let pause = 0; pause < 3; pause += 1) {
+      await hearing.append(sound(rate, [voice, 400], [quiet, 240]));
+      await expect.poll(() => calls.length).toBe(3 + pause);
+      calls.at(-1)!.end('more');
+      lengths.push(900 + 640 * pause);
+      await expect.poll(files).toHaveLength(1);
+    }
+    hearing.clear();
+    await expect.poll(said).toEqual(expect.arrayContaining(['3 forgotten']));
+    const total = charged.reduce((sum, { audioMs = 0 }) => sum + audioMs, 0);
+    const taken = lengths.reduce((sum, ms) => sum + ms, 0);
+    expect([total > taken - 20, total <= taken]).toEqual([true, true]);
+  });
+
+  it('does not begin without a budget', async () => {
+    const { calls, engine } = byTest();
+    const spent = new ProblemError('quota-exceeded', 'Spent.');
+    const requireAudioBudget = vi.fn(() => Promise.reject(spent));
+    const { hearing, ended, files } = await hear(engine, { options, services: { requireAudioBudget } });
+    for (let turn = 1; turn <= 2; turn += 1) {
+      await hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
+      expect(calls).toHaveLength(turn - 1);
+      await hearing.append(endOfTurn);
+      await expect.poll(() => calls.length).toBe(turn);
+      calls.at(-1)!.end();
+      await ended(turn);
+      await expect.poll(files).toEqual([]);
+    }
+    expect(requireAudioBudget).toHaveBeenCalledOnce();
+  });
+
   it('is thrown away if the hints change', async () => {
     const { calls, hearing, said, ended } = await hearQuickly();
     hearing.configure({ ...options, hints: { language: 'de' } });
@@ -402,6 +444,35 @@ describe('an early transcription', () => {
       await ended(turn);
     }
     expect(calls).toHaveLength(local ? 1 : 2);
+  });
+});
+
+describe('a model is loaded', () => {
+  it('for sound, not for a setting, and only one until the next commit', async () => {
+    const loaded: string[] = [];
+    const warmUp = (id: string) => {
+      loaded.push(id);
+      return Promise.resolve();
+    };
+    const { hearing, ended } = await hear({ warmUp }, { options: byHand });
+    const choose = (model: string) => hearing.configure({ ...byHand, hints: { model } });
+    for (let change = 0; change < 5; change += 1) for (const model of ['none', 'ears']) choose(model);
+    expect(await hearing.commit()).toBe(false);
+    expect(loaded).toEqual([]);
+    for (let change = 0; change < 5; change += 1) {
+      for (const model of ['ears', 'none']) {
+        choose(model);
+        await hearing.append(sound(rate, [voice, 200]));
+        hearing.clear();
+      }
+    }
+    choose('ears');
+    await hearing.append(sound(rate, [voice, 200]));
+    expect(loaded).toEqual(['ears']);
+    await hearing.commit();
+    await ended(1);
+    await hearing.append(sound(rate, [voice, 20]));
+    await expect.poll(() => loaded).toEqual(['ears', 'ears']);
   });
 });
 
@@ -439,6 +510,36 @@ describe('a detector of speech', () => {
     await ended(2);
     expect(told(events).filter((event) => /started|stopped/.test(event))).toEqual(['1 started 700', '1 stopped 2500', '2 started 3400', '2 stopped 4800']); // prettier-ignore
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+  });
+});
+
+describe('sound that comes faster than the rate', () => {
+  it('is heard in pieces of a second, between which the event loop serves others', async () => {
+    const { hearing } = await hear();
+    let iterations = 0;
+    const count = () => {
+      iterations += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await hearing.append(sound(rate, [quiet, 20_000]));
+    clearImmediate(next);
+    expect(iterations).toBeGreaterThanOrEqual(19);
+  });
+
+  it('waits, with everything behind it, and ends with the session', async () => {
+    const { hearing, events, session } = await hear(
+      {},
+      { services: { soundRate: { burst: 2_000, perSecond: 0.001 } } },
+    );
+    await hearing.append(sound(rate, [quiet, 1_900]));
+    const waiting = hearing.append(sound(rate, [quiet, 1_000], [voice, 1_000], [quiet, 700]));
+    const commit = hearing.commit();
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    expect(events).toEqual([]);
+    session.abort(new Error('gone'));
+    await waiting;
+    expect(await commit).toBe(false);
   });
 });
 

@@ -53,6 +53,7 @@ export async function hear(
     workspace,
     registry: engine instanceof Registry ? engine : registryOf(engine),
     transcribeTimeout: 60,
+    soundRate: { burst: Infinity, perSecond: 1 },
     ...services,
   };
   const hearing = await runInScope(scope, () => openHearing(options, all, emit, session.signal));

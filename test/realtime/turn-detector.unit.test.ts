@@ -41,10 +41,10 @@ function run(
   return effects;
 }
 
-/** As text, without the questions: `started 700` is the time of the effect. */
+/** As text, without questions and voices: `started 700` is the time of the effect. */
 const told = (...args: Parameters<typeof run>) =>
   run(...args)
-    .filter(({ type }) => !['ask', 'record', 'clear'].includes(type))
+    .filter(({ type }) => !['ask', 'record', 'clear', 'voice'].includes(type))
     .map((effect) => ('ms' in effect ? `${effect.type} ${effect.ms}` : effect.type));
 
 const turn = (from: number, to: number, { pauses = 1 } = {}) => [
@@ -171,6 +171,37 @@ describe('with a detector', () => {
   });
 });
 
+describe('a detector that is too slow', () => {
+  it('is asked again after a minute of turns by level, and decides', () => {
+    const asked: number[] = [];
+    let isLate = true;
+    const ask = (now: number) => {
+      asked.push(now);
+      return isLate ? undefined : [];
+    };
+    let state = newTurnState(usual, { hasDetector: true });
+    const starts: number[] = [];
+    const apply = (event: TurnEvent): void => {
+      const step = next(state, event);
+      state = step.state;
+      for (const { type } of step.effects) {
+        if (type === 'started') starts.push(state.gate.now);
+        if (type === 'ask') apply({ type: 'answer', speech: ask(state.gate.now) });
+      }
+    };
+    const say = (...parts: readonly Part[]) => sound(...parts).forEach(apply);
+    say([quiet, 1_000], [voice, 1_000], [quiet, 1_000]);
+    expect([asked.length, starts.length]).toEqual([3, 1]);
+    const lateAt = asked[2]!;
+    isLate = false;
+    say([quiet, 50_000], [voice, 200], [quiet, 1_000]);
+    expect([asked.length, starts.length]).toEqual([3, 2]);
+    say([quiet, 9_000], [voice, 1_000]);
+    expect(asked[3]).toBeGreaterThanOrEqual(lateAt + 60_000);
+    expect(starts).toHaveLength(2);
+  });
+});
+
 describe('turns that the client commits', () => {
   const options = { detection: null };
 
@@ -180,6 +211,7 @@ describe('turns that the client commits', () => {
       { type: 'record', fromMs: 0, at: 20 },
       { type: 'commit', hasSpeech: true, at: 500 },
       { type: 'record', fromMs: 500, at: 520 },
+      { type: 'voice', at: 520 },
       { type: 'commit', hasSpeech: true, at: 1_000 },
     ]);
   });
@@ -192,7 +224,18 @@ describe('turns that the client commits', () => {
 
   it('take ten minutes of sound, and say once that they are full', () => {
     const events = [...sound([voice, 610_000]), { type: 'commit' } as const];
-    expect(run(events, options).map(({ type, at }) => `${type} ${at}`)).toEqual(['record 20', 'full 600000', 'commit 610000']); // prettier-ignore
+    expect(run(events, options).map(({ type, at }) => `${type} ${at}`)).toEqual(['record 20', 'voice 20', 'full 600000', 'commit 610000']); // prettier-ignore
+  });
+
+  it('have a voice once, and none in silence, also after the client has changed who ends them', () => {
+    const voices = (...parts: readonly Part[]) =>
+      run(sound(...parts), options).flatMap(({ type, at }) => (type === 'voice' ? [at] : []));
+    expect(voices([quiet, 5_000])).toEqual([]);
+    expect(voices([quiet, 1_000], [voice, 200], [quiet, 200], [voice, 200])).toEqual([1_020]);
+    const byLevel = { type: 'configure', detection: usual } as const;
+    const byHand = { type: 'configure', detection: null } as const;
+    const changed = [...sound([quiet, 500]), byLevel, byHand, ...sound([quiet, 500]), byLevel];
+    expect(run(changed, options).map(({ type }) => type)).toEqual(['record', 'forget', 'record', 'forget']);
   });
 
   it('are turns by level from the moment on that the client asks for it', () => {

@@ -9,12 +9,13 @@ import { finished, pipeline } from 'node:stream/promises';
 import busboy, { type Busboy } from 'busboy';
 import type { Recording } from '../../../engines/contract/index.ts';
 import { linkedSignal, onAbort } from '../../../lib/abort.ts';
+import { inTurn } from '../../../lib/event-loop.ts';
 import { mediaTypes, sniff } from '../../audio/sniff.ts';
 import type { FormBounds } from '../../contract/document.ts';
 import type { FormFields, Upload } from '../../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../../contract/problems.ts';
 import type { RefusableBody, Reservation } from './body-budget.ts';
-import { type BodySource, declaredLength, receive, scheduleRead } from './receive.ts';
+import { type BodySource, declaredLength, receive } from './receive.ts';
 import { ignore } from '../../../lib/errors.ts';
 
 /** Maximum size of a recording: 25 MB, inclusive, as in the contract. */
@@ -159,14 +160,14 @@ function feed(req: IncomingMessage, { parser, destination, maxBytes, hint, signa
       if (bytes > maxBytes) throw tooLarge(destination, { hint });
       destination.account.take(chunk.length);
       req.pause();
-      if (parser.write(chunk)) scheduleRead(read);
+      if (parser.write(chunk)) inTurn(read);
     } catch (problem) {
       fail(problem);
     }
   };
   const end = () => parser.end();
   const read = () => req.resume();
-  parser.on('drain', () => scheduleRead(read));
+  parser.on('drain', () => inTurn(read));
   req.on('data', add).once('end', end);
   onAbort(signal, () => req.off('data', add).off('end', end));
 }

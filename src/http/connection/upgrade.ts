@@ -4,6 +4,7 @@ import type { ServerOptions, WebSocket } from 'ws';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { raceAbort } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
+import { nextTurn } from '../../../lib/event-loop.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { SocketMessage, TextSocket } from '../../contract/session.ts';
 import { acceptedBytes } from './progress.ts';
@@ -26,25 +27,42 @@ export interface SocketsOptions {
 export type Sockets = ReturnType<typeof createSockets>;
 
 const maxMessageBytes = 4 * 1024 * 1024;
+/** Each fragment keeps the read in memory in which it has arrived, up to 64 KB. */
+const maxFragments = 64;
+/** Reads that a fragment may arrive in: 4 MB in pieces of 256 bytes. */
+const maxBufferedChunks = 16_384;
 const maxUnsentBytes = 512 * 1024;
+/** Milliseconds for which the messages of one socket are handled before timers and other sockets have their turn. */
+const sliceMs = 4;
 /** 20 s. */
 const checksPerPing = 2;
 const maxMissedPongs = 2;
 /** 30 s. */
 const stalledChecks = 3;
+/** Checks that find the same message incomplete; at the last one, it has been for 30 s at least. */
+const incompleteChecks = 4;
 /** Time for the client to confirm a close, in milliseconds. */
 const closeTimeout = 10_000;
 
 /** Without compression, which would cost memory per connection and unpack bombs. */
-const serverOptions: ServerOptions & { readonly closeTimeout: number } = {
+const serverOptions: ServerOptions & LatestOptions = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: maxMessageBytes,
+  maxFragments,
+  maxBufferedChunks,
   closeTimeout,
   // Never the other offered ones: one of them contains the API key.
   handleProtocols: (offered) => offered.has('realtime') && 'realtime',
 };
+
+/** The types of ws lack them. */
+interface LatestOptions {
+  readonly closeTimeout: number;
+  readonly maxFragments: number;
+  readonly maxBufferedChunks: number;
+}
 
 export function createSockets({ log, checkMs }: SocketsOptions) {
   /** One timer checks all. */
@@ -113,6 +131,7 @@ class WatchedSocket implements TextSocket {
   #missedPongs = 0;
   #accepted = 0;
   #stalled = 0;
+  #incomplete = 0;
 
   constructor(ws: WebSocket, socket: Socket, isAllowed: () => boolean, log: Logger) {
     this.#ws = ws;
@@ -147,11 +166,15 @@ class WatchedSocket implements TextSocket {
     this.#end();
   }
 
-  /** Pings, and closes the socket if the client is gone or does not read, or if its API key has been removed. */
+  /**
+   * Pings, and closes the socket if the client is gone, does not read or does not complete a message, or if its API key
+   * has been removed.
+   */
   check(): void {
     if (!this.#isOpen) return;
     if (!this.#isAllowed()) return this.close(1008, 'The API key is no longer valid.');
     if (this.#isStalled()) return this.close(1013, 'The client does not read.');
+    if (this.#isLate()) return this.close(1008, 'A message was not complete after 30 s.');
     this.#checks += 1;
     if (this.#checks % checksPerPing > 0 || this.#ws.isPaused) return; // a paused socket cannot receive a pong
     if (this.#missedPongs >= maxMissedPongs) return this.#ws.terminate();
@@ -164,22 +187,30 @@ class WatchedSocket implements TextSocket {
   }
 
   async *#read(): AsyncGenerator<SocketMessage> {
+    let resumedAt = performance.now();
     while (!this.signal.aborted) {
-      const message = this.#received.shift();
+      const isLong = performance.now() - resumedAt > sliceMs;
+      const message = isLong ? undefined : this.#received.shift();
       if (message) {
         yield message;
         continue;
       }
-      const received = new Promise<void>((resolve) => (this.#onReceived = resolve));
-      this.#ws.resume();
-      await received;
+      await (isLong ? nextTurn() : this.#nextReceived());
+      resumedAt = performance.now();
     }
+  }
+
+  async #nextReceived(): Promise<void> {
+    const received = new Promise<void>((resolve) => (this.#onReceived = resolve));
+    this.#ws.resume();
+    await received;
   }
 
   /** Several messages may be in the bytes that have been read already. */
   #receive(text: string | undefined): void {
     if (this.signal.aborted) return;
     this.#missedPongs = 0;
+    this.#incomplete = 0;
     this.#received.push({ text });
     this.#ws.pause();
     this.#onReceived();
@@ -200,4 +231,26 @@ class WatchedSocket implements TextSocket {
     this.#accepted = accepted;
     return this.#stalled >= stalledChecks;
   }
+
+  /** A paused socket does not wait for the client. */
+  #isLate(): boolean {
+    this.#incomplete = isReceiving(this.#ws) && !this.#ws.isPaused ? this.#incomplete + 1 : 0;
+    return this.#incomplete >= incompleteChecks;
+  }
+}
+
+/** The state of ws for which it has no property. */
+interface Receiver {
+  /** 0 between two frames. */
+  readonly _state: number;
+  /** The opcode of a message whose last fragment has not arrived, else 0. */
+  readonly _fragmented: number;
+  readonly _bufferedBytes: number;
+}
+
+/** Whether a part of a message has arrived. */
+function isReceiving(ws: WebSocket): boolean {
+  const { _receiver: receiver } = ws as WebSocket & { readonly _receiver?: Receiver };
+  if (!receiver) return false;
+  return receiver._state !== 0 || receiver._fragmented !== 0 || receiver._bufferedBytes > 0;
 }

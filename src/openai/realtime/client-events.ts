@@ -65,10 +65,11 @@ const notBase64 = refusal('invalid_value', 'audio must be base64', 'audio');
 
 /** Nearly all events have sound, and the validator of the contract would be slower. */
 function readSound(audio: unknown): { readonly event: ClientEvent } | ErrorDetails {
-  if (typeof audio !== 'string') return notBase64;
+  if (typeof audio !== 'string' || audio.includes('-') || audio.includes('_')) return notBase64;
   const sound = Buffer.from(audio, 'base64');
-  // The decoder of Node.js accepts anything. A regular expression takes ten times as long as to encode the bytes again.
-  if (sound.toString('base64') !== audio.padEnd(Math.ceil(audio.length / 4) * 4, '=')) return notBase64;
+  // The decoder of Node.js skips what is not base64. To encode the bytes again would take three times as long.
+  const digits = audio.length - (/={0,2}$/.exec(audio.slice(-2))?.[0].length ?? 0);
+  if (digits % 4 === 1 || sound.length !== Math.floor((digits * 3) / 4)) return notBase64;
   if (sound.toString('latin1', 0, 4) !== 'RIFF') return { event: { type: 'input_audio_buffer.append', sound } };
   return refusal('invalid_value', 'audio must be samples, without the header of a WAV file', 'audio');
 }

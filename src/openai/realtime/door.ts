@@ -26,9 +26,9 @@ export const requireUpgrade: Handler<'connectRealtime', Services> = () => {
 /** Throws `invalid-request` for a connection of another kind, and the errors of the model if it cannot be used now. */
 export const connectRealtime: Connect<Services> = async (connecting, services) => {
   const config = await configOf(connecting, services);
-  return (socket) => {
+  return (socket, place) => {
     const opening = beginSession(newIdentity(), config);
-    return new Session(socket, opening, { ...connecting, services, openHearing, lifeMs }).run();
+    return new Session(socket, opening, { ...connecting, place, services, openHearing, lifeMs }).run();
   };
 };
 

@@ -1,27 +1,36 @@
 /** Runs a session on a socket: the one place that performs the effects of its state machine. */
 import { onAbort } from '../../../lib/abort.ts';
+import { ignore } from '../../../lib/errors.ts';
+import { createRateLimit } from '../../../lib/rate-limit.ts';
 import { openaiContract } from '../../contract/document.ts';
 import { checkSentEvent } from '../../contract/event-check.ts';
 import { problemAnswer } from '../../contract/problems.ts';
-import type { Connecting, TextSocket } from '../../contract/session.ts';
+import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import type { HeardEvent, Hearing, openHearing } from '../../realtime/hearing.ts';
-import { readClientEvent } from './client-events.ts';
+import { readClientEvent, type ReadEvent } from './client-events.ts';
 import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
 import type { ServerEvent } from './server-events.ts';
 import { toHearingOptions, updateConfig, type SessionConfig } from './session-config.ts';
-import { next, type Caused, type Effect, type SessionEvent, type SessionState } from './session.ts';
+import { isIdle, next, type Caused, type Effect, type SessionEvent, type SessionState } from './session.ts';
 
 export interface SessionOptions extends Connecting {
+  readonly place: SessionPlace;
   readonly services: Services;
   readonly openHearing: typeof openHearing;
   /** Milliseconds until the session expires. */
   readonly lifeMs: number;
 }
 
+/** Events of the client beside its sound. Further ones wait. */
+const eventRate = { burst: 200, perSecond: 100 };
+/** A longer message counts as several events. */
+const eventLength = 16_384;
+
 export class Session {
   readonly #socket: TextSocket;
   readonly #options: SessionOptions;
+  readonly #waitForRate = createRateLimit(eventRate);
   #state: SessionState;
   #hearing: Hearing | undefined;
   #events = 0;
@@ -36,13 +45,19 @@ export class Session {
 
   /** Resolves when the socket has closed and all work of the session has ended. */
   async run(): Promise<void> {
-    const { session, lifeMs, draining } = this.#options;
+    const { session, lifeMs, place } = this.#options;
     const expiry = setTimeout(() => void this.#apply({ type: 'expired' }), lifeMs);
     try {
       await this.#apply({ type: 'opened', isConfigured: session !== undefined });
-      using _off = { [Symbol.dispose]: onAbort(draining, () => void this.#apply({ type: 'draining' })) };
+      using _draining = { [Symbol.dispose]: onAbort(place.draining, () => void this.#apply({ type: 'draining' })) };
+      using _concluding = {
+        [Symbol.dispose]: onAbort(place.concluding, () => void this.#apply({ type: 'concluding' })),
+      };
       for await (const { text } of this.#socket.messages) {
-        await this.#apply(readClientEvent(text));
+        const read = readClientEvent(text);
+        if (!isSound(read))
+          await this.#waitForRate(Math.ceil((text ?? '').length / eventLength), this.#socket.signal).catch(ignore);
+        await this.#apply(read);
         await this.#sent;
       }
     } finally {
@@ -56,6 +71,7 @@ export class Session {
   async #apply(event: SessionEvent): Promise<void> {
     const { state, effects } = next(this.#state, event);
     this.#state = state;
+    this.#options.place.setIdle(isIdle(state));
     try {
       for (const effect of effects) {
         const work = this.#perform(effect);
@@ -84,6 +100,8 @@ export class Session {
         return this.#expect(this.#hearing?.commit(), commitEmpty, effect);
       case 'clear':
         return this.#hearing?.clear() as undefined;
+      case 'conclude':
+        return this.#conclude();
       case 'close':
         this.#sent = this.#sent.then(() => this.#socket.close(effect.code, effect.reason));
         return undefined;
@@ -106,9 +124,13 @@ export class Session {
   #hear(heard: HeardEvent): void {
     if (heard.type === 'failed') this.#log(heard.error, 'a turn could not be transcribed');
     if (heard.type === 'completed' || heard.type === 'failed') {
-      this.#options.turnEnded(heard.type === 'completed' ? heard.seconds * 1000 : 0);
+      this.#options.place.turnEnded(heard.type === 'completed' ? heard.seconds * 1000 : 0);
     }
     void this.#apply({ type: 'heard', heard });
+  }
+
+  async #conclude(): Promise<void> {
+    if ((await this.#hearing?.commit()) === false) this.#hearing?.clear();
   }
 
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
@@ -130,3 +152,6 @@ export class Session {
     log[status >= 500 ? 'error' : 'debug']({ id, code: body.code, err: error }, message);
   }
 }
+
+const isSound = (read: ReadEvent): boolean =>
+  read.type === 'received' && read.event.type === 'input_audio_buffer.append';

@@ -30,6 +30,9 @@ export function turnEvents(heard: HeardEvent, previous: string | null): readonly
         { type: 'conversation.item.done', ...place, item },
       ];
     }
+    case 'voice':
+    case 'forgotten':
+      return [];
     case 'delta':
       return [{ type: 'conversation.item.input_audio_transcription.delta', ...content, delta: heard.text }];
     case 'completed': {

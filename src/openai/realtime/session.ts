@@ -10,11 +10,13 @@ export interface SessionState {
   readonly config: SessionConfig;
   /** The item of the last committed turn. */
   readonly lastItem: string | null;
-  /** Whether there may be sound that is not committed: a turn has begun, or the client commits. */
-  readonly hasSound: boolean;
+  /** Whether there is speech that is not committed: a turn has begun, or one that the client commits has a voice. */
+  readonly hasSpeech: boolean;
   /** Items of turns that are being transcribed. */
   readonly transcribing: ReadonlySet<string>;
   readonly isDraining: boolean;
+  /** The service ends soon: further sound has no effect. */
+  readonly isConcluding: boolean;
   readonly isOver: boolean;
 }
 
@@ -26,7 +28,7 @@ export type SessionEvent =
   | ReadEvent
   | { readonly type: 'updated'; readonly config: SessionConfig }
   | { readonly type: 'heard'; readonly heard: HeardEvent }
-  | { readonly type: 'draining' | 'expired' }
+  | { readonly type: 'draining' | 'concluding' | 'expired' }
   | { readonly type: 'failed'; readonly error: unknown };
 
 export type Effect =
@@ -38,6 +40,8 @@ export type Effect =
   /** May be `refused`, as an `append` may. */
   | ({ readonly type: 'commit' } & Caused)
   | { readonly type: 'clear' }
+  /** Commits an open turn, or clears it if it is too short. */
+  | { readonly type: 'conclude' }
   | { readonly type: 'close'; readonly code: number; readonly reason: string };
 
 export interface Step {
@@ -46,16 +50,19 @@ export interface Step {
 }
 
 export function beginSession(identity: Identity, config: SessionConfig): SessionState {
-  const idle = { lastItem: null, hasSound: false, transcribing: new Set<string>(), isDraining: false, isOver: false };
-  return { identity, config, ...idle };
+  const idle = { lastItem: null, hasSpeech: false, transcribing: new Set<string>() };
+  return { identity, config, ...idle, isDraining: false, isConcluding: false, isOver: false };
 }
+
+/** Whether the session could end without losing anything that was said. */
+export const isIdle = ({ hasSpeech, transcribing }: SessionState): boolean => !hasSpeech && transcribing.size === 0;
 
 /** Nothing happens after the end. A session that drains ends once it is idle. */
 export function next(state: SessionState, event: SessionEvent): Step {
   if (state.isOver) return { state, effects: [] };
   const step = react(state, event);
-  const { isDraining, isOver, hasSound, transcribing } = step.state;
-  if (!isDraining || isOver || hasSound || transcribing.size > 0) return step;
+  const { isDraining, isOver } = step.state;
+  if (!isDraining || isOver || !isIdle(step.state)) return step;
   const end = close(step.state, 1012, 'The service stops or restarts.');
   return { state: end.state, effects: [...step.effects, ...end.effects] };
 }
@@ -81,6 +88,8 @@ function react(state: SessionState, event: SessionEvent): Step {
       return hear(state, event.heard);
     case 'draining':
       return { state: { ...state, isDraining: true }, effects: [] };
+    case 'concluding':
+      return { state: { ...state, isDraining: true, isConcluding: true }, effects: [{ type: 'conclude' }] };
     case 'expired':
       return close(state, 1001, sessionExpired.message, sessionExpired);
     case 'failed':
@@ -99,15 +108,13 @@ function receive(state: SessionState, event: ClientEvent, eventId: string | null
   switch (event.type) {
     case 'session.update':
       return { state, effects: [{ type: 'update', session: event.session, eventId }] };
-    case 'input_audio_buffer.append': {
-      const hasSound = state.hasSound || state.config.detection === null;
-      return { state: { ...state, hasSound }, effects: [{ type: 'append', sound: event.sound, eventId }] };
-    }
+    case 'input_audio_buffer.append':
+      return { state, effects: state.isConcluding ? [] : [{ type: 'append', sound: event.sound, eventId }] };
     case 'input_audio_buffer.commit':
       return { state, effects: [{ type: 'commit', eventId }] };
     case 'input_audio_buffer.clear': {
       const cleared = send({ type: 'input_audio_buffer.cleared' });
-      return { state: { ...state, hasSound: false }, effects: [{ type: 'clear' }, cleared] };
+      return { state, effects: [{ type: 'clear' }, cleared] };
     }
   }
 }
@@ -117,10 +124,13 @@ function hear(state: SessionState, heard: HeardEvent): Step {
   const transcribing = new Set(state.transcribing);
   switch (heard.type) {
     case 'started':
-      return { state: { ...state, hasSound: true }, effects };
+    case 'voice':
+      return { state: { ...state, hasSpeech: true }, effects };
+    case 'forgotten':
+      return { state: { ...state, hasSpeech: false }, effects };
     case 'committed':
       transcribing.add(heard.turn);
-      return { state: { ...state, transcribing, lastItem: heard.turn, hasSound: false }, effects };
+      return { state: { ...state, transcribing, lastItem: heard.turn, hasSpeech: false }, effects };
     case 'completed':
     case 'failed':
       transcribing.delete(heard.turn);

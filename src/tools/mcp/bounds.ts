@@ -3,6 +3,9 @@
 /** Maximum size of a message, in bytes. */
 export const maxMessageBytes = 8 * 1024 * 1024;
 
+/** Messages and lines of output per server; the excess stays in the server's pipe. */
+export const messageRate = { perSecond: 1_000, burst: 100 };
+
 /** Maximum number of tools and pages read from a tool list. */
 export const maxListLength = 10_000;
 export const maxPages = 100;

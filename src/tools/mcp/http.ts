@@ -1,10 +1,10 @@
 /** MCP over streamable HTTP. */
 import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createHttpClient } from '../../../lib/http-client.ts';
+import { createRateLimit } from '../../../lib/rate-limit.ts';
 import type { Environment } from '../../settings/load.ts';
 import { traceHeaders } from '../../trace.ts';
-import { maxMessageBytes } from './bounds.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { maxMessageBytes, messageRate } from './bounds.ts';
 
 /** Timeout for a message without a response. */
 const noticeMs = 10_000;
@@ -67,7 +67,7 @@ function statusOfProbe(status: number): number {
 
 /** Limits each event, or a body that is not an event stream, to the maximum message size. */
 function bound(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
-  const limitRate = createRateLimit();
+  const limitRate = createRateLimit(messageRate);
   let bytes = 0;
   return new TransformStream({
     async transform(chunk, controller) {

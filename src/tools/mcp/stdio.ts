@@ -5,10 +5,10 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { adopt, endingWithParent } from '../../system/child-process/child.ts';
-import { maxMessageBytes } from './bounds.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { maxMessageBytes, messageRate } from './bounds.ts';
 import { ignore, messageOf } from '../../../lib/errors.ts';
 import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
+import { createRateLimit } from '../../../lib/rate-limit.ts';
 
 export interface StdioOptions {
   /** An absolute path. */
@@ -111,7 +111,7 @@ export class StdioTransport implements Transport {
   }
 
   async #read(stdout: Readable): Promise<void> {
-    const limitRate = createRateLimit();
+    const limitRate = createRateLimit(messageRate);
     let stray = 0;
     try {
       for await (const line of linesOf(stdout, maxMessageBytes)) {
@@ -137,7 +137,7 @@ export class StdioTransport implements Transport {
   }
 
   async #readStderr(stderr: Readable): Promise<void> {
-    const limitRate = createRateLimit();
+    const limitRate = createRateLimit(messageRate);
     let second = 0;
     let logged = 0;
     try {

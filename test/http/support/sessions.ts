@@ -4,25 +4,27 @@ import { request, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
-import type { Connect, Connecting, TextSocket } from '../../../src/contract/session.ts';
+import type { Connect, Connecting, SessionPlace, TextSocket } from '../../../src/contract/session.ts';
 import type { Services } from '../../../src/handlers/dependencies.ts';
 import { openaiOperations } from '../../../src/openai/index.ts';
 import { recordUpgrade } from '../../contract/coverage/recorder.ts';
 import { heldToContract, toHeaders, type Answer } from '../../support/http.ts';
 
 /** Each session of the file runs `run`; by default it sends back what it receives, and `binary` for a binary message. */
-export function useSessions(run: (socket: TextSocket, connecting: Connecting) => Promise<void> = echo): void {
+export function useSessions(
+  run: (socket: TextSocket, place: SessionPlace, connecting: Connecting) => Promise<void> = echo,
+): void {
   const row = openaiOperations.connectRealtime as { connect?: Connect<Services> };
   const own = row.connect!;
   beforeAll(() => {
-    row.connect = (connecting) => Promise.resolve((socket) => run(socket, connecting));
+    row.connect = (connecting) => Promise.resolve((socket, place) => run(socket, place, connecting));
   });
   afterAll(() => {
     row.connect = own;
   });
 }
 
-export async function echo(socket: TextSocket, { draining }: Pick<Connecting, 'draining'>): Promise<void> {
+export async function echo(socket: TextSocket, { draining }: SessionPlace): Promise<void> {
   draining.addEventListener('abort', () => socket.close(1012));
   for await (const { text } of socket.messages) await socket.send(text ?? 'binary');
 }

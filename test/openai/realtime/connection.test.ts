@@ -1,11 +1,11 @@
 /** Live transcription over a real socket, with scripted engines: the statuses of the upgrade, and sessions side by side. */
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { breakListings } from '../../contract/support/defect.ts';
 import { recordUpgrade } from '../../contract/coverage/recorder.ts';
 import { keysFile, tokenOf } from '../../keys/support/keys.ts';
-import { sound, voice } from '../../realtime/support.ts';
+import { quiet, sound, voice } from '../../realtime/support.ts';
 import { createApi, type Answer } from '../../support/http.ts';
 import { commitEvent, inputUpdate, openLiveSession, transcription } from '../../support/realtime-client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -130,10 +130,25 @@ describe('a session', () => {
     await using stopping = await startTestService(scriptedTranscription);
     const session = await openLiveSession(stopping);
     session.say(hints(''));
-    session.sound(second);
+    session.sound(sound(24_000, [quiet, 200], [voice, 800]));
     await expect.poll(() => stopping.leftovers()).toHaveLength(2);
     const stopped = stopping.service.stop(60_000);
     session.say(commitEvent);
+    await session.until(`${transcription}completed`);
+    expect(await session.closed).toBe(1012);
+    await stopped;
+  });
+
+  it('with an open turn is transcribed some seconds before the service ends its requests', async () => {
+    await using stopping = await startTestService(scriptedTranscription);
+    const session = await openLiveSession(stopping);
+    session.say(hints(''));
+    session.sound(sound(24_000, [quiet, 200], [voice, 800]));
+    await expect.poll(() => stopping.leftovers()).toHaveLength(2);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const stopped = stopping.service.stop(60_000);
+    vi.advanceTimersByTime(55_000);
+    vi.useRealTimers();
     await session.until(`${transcription}completed`);
     expect(await session.closed).toBe(1012);
     await stopped;

@@ -28,7 +28,6 @@ class Walk {
   closes = 0;
   state = beginSession({ id: 'sess_1', expires_at: 1 }, vad);
   #next: SessionConfig = vad;
-  #hasSound = false;
   #open: { readonly id: string; isStopped: boolean } | undefined;
   readonly #pending: string[] = [];
   #turns = 0;
@@ -46,10 +45,11 @@ class Walk {
     for (const effect of effects) {
       if (effect.type === 'send') this.events.push({ event_id: `event_${this.events.length}`, ...effect.event });
       if (effect.type === 'close') this.closes += 1;
-      if (effect.type === 'append') this.#hasSound = true;
+      if (effect.type === 'append') this.#speak();
       if (effect.type === 'update') this.apply({ type: 'updated', config: this.#next });
       if (effect.type === 'clear') this.#forget();
       if (effect.type === 'commit') this.#commit();
+      if (effect.type === 'conclude' && this.#open) this.#commit();
     }
   }
 
@@ -104,15 +104,21 @@ class Walk {
     return `item_${this.#turns}`;
   }
 
+  #speak(): void {
+    if (this.#open || this.state.config.detection !== null) return;
+    this.#open = { id: this.#newTurn(), isStopped: true };
+    this.apply({ type: 'heard', heard: { type: 'voice', turn: this.#open.id } });
+  }
+
   #forget(): void {
+    const turn = this.#open?.id;
     this.#open = undefined;
-    this.#hasSound = false;
+    if (turn !== undefined) this.apply({ type: 'heard', heard: { type: 'forgotten', turn } });
   }
 
   #commit(): void {
-    const hasSound = this.state.config.detection === null && this.#hasSound;
-    const turn = this.#open?.id ?? (hasSound ? this.#newTurn() : undefined);
-    this.#forget();
+    const turn = this.#open?.id;
+    this.#open = undefined;
     if (turn === undefined) return this.apply({ type: 'refused', error: commitEmpty, eventId: null });
     if (!this.state.isOver) this.#pending.push(turn);
     this.apply({ type: 'heard', heard: { type: 'committed', turn } });
@@ -137,6 +143,7 @@ const garbage = ['', '{"type":1}', '{"type":"response.create"}', '{"type":"sessi
 /** At most one of them happens, after the number of actions. */
 const ends: readonly SessionEvent[] = [
   { type: 'draining' },
+  { type: 'concluding' },
   { type: 'expired' },
   { type: 'failed', error: new TypeError('a bug') },
 ];

@@ -4,8 +4,9 @@ import { EngineError } from '../../../engines/contract/index.ts';
 import { openaiContract } from '../../../src/contract/document.ts';
 import { checkSentEvent, eventCheckOf } from '../../../src/contract/event-check.ts';
 import { ProblemError } from '../../../src/contract/problems.ts';
+import type { HeardEvent } from '../../../src/realtime/hearing.ts';
 import type { WireEvent } from '../../support/realtime-laws.ts';
-import { append, checkSessions, clear, commit, openSession, update } from './support.ts';
+import { append, checkSessions, clear, commit, openSession, update, type OpenSession } from './support.ts';
 
 checkSessions();
 
@@ -335,6 +336,53 @@ describe('a turn', () => {
   });
 });
 
+describe('a session is idle', () => {
+  it('unless something has been said that has no transcript yet', async () => {
+    const session = await openSession();
+    await session.exchange(append('a'));
+    expect(session.idle.at(-1)).toBe(true);
+    const after = async (heard: HeardEvent) => {
+      session.hearing.emit(heard);
+      await session.exchange();
+      return session.idle.at(-1);
+    };
+    expect(await after({ type: 'started', turn: 'item_1', ms: 0 })).toBe(false);
+    expect(await after({ type: 'stopped', turn: 'item_1', ms: 500 })).toBe(false);
+    expect(await after({ type: 'committed', turn: 'item_1' })).toBe(false);
+    expect(await after({ type: 'completed', turn: 'item_1', transcript: 'a', seconds: 1 })).toBe(true);
+    expect(await after({ type: 'voice', turn: 'item_2' })).toBe(false);
+    expect(await after({ type: 'forgotten', turn: 'item_2' })).toBe(true);
+  });
+});
+
+describe('events of the client beyond 200', () => {
+  it.each([
+    ['many', (count: number) => Array.from({ length: count }, () => ({ type: 'input_audio_buffer.clear' }))],
+    [
+      'one, which is as long as many',
+      (count: number) => [{ type: 'none', more: 'x'.repeat(16_384 * (count - 1)) }, clear],
+    ],
+  ])('wait, and sound does not: %s', async (_what, events) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const cleared = (session: OpenSession) => session.hearing.calls.filter(([name]) => name === 'clear').length;
+    try {
+      const session = await openSession();
+      const sounds = Array.from({ length: 300 }, () => append('a'));
+      await session.exchange(...sounds);
+      expect(session.hearing.calls).toHaveLength(300);
+      await session.exchange(...events(200));
+      const early = cleared(session);
+      await session.exchange(clear);
+      expect(cleared(session)).toBe(early);
+      await vi.advanceTimersByTimeAsync(10);
+      await session.exchange();
+      expect(cleared(session)).toBe(early + 1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe('the end', () => {
   it('comes after 60 minutes, with an error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -361,9 +409,39 @@ describe('the end', () => {
     expect(session.socket.closed?.code).toBe(1012);
   });
 
+  it('comes at a shutdown at once if there has been nothing but silence, whoever commits', async () => {
+    const session = await openSession();
+    await session.exchange(update({ turn_detection: null }), append('a'), update({ turn_detection: {} }), append('b'));
+    session.draining.abort(new Error('stop'));
+    await session.ended;
+    expect(session.socket.closed?.code).toBe(1012);
+  });
+
+  it.each<[string, boolean, readonly string[]]>([
+    ['commits what has been said', true, ['commit']],
+    ['clears what is too short', false, ['commit', 'clear']],
+  ])('some seconds before that of the service %s, and takes no more sound', async (_what, isLong, calls) => {
+    const session = await openSession();
+    await session.exchange(update({ turn_detection: null }), append('a'));
+    session.hearing.emit({ type: 'voice', turn: 'item_1' });
+    session.hearing.commits.push(isLong);
+    session.hearing.calls.length = 0;
+    session.concluding.abort();
+    await session.exchange(append('b'));
+    expect(session.hearing.calls.map(([name]) => name)).toEqual(calls);
+    expect(session.socket.closed).toBeUndefined();
+    if (isLong) session.hearing.emit({ type: 'committed', turn: 'item_1' });
+    if (isLong) session.hearing.emit({ type: 'completed', turn: 'item_1', transcript: 'a', seconds: 1 });
+    else session.hearing.emit({ type: 'forgotten', turn: 'item_1' });
+    await session.ended;
+    expect(session.socket.closed?.code).toBe(1012);
+    expect(typesOf(session.socket.events)).not.toContain('error');
+  });
+
   it('comes at a shutdown after the last transcript', async () => {
     const session = await openSession();
     await session.exchange(update({ turn_detection: null }), append('a'));
+    session.hearing.emit({ type: 'voice', turn: 'item_1' });
     session.draining.abort(new Error('stop'));
     await session.exchange();
     expect(session.socket.closed).toBeUndefined();

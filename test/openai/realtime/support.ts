@@ -136,8 +136,11 @@ export interface OpenSession {
   readonly socket: MemorySocket;
   readonly hearing: ScriptedHearing;
   readonly draining: AbortController;
+  readonly concluding: AbortController;
   readonly logged: (readonly [level: string, message: string])[];
   readonly turns: number[];
+  /** What the session has said of itself. */
+  readonly idle: readonly boolean[];
   readonly ended: Promise<void>;
   /** Sends messages, and returns the events that have come since, once they have been handled. */
   exchange(...messages: readonly (object | string | undefined)[]): Promise<readonly WireEvent[]>;
@@ -159,7 +162,8 @@ export function checkSessions(): void {
 export async function openSession(options: Partial<SessionOptions> = {}): Promise<OpenSession> {
   const socket = new MemorySocket();
   const hearing = new ScriptedHearing();
-  const draining = new AbortController();
+  const [draining, concluding] = [new AbortController(), new AbortController()];
+  const idle: boolean[] = [];
   const logged: (readonly [string, string])[] = [];
   const turns: number[] = [];
   const services = servicesWith();
@@ -170,8 +174,12 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
     id: 'request-1',
     query: {},
     session: undefined,
-    turnEnded: (ms) => void turns.push(ms),
-    draining: draining.signal,
+    place: {
+      draining: draining.signal,
+      concluding: concluding.signal,
+      setIdle: (isIdle) => void idle.push(isIdle),
+      turnEnded: (ms) => void turns.push(ms),
+    },
     log: log as unknown as Logger,
     checkAnswers: true,
     services,
@@ -184,7 +192,7 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
   }).run();
   let read = 0;
   const session: OpenSession = {
-    ...{ socket, hearing, draining, logged, turns, ended },
+    ...{ socket, hearing, draining, concluding, logged, turns, idle, ended },
     async exchange(...messages) {
       messages.forEach((message) => socket.say(message));
       for (let turn = 0; turn < settlingTurns; turn += 1) await new Promise(setImmediate);
