@@ -1,7 +1,8 @@
 /**
  * `npm run soak`: ten minutes of mixed load on one service, with callers that disconnect and programs that are killed
- * (SOAK_SECONDS sets another length), beside sessions of live transcription that stay, reconnect or disappear. Then it
- * waits ten minutes until the last clip has expired. Fails if a session, a child process, a file or a descriptor is
+ * (SOAK_SECONDS sets another length), beside sessions of live transcription that stay, reconnect or disappear, that flood
+ * the service, and that displace each other, because there are fewer places than sessions. Then it waits ten minutes
+ * until the last clip has expired. Fails if a session, a child process, a file or a descriptor is
  * left, or if the heap has grown.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -17,7 +18,9 @@ import { freePort } from '../test/support/free-port.ts';
 import { processes } from '../test/support/proc.ts';
 import { requireProgram } from '../test/support/programs.ts';
 import { writeToneModel } from '../test/support/tone-model.ts';
+import { bearer } from '../test/keys/support/keys.ts';
 import { startChatProvider } from './support/chat-services.ts';
+import { startNode } from './support/children.ts';
 import { makeClip } from './support/clip.ts';
 import { liveRate, openLiveSession, type LiveSession } from './support/live-session.ts';
 import { memoryOf, reportsMemory, type Memory } from './support/memory-of.ts';
@@ -28,6 +31,11 @@ const random = createRandom(seed);
 console.log(`Seed ${seed} (again: SOAK_SEED=${seed} npm run soak)`);
 const callers = 12;
 const liveCallers = 12;
+/** One caller has half of the live sessions, and further ones that flood the service. The other keys share the rest. */
+const keys = ['many', 'some', 'few'] as const;
+const places = 10;
+const floodSessions = 2;
+const floodMs = 5_000;
 /** Interval of killing a child process, and of measuring the memory. */
 const killMs = 1_500;
 const lookMs = Math.max(2_000, (seconds * 1000) / 30);
@@ -51,7 +59,10 @@ const { bytes: recording } = await makeClip(directory.path);
 await using provider = await startChatProvider(40, 20);
 const metricsPort = await freePort();
 await using service = await spawnService({
-  env: { NODE_ENV: 'production', WHISPER_CLI: requireProgram('whisper-cli'), METRICS_PORT: String(metricsPort) },
+  env: {
+    ...{ NODE_ENV: 'production', WHISPER_CLI: requireProgram('whisper-cli'), METRICS_PORT: String(metricsPort) },
+    ...{ API_KEYS: keys.join(','), REALTIME_SESSIONS: String(places) },
+  },
   nodeOptions: reportsMemory,
   config: `engines:
   local: { use: whisper-cli, models: [{ id: local, file: "${modelFile}" }] }
@@ -71,7 +82,7 @@ async function round(length: number): Promise<void> {
   const isOver = () => performance.now() > end;
   const calling = Array.from({ length: callers }, () => call(isOver));
   const living = Array.from({ length: liveCallers }, (_, index) => live(isOver, index));
-  await Promise.all([...calling, ...living, kill(isOver), watch(isOver)]);
+  await Promise.all([...calling, ...living, flood(isOver), kill(isOver), watch(isOver)]);
   await connections.destroy();
   connections = new Agent();
   await pause(settleMs);
@@ -96,13 +107,34 @@ async function call(isOver: () => boolean): Promise<void> {
 /** A third of the sessions stay until they expire, the others for up to a minute. Half of them speak now and then. */
 async function live(isOver: () => boolean, index: number): Promise<void> {
   while (!isOver()) {
-    const session = await openLiveSession(service);
+    const key = keys[index % 2 === 0 ? 0 : index % keys.length]!;
+    const session = await openLiveSession(service, { headers: bearer(key) }).catch(() => undefined);
+    if (!session) {
+      count('live session: no place');
+      await pause(1_000);
+      continue;
+    }
     const end = performance.now() + (index % 3 === 0 ? Infinity : random() * 60_000);
     while (session.isOpen && !isOver() && performance.now() < end) {
       if (index % 2 === 0 || random() < 0.7) await session.speak(room, 100);
       else await speakTurn(session);
     }
     count(`live session: ${session.isOpen ? await leave(session) : `closed with ${await session.closed}`}`);
+  }
+}
+
+/** A process that floods the service for some seconds, again and again. */
+async function flood(isOver: () => boolean): Promise<void> {
+  for (let kind = 0; !isOver(); kind += 1) {
+    const name = ['events', 'sound', 'fragments'][kind % 3]!;
+    const script = join(import.meta.dirname, 'support/flood.ts');
+    await using child = startNode(script, service.url, name, String(floodSessions), 'many');
+    const isOpen = await child.firstLine.then(
+      () => true,
+      () => false,
+    );
+    count(`flood of ${name}: ${isOpen ? 'open' : 'no place'}`);
+    await pause(floodMs);
   }
 }
 
@@ -138,8 +170,12 @@ async function openSessions(): Promise<number> {
   return Number(/^parlance_realtime_sessions (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
-async function send(path: string, init: RequestInit): Promise<number> {
-  const answer = await fetch(`${service.url}/api/v1${path}`, { ...init, dispatcher: connections });
+async function send(
+  path: string,
+  init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
+): Promise<number> {
+  const headers = { ...init.headers, ...bearer('some') };
+  const answer = await fetch(`${service.url}/api/v1${path}`, { ...init, headers, dispatcher: connections });
   await answer.arrayBuffer();
   return answer.status;
 }

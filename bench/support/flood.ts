@@ -1,13 +1,14 @@
 /**
- * Floods a service with live sessions, from a process of its own: `node flood.ts URL KIND SESSIONS`. Each session sends
- * as fast as its socket takes it. Prints a line once all are open.
+ * Floods a service with live sessions, from a process of its own: `node flood.ts URL KIND SESSIONS [KEY]`. Each session
+ * sends as fast as its socket takes it. Prints a line once all are open,
+ * and ends without one if a session is refused.
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { inputUpdate } from './live-session.ts';
 
-const [url = '', kind = '', sessions = ''] = process.argv.slice(2);
+const [url = '', kind = '', sessions = '', key = ''] = process.argv.slice(2);
 
 const silence = { type: 'input_audio_buffer.append', audio: Buffer.alloc(3_000_000).toString('base64') };
 const smallEvents = [inputUpdate({ turn_detection: {} }), { type: 'input_audio_buffer.clear' }, { type: 'unknown' }];
@@ -21,7 +22,7 @@ const fragment = Buffer.concat([frame(0x00, 1), ...Array<Buffer>(490).fill(frame
 
 async function open(): Promise<WebSocket> {
   const address = `${url.replace(/^http/, 'ws')}/v1/realtime?intent=transcription`;
-  const socket = new WebSocket(address, { perMessageDeflate: false });
+  const socket = new WebSocket(address, { perMessageDeflate: false, headers: { authorization: `Bearer ${key}` } });
   socket.on('message', () => undefined);
   socket.on('error', () => undefined);
   await once(socket, 'message');
@@ -42,6 +43,6 @@ async function floodWithFragments(socket: WebSocket): Promise<void> {
   }
 }
 
-const opened = await Promise.all(Array.from({ length: Number(sessions) }, open));
+const opened = await Promise.all(Array.from({ length: Number(sessions) }, open)).catch(() => process.exit());
 console.log('open');
 await Promise.all(opened.map(kind === 'fragments' ? floodWithFragments : flood));
