@@ -19,8 +19,8 @@ key new NAME     creates a token and prints it once, with its entry for the keys
 key list         lists the keys: the first digits of their token hashes, permissions, limits, and usage today
 key revoke NAME  removes all entries of the name from the keys file
 
-NAME appears in the log and in metrics: 1 to 32 of a-z, 0-9, - and _, such as web-app; not key-N. \`new\` with the name
-of an existing key creates another token for it; both are valid until the old one is removed.`,
+NAME appears in the log and in metrics: 1 to 32 of a-z, 0-9, - and _, such as web-app. \`new\` with the name of an
+existing key creates another token for it; both are valid until the old one is removed.`,
   example: ['new', 'web-app'],
   takes: ['config', 'env-file'],
   rest: 'new NAME | list | revoke NAME',

@@ -1,7 +1,7 @@
 /** `parlance key list`: the API keys, their permissions, and their usage today. */
 import { errnoOf } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
-import { operationsByNameOnly } from '../keys/key.ts';
+import { nameOfToken, operationsByNameOnly, type KeyRules } from '../keys/key.ts';
 import { readKeysFile, type KeyEntry } from '../keys/keys-file.ts';
 import { createBudgets, type OwnBudgets } from '../limits/budgets.ts';
 import { parseUsage, usageFileOf } from '../limits/usage-file.ts';
@@ -13,11 +13,15 @@ type Settings = Pick<LoadedSettings, 'apiKeys' | 'apiKeysFile' | 'dataDir'>;
 export async function listKeys({ apiKeys, apiKeysFile: path, dataDir }: Settings): Promise<string[]> {
   const entries = path === undefined ? [] : await readKeysFile(path);
   const budgets = await readBudgets(usageFileOf(dataDir));
-  const unnamed = [...new Set(apiKeys)].map((token) => `key-${String(apiKeys.indexOf(token) + 1)}`);
-  return [
-    ...unnamed.flatMap((name) => describeKey(name, [], budgets)),
-    ...[...Map.groupBy(entries, ({ name }) => name)].flatMap(([name, tokens]) => describeKey(name, tokens, budgets)),
-  ];
+  const unnamed = [...new Set(apiKeys)].map(async (token) => {
+    const position = `number ${String(apiKeys.indexOf(token) + 1)} of API_KEYS`;
+    return describeKey(await nameOfToken(token), position, budgets);
+  });
+  // Entries of the same name differ only in their token and its expiry.
+  const named = [...Map.groupBy(entries, ({ name }) => name)].flatMap(([name, tokens]) =>
+    describeKey(name, tokens.map(describeToken).join('; '), budgets, tokens[0]),
+  );
+  return [...(await Promise.all(unnamed)).flat(), ...named];
 }
 
 /** Returns undefined if the file cannot be read: it may belong to another user. */
@@ -29,12 +33,12 @@ async function readBudgets(path: string): Promise<OwnBudgets | undefined> {
   }
 }
 
-/**
- * Entries of the same name differ only in their token and its expiry. A name without an entry belongs to a token of
- * API_KEYS.
- */
-function describeKey(name: string, entries: readonly KeyEntry[], budgets: OwnBudgets | undefined): string[] {
-  const { operations, models = ['all'], tools = ['all'], weight = 1, limits = {} } = entries[0] ?? {};
+function describeKey(
+  name: string,
+  tokens: string,
+  budgets: OwnBudgets | undefined,
+  { operations, models = ['all'], tools = ['all'], weight = 1, limits = {} }: KeyRules = {},
+): string[] {
   const { requestsPerMinute, concurrentRequests, audioMinutesPerDay, tokensPerDay } = limits;
   const used = budgets?.used(name);
   const perDay = (limit: number | undefined) => (limit === undefined ? '' : ` of ${String(limit)}`);
@@ -45,7 +49,7 @@ function describeKey(name: string, entries: readonly KeyEntry[], budgets: OwnBud
     ...(tokensPerDay === undefined ? [] : [`${String(tokensPerDay)} tokens per day`]),
   ];
   const facts = {
-    tokens: entries.length === 0 ? 'one, of API_KEYS' : entries.map(describeToken).join('; '),
+    tokens,
     operations: operations?.join(', ') ?? `all except ${operationsByNameOnly.join(' and ')}`,
     models: models.join(', '),
     tools: tools.length === 0 ? 'none' : tools.join(', '),

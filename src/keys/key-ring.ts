@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Logger } from '../../engines/contract/index.ts';
 import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
 import type { Key } from '../request-scope.ts';
-import { createKey } from './key.ts';
+import { createKey, nameOfToken } from './key.ts';
 import { readKeysFile, type KeyEntry } from './keys-file.ts';
 import { isWidened } from './widened.ts';
 
@@ -41,7 +41,8 @@ export async function openKeyRing(
   if (path !== undefined && entries.length === 0) {
     throw new SettingsError(`API_KEYS_FILE: ${path} has no keys; fix: parlance key new NAME`);
   }
-  let tokens = tokensOf(apiKeys, entries, path);
+  const unnamed = await tokensOfSettings(apiKeys);
+  let tokens = tokensOf(unnamed, entries, path);
   warnOfExpiry(entries, log);
   const timer = setInterval(() => warnOfExpiry(entries, log), dayMs).unref();
   let reloading = Promise.resolve();
@@ -50,7 +51,7 @@ export async function openKeyRing(
     if (path === undefined) return;
     try {
       const read = await readKeysFile(path, wait);
-      tokens = tokensOf(apiKeys, read, path);
+      tokens = tokensOf(unnamed, read, path);
       const changes = changesBetween(entries, read);
       const isDoubtful = changes.removed.length > 0 || changes.widened.length > 0; // may be half of a file
       log[isDoubtful ? 'warn' : 'info'](changes, 'the keys file was reloaded');
@@ -86,12 +87,17 @@ export async function openKeyRing(
   };
 }
 
-function tokensOf(apiKeys: readonly string[], entries: readonly KeyEntry[], path = ''): Tokens {
-  const tokens = new Map<string, Token>();
-  for (const [index, token] of apiKeys.entries()) {
-    const digest = digestOf(token);
-    if (!tokens.has(digest)) tokens.set(digest, { key: createKey(`key-${String(index + 1)}`), expires: undefined });
-  }
+/** The tokens of API_KEYS. A repeated one is one key. */
+async function tokensOfSettings(apiKeys: readonly string[]): Promise<Tokens> {
+  const named = [...new Set(apiKeys)].map(async (token): Promise<[string, Token]> => {
+    return [digestOf(token), { key: createKey(await nameOfToken(token)), expires: undefined }];
+  });
+  return new Map(await Promise.all(named));
+}
+
+/** Adds the tokens of the keys file to those of API_KEYS. Throws a `SettingsError` for a token that both have. */
+function tokensOf(unnamed: Tokens, entries: readonly KeyEntry[], path = ''): Tokens {
+  const tokens = new Map(unnamed);
   const keys = new Map<string, Key>();
   for (const [index, { name, sha256, expires, ...rules }] of entries.entries()) {
     const other = tokens.get(sha256)?.key.name;

@@ -90,7 +90,7 @@ function locationOf(pointer: string, path: string): SettingLocation {
     return { where, secret: true, expects };
   }
   if (location.endsWith('.name')) {
-    const expects = 'must have 1 to 32 of a-z, 0-9, - and _, begin with a letter or digit, and not be key-N';
+    const expects = 'must have 1 to 32 of a-z, 0-9, - and _, and begin with a letter or digit';
     return { where, expects };
   }
   return location.endsWith('.expires') ? { where, expects: 'must be a time such as 2027-03-01T00:00:00Z' } : { where };

@@ -21,8 +21,8 @@ export function grantableOperations({ paths, security: defaultSecurity = [] }: O
 const pattern = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const count = { type: 'integer', minimum: 1, maximum: 1_000_000_000 } as const;
 
-/** Valid names. `key-N` is reserved for the keys of API_KEYS. */
-export const keyName = /^(?!key-[0-9]+$)[a-z0-9][a-z0-9_-]{0,31}$/;
+/** Valid names of keys of the file. */
+export const keyName = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 const entrySchema = (operations: readonly string[]) => ({
   type: 'object',
@@ -32,8 +32,7 @@ const entrySchema = (operations: readonly string[]) => ({
     name: {
       type: 'string',
       pattern: keyName.source,
-      description:
-        'Name in the log and in metrics. Entries of one name are tokens of one key. key-1, key-2 and so on are those of API_KEYS.',
+      description: 'Name in the log and in metrics. Entries of one name are tokens of one key.',
     },
     sha256: {
       type: 'string',

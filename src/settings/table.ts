@@ -101,7 +101,7 @@ const table = {
     secret: true,
     expects: 'must be one or more tokens of printable ASCII without spaces, comma-separated',
     description:
-      'Bearer tokens, comma-separated, named key-1, key-2 and so on; without these and API_KEYS_FILE: open mode',
+      'Bearer tokens, comma-separated, each a key named by a hash of its token; without these and API_KEYS_FILE: open mode',
   },
   apiKeysFile: {
     env: 'API_KEYS_FILE',

@@ -192,6 +192,24 @@ describe('after a restart', () => {
     expect((await read(service, id)).result?.text).toBe(textOf(20));
   });
 
+  test('a job of API_KEYS goes on when another key is removed, whose transcript nobody can read', async () => {
+    const dataDir = await temporaryDirectory();
+    const [one, two] = ['one', 'two'].map((token) => ({ authorization: `Bearer ${token}` }));
+    using held = holdPart(3);
+    let over: string;
+    let running: string;
+    {
+      await using service = await start(dataDir, { env: { API_KEYS: 'one,two' } });
+      over = (await create(service, speechOf(4), {}, one)).id;
+      expect((await end(service, over, one)).status).toBe('completed');
+      running = (await create(service, speechOf(20), {}, two)).id;
+      await held.reached;
+    }
+    await using service = await start(dataDir, { env: { API_KEYS: 'two' } });
+    await expect(read(service, over, two)).rejects.toThrow(/^404 /);
+    expect((await end(service, running, two)).result?.text).toBe(textOf(20));
+  });
+
   test('a job whose key is gone fails, and nobody sees it', async () => {
     const dataDir = await temporaryDirectory();
     using held = holdPart(2);

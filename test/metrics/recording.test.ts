@@ -6,11 +6,13 @@ import { wavHeader } from '../../lib/wav.ts';
 import { eventually } from '../api/support/eventually.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
 import { connectRaw } from '../api/support/raw-socket.ts';
+import { nameOfToken } from '../../src/keys/key.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { as, hello as chatOf, startLimited } from '../limits/support.ts';
 import { find, readSeries } from './support.ts';
 
 const keys = { web: 'the-first-key-of-this-service', app: 'the-second-key-of-this-service' };
+const [web, app] = await Promise.all([nameOfToken(keys.web), nameOfToken(keys.app)]);
 const withKeys = { METRICS_PORT: '0', PARLANCE_SANDBOX: '1', API_KEYS: Object.values(keys).join(',') };
 const open = { METRICS_PORT: '0', PARLANCE_SANDBOX: '1' };
 
@@ -272,9 +274,9 @@ describe('keys', () => {
     await logged(service, 3);
     const series = await readSeries(service);
     const requests = (key: string, operation: string) => find(series, 'parlance_key_requests_total', { key, operation }).sum; // prettier-ignore
-    expect([requests('key-2', 'createChat'), requests('key-1', 'createTranscription')]).toEqual([2, 1]);
-    expect(find(series, 'parlance_key_tokens_total', { key: 'key-2' }).sum).toBe(12);
-    expect(find(series, 'parlance_key_audio_seconds_total', { key: 'key-1' }).sum).toBeCloseTo(1);
+    expect([requests(app, 'createChat'), requests(web, 'createTranscription')]).toEqual([2, 1]);
+    expect(find(series, 'parlance_key_tokens_total', { key: app }).sum).toBe(12);
+    expect(find(series, 'parlance_key_audio_seconds_total', { key: web }).sum).toBeCloseTo(1);
   });
 
   it('that are unknown are not counted, and no token is in the metrics', async () => {
@@ -331,7 +333,7 @@ describe('the log line of a request', () => {
       { ...hello, model: 'sandbox-chat', stream: true },
       authorization(keys.app),
     );
-    expect(await lineOf(service)).toMatchObject({ key: 'key-2', model: 'sandbox-chat', tokens: 6 });
+    expect(await lineOf(service)).toMatchObject({ key: app, model: 'sandbox-chat', tokens: 6 });
   });
 
   it('has the model, the length of the recording and the time in the queue of a transcription', async () => {
