@@ -63,7 +63,9 @@ export interface RequestScope {
   /** True for callers on this machine of a service that is open to them alone, and for the commands. */
   readonly isOperator?: boolean;
   /** Absent in open mode and for operations without authentication. */
-  readonly key?: Key;
+  readonly key?: Key | undefined;
+  /** SHA-256 of the token of the key, in hex. Absent in jobs, which belong to all tokens of their key. */
+  readonly tokenDigest?: string;
   /** Charges the budget of the key; undefined if the key has no budget for this operation. */
   readonly charge?: Charge | undefined;
   readonly usage?: RequestUsage;
@@ -80,6 +82,29 @@ export function runInScope<T, Args extends unknown[]>(
   ...args: Args
 ): T {
   return scopes.run(scope, work, ...args);
+}
+
+/**
+ * Returns the scope of work that outlives its request. Its key and its budget are those of the keys file as it is now. A
+ * key that was removed stays as it was until its owner ends the work.
+ */
+export function liveScope(
+  scope: RequestScope,
+  find: () => Key | undefined,
+  chargeFor: (key: Key) => Charge | undefined,
+): RequestScope {
+  let last = scope.key;
+  const key = () => (last = find() ?? last);
+  return {
+    ...scope,
+    get key() {
+      return key();
+    },
+    get charge() {
+      const current = key();
+      return current && chargeFor(current);
+    },
+  };
 }
 
 /** The scope of the current request; undefined outside of a request. */

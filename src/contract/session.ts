@@ -40,10 +40,17 @@ export interface SessionPlace {
   readonly draining: AbortSignal;
   /** Aborts some seconds before the shutdown ends all requests: the time to transcribe what has been said. */
   readonly concluding: AbortSignal;
-  /** Whether the session could end now without a loss. It begins idle. The service closes the sockets of idle sessions. */
-  setIdle(isIdle: boolean): void;
+  /** Tells the service what it needs to know of the session. */
+  report(state: SessionState): void;
   /** Records a turn when it is transcribed or fails, for the log line and the metrics. */
   turnEnded(audioMs: number): void;
+}
+
+export interface SessionState {
+  /** Whether the session could end now without a loss: another session may take its place then. */
+  readonly isIdle: boolean;
+  /** Id of the model in use. The session ends when its key may no longer use that model. */
+  readonly model: string;
 }
 
 /** Runs a session. When it returns, the socket is closed. */

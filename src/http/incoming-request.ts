@@ -22,7 +22,7 @@ export const upgradedStatus = 101;
 export interface OpenedSession {
   /** When it resolves, the socket is closed. */
   readonly run: (socket: TextSocket) => Promise<void>;
-  /** Whether the API key is still valid. */
+  /** Whether the API key is still valid and permits the session. */
   readonly isAllowed: () => boolean;
   /** Aborts with a `PlaceTaken` when another session needs the place of this one. */
   readonly taken: AbortSignal;

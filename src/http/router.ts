@@ -9,7 +9,7 @@ import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/
 import addFormats from 'ajv-formats';
 import type { Document, OpenAPIBackend, Operation as OpenApiOperation, Request } from 'openapi-backend';
 import { ajvOptions } from '../../lib/ajv-options.ts';
-import { runInScope, type RequestScope } from '../request-scope.ts';
+import { liveScope, runInScope, type Key, type RequestScope } from '../request-scope.ts';
 import { largestBody } from '../contract/body-limit.ts';
 import type { Contract, OperationObject, Schema } from '../contract/document.ts';
 import { knownParts } from '../contract/known-parts.ts';
@@ -25,7 +25,7 @@ import { answerCheckOf, type CheckAnswer } from '../contract/response-validation
 import type { Connecting, TextSocket } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
 import type { SessionAccess } from '../keys/client-secrets.ts';
-import { requireOperation } from '../keys/permissions.ts';
+import { permits, requireOperation } from '../keys/permissions.ts';
 import type { Allowance, Limits } from '../limits/limits.ts';
 import { awaitFirstBytes } from './audio-body.ts';
 import type { Access } from './access/auth.ts';
@@ -38,7 +38,7 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   readonly contract: Contract;
   readonly operations: OperationTableOf<Operations, Services>;
   readonly services: Services;
-  readonly access: Pick<Access, 'authorize' | 'authorizeSession'>;
+  readonly access: Pick<Access, 'authorize' | 'authorizeSession' | 'keyOf'>;
   readonly sessions: Pick<Sessions, 'open' | 'replace'>;
   /** Absent in open mode. */
   readonly limits?: Limits | undefined;
@@ -61,7 +61,7 @@ const httpFailures: ReadonlySet<string> = new Set(['malformed-request', 'headers
 export function createRouter<Operations extends AnyOperations<Operations>, Services>(
   options: RouterOptions<Operations, Services>,
 ): Respond {
-  const { contract, sessions, services, checkAnswers } = options;
+  const { contract, access, sessions, services, checkAnswers } = options;
   let opened: ContractApi | undefined;
   // Enabled in tests and development. Throws a `ContractViolation`; events of a stream are validated one by one.
   const check: CheckAnswer = checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
@@ -101,10 +101,15 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     { id, query, log }: Valid,
     owner: SessionAccess,
   ): Promise<AnyAnswer> {
-    const { isAllowed, session } = owner;
+    const { credential, session } = owner;
     const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers };
     const run = await definition.connect?.(connecting, services);
-    const { place, taken } = sessions.open(request, owner);
+    const { place, model, taken } = sessions.open(request, owner);
+    const isAllowed = () => {
+      if (!credential) return true;
+      const key = access.keyOf(credential.tokenDigest);
+      return key !== undefined && permits(key, definition.permissions, model());
+    };
     const body = { run: (socket: TextSocket) => run?.(socket, place), isAllowed, taken };
     return { status: upgradedStatus, mediaType: noBody, body };
   }
@@ -168,14 +173,13 @@ async function authenticate(routed: Routed, { access, limits }: StepOptions): Pr
   const { headers, scope, record } = request;
   const isSession = definition.connect && request.upgraded;
   const owner = isSession ? await access.authorizeSession(headers, scope.caller) : undefined;
-  const key = operation.takesToken && !owner ? access.authorize(headers, scope.caller) : owner?.key;
-  if (!key) return { ...routed, owner, scope };
+  const credential = operation.takesToken && !owner ? access.authorize(headers, scope.caller) : owner?.credential;
+  if (!credential) return { ...routed, owner, scope };
+  const { key, tokenDigest } = credential;
   record.key = key.name;
-  return {
-    ...routed,
-    owner,
-    scope: { ...scope, key, caller: key.name, charge: limits?.chargeFor(key, definition.budget) },
-  };
+  const chargeFor = (current: Key) => limits?.chargeFor(current, definition.budget);
+  const ofKey = { ...scope, key, tokenDigest, caller: key.name, charge: chargeFor(key) };
+  return { ...routed, owner, scope: owner ? liveScope(ofKey, () => access.keyOf(tokenDigest), chargeFor) : ofKey };
 }
 
 // ---------------------------------------------------------------------------------------------------------- admit

@@ -1,7 +1,7 @@
 /** The open sessions over WebSockets: their places, which callers share fairly, and their turns for log and metrics. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ProblemError } from '../contract/problems.ts';
-import type { SessionPlace } from '../contract/session.ts';
+import type { SessionPlace, SessionState } from '../contract/session.ts';
 import type { SessionAccess } from '../keys/client-secrets.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
@@ -37,7 +37,8 @@ interface OpenSession {
   readonly startedAt: number;
   readonly taken: AbortController;
   readonly ended: PromiseWithResolvers<undefined>;
-  isIdle: boolean;
+  /** undefined until the session has begun. */
+  state?: SessionState;
 }
 
 /** Time for a replaced session to end, in milliseconds. */
@@ -63,9 +64,9 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     for (const session of open) counts.set(session.caller, countOf(session.caller) + 1);
     const own = countOf(caller);
     const share = (session: OpenSession) => countOf(session.caller) / session.weight;
-    const idle = [...open].filter(({ isIdle, caller: other, weight: others }) => {
+    const idle = [...open].filter(({ state, caller: other, weight: others }) => {
       const count = countOf(other);
-      return isIdle && count > 1 && (own === 0 || (own + 1) / weight <= (count - 1) / others);
+      return state?.isIdle !== false && count > 1 && (own === 0 || (own + 1) / weight <= (count - 1) / others);
     });
     const [first, ...rest] = idle;
     if (first === undefined) throw full();
@@ -97,7 +98,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
       const [caller, weight] = [currentCaller(), currentKey()?.weight ?? 1];
       if (open.size >= limit) makeRoomFor(caller, weight);
       const session: OpenSession = {
-        ...{ caller, weight, secret, startedAt: performance.now(), isIdle: true },
+        ...{ caller, weight, secret, startedAt: performance.now() },
         ...{ taken: new AbortController(), ended: Promise.withResolvers<undefined>() },
       };
       open.add(session);
@@ -110,7 +111,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
       const place: SessionPlace = {
         draining,
         concluding,
-        setIdle: (isIdle) => (session.isIdle = isIdle),
+        report: (state) => (session.state = state),
         turnEnded(audioMs) {
           record.turns = (record.turns ?? 0) + 1;
           const usage = currentUsage();
@@ -118,7 +119,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
           metrics?.turnEnded();
         },
       };
-      return { place, taken: session.taken.signal };
+      return { place, model: () => session.state?.model, taken: session.taken.signal };
     },
   };
 }

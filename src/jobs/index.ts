@@ -8,7 +8,7 @@ import { ProblemError } from '../contract/problems.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { runInScope, type Key } from '../request-scope.ts';
+import { liveScope, runInScope } from '../request-scope.ts';
 import type { Environment, LoadedSettings } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import type { Job } from './job.ts';
@@ -43,14 +43,15 @@ export function createJobs(options: JobOptions): JobStore {
   };
   const work = (job: Job, signal: AbortSignal) => {
     const { requestId, caller, key: name } = job.record;
-    const key = name === null ? undefined : keys?.named(name);
+    const currentKey = () => (name === null ? undefined : keys?.named(name));
     const requireBudget = async () => {
-      const current = keyOf(name, keys);
-      if (current) await limits?.requireBudget(current, 'audio');
+      const key = currentKey();
+      if (name !== null && !key) throw keyRemoved();
+      if (key) await limits?.requireBudget(key, 'audio');
     };
-    const charge = key && limits?.chargeFor(key, 'audio');
-    const scope = { id: requestId, caller, usage: {}, via: [], ...(key && { key }), charge };
-    return runInScope(scope, () => workOn({ ...shared, job, signal, requireBudget }));
+    const scope = { id: requestId, caller, usage: {}, via: [] };
+    const live = liveScope(scope, currentKey, (key) => limits?.chargeFor(key, 'audio'));
+    return runInScope(live, () => workOn({ ...shared, job, signal, requireBudget }));
   };
   return new JobStore({
     directory: join(settings.dataDir, 'jobs'),
@@ -73,12 +74,9 @@ function reasonNot({ transcribeJobs, transcribeEnabled }: LoadedSettings): strin
 }
 
 /**
- * Throws `unauthorized` if the key of the job no longer exists. A job from open mode continues when the service has
- * keys, but no key can read it: it was accepted, and the operator may return to open mode.
+ * For the jobs of a key. A job from open mode continues when the service has keys, but no key can read it: it was
+ * accepted, and the operator may return to open mode.
  */
-function keyOf(name: string | null, keys: JobOptions['keys']): Key | undefined {
-  if (name === null) return undefined;
-  const key = keys?.named(name);
-  if (key) return key;
-  throw new ProblemError('unauthorized', 'The API key of the transcription no longer exists.');
+function keyRemoved(): ProblemError {
+  return new ProblemError('unauthorized', 'The API key of the transcription no longer exists.');
 }

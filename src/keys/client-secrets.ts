@@ -1,15 +1,17 @@
 /**
  * Client secrets: short-lived tokens with which a page opens sessions of live transcription. A secret has the permissions
- * and the limits of the API key that made it, and fails with that key.
+ * and the limits of the API key that made it, and fails with the token of that key.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { ProblemError } from '../contract/problems.ts';
-import { currentKey, type Key } from '../request-scope.ts';
-import type { KeyRing } from './key-ring.ts';
+import { currentScope } from '../request-scope.ts';
+import type { Credential, KeyRing } from './key-ring.ts';
 
 export interface StoredSecret {
   /** Name of the API key; undefined in open mode. */
   readonly key?: string | undefined;
+  /** SHA-256 of the token that made it, in hex; undefined in open mode. */
+  readonly tokenDigest?: string | undefined;
   /** The session that connections begin with. */
   readonly session: object;
   /** Milliseconds since 1970. */
@@ -26,14 +28,12 @@ export interface SecretStore {
 
 /** Whom a session belongs to. */
 export interface SessionAccess {
-  /** undefined in open mode. */
-  readonly key: Key | undefined;
+  /** The token, or the one that made the client secret; undefined in open mode. */
+  readonly credential: Credential | undefined;
   /** The session of the client secret; undefined without one. */
   readonly session?: object;
   /** Identifies the client secret, of which it is a hash; undefined without one. */
   readonly secret?: string;
-  /** False once the token, or the key of the client secret, has been removed or has expired. */
-  readonly isAllowed: () => boolean;
 }
 
 const maxSecrets = 1_000;
@@ -41,24 +41,25 @@ const prefix = 'ek_';
 
 export type ClientSecrets = ReturnType<typeof createClientSecrets>;
 
-export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'named'> | undefined) {
+export function createClientSecrets(store: SecretStore, keys: Pick<KeyRing, 'keyOf'> | undefined) {
   return {
     /** Creates a secret for the API key of the current request. Rejects with `rate-limited`. */
     async create(seconds: number, session: object) {
       const value = `${prefix}${randomBytes(32).toString('base64url')}`;
-      const secret = { key: currentKey()?.name, session, expires: Date.now() + seconds * 1000 };
+      const { key, tokenDigest } = currentScope() ?? {};
+      const secret = { key: key?.name, tokenDigest, session, expires: Date.now() + seconds * 1000 };
       if (await store.add(value, secret, maxSecrets)) return { value, expires: secret.expires };
       throw new ProblemError('rate-limited', `The API key has ${String(maxSecrets)} client secrets; let some expire.`);
     },
-    /** Resolves with undefined for other tokens, and for secrets that are unknown, expired, or those of a lost key. */
+    /** Resolves with undefined for other tokens, and for secrets that are unknown, expired, or of a lost token. */
     async find(token: string): Promise<SessionAccess | undefined> {
       const secret = token.startsWith(prefix) ? await store.find(token) : undefined;
       if (!secret || secret.expires <= Date.now()) return undefined;
-      const { key: name, session } = secret;
+      const { tokenDigest = '', session } = secret;
       const ofSecret = { session, secret: digestOf(token) };
-      if (keys === undefined) return { key: undefined, ...ofSecret, isAllowed: () => true };
-      const key = name === undefined ? undefined : keys.named(name, { isUnexpired: true });
-      return key && { key, ...ofSecret, isAllowed: () => keys.named(key.name, { isUnexpired: true }) !== undefined };
+      if (keys === undefined) return { credential: undefined, ...ofSecret };
+      const key = keys.keyOf(tokenDigest);
+      return key && { credential: { key, tokenDigest }, ...ofSecret };
     },
   };
 }

@@ -7,8 +7,14 @@ import { createKey, nameOfToken } from './key.ts';
 import { readKeysFile, type KeyEntry } from './keys-file.ts';
 import { isWidened } from './widened.ts';
 
-export interface FoundKey {
+/** A token that the service knows. */
+export interface Credential {
   readonly key: Key;
+  /** SHA-256 of the token, in hex. */
+  readonly tokenDigest: string;
+}
+
+export interface FoundKey extends Credential {
   readonly isExpired: boolean;
 }
 
@@ -67,17 +73,20 @@ export async function openKeyRing(
   return {
     /** Returns undefined for an unknown token. Takes one SHA-256 and one lookup, regardless of the number of keys. */
     find(token: string): FoundKey | undefined {
-      const found = tokens.get(digestOf(token));
-      return found && { key: found.key, isExpired: found.expires !== undefined && found.expires <= Date.now() };
+      const tokenDigest = digestOf(token);
+      const found = tokens.get(tokenDigest);
+      return found && { key: found.key, tokenDigest, isExpired: isExpired(found) };
     },
     /**
-     * Returns a key by name, for work that outlives its request; undefined if the key has been removed, or, with
-     * `isUnexpired`, if all its tokens have expired.
+     * Returns the key of a token as it is now, for work that ends with the token; undefined if the token has been removed
+     * or has expired.
      */
-    named: (name: string, { isUnexpired = false } = {}): Key | undefined =>
-      [...tokens.values()].find(
-        ({ key, expires = Infinity }) => key.name === name && !(isUnexpired && expires <= Date.now()),
-      )?.key,
+    keyOf(tokenDigest: string): Key | undefined {
+      const found = tokens.get(tokenDigest);
+      return found && !isExpired(found) ? found.key : undefined;
+    },
+    /** Returns a key by name, for work that outlives its token; undefined if the key has been removed. */
+    named: (name: string): Key | undefined => tokens.values().find(({ key }) => key.name === name)?.key,
     /**
      * Reloads the keys file. Requests in flight keep their key. An invalid file is logged and changes nothing. Resolves
      * when the file has been applied or rejected.
@@ -85,6 +94,10 @@ export async function openKeyRing(
     reload: () => (reloading = reloading.then(reload, reload)),
     [Symbol.dispose]: () => clearInterval(timer),
   };
+}
+
+function isExpired({ expires = Infinity }: Token): boolean {
+  return expires <= Date.now();
 }
 
 /** The tokens of API_KEYS. A repeated one is one key. */

@@ -1,6 +1,6 @@
 /** Permissions of the current request's API key. Without a key (open mode, startup) everything is permitted. */
 import { joinFirst } from '../../lib/listing.ts';
-import { currentKey } from '../request-scope.ts';
+import { currentKey, type Key } from '../request-scope.ts';
 import type { OperationId } from '../contract/operations.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 
@@ -39,6 +39,11 @@ export function modelNotAllowed(what: string, allowed: readonly string[], pointe
   const known = allowed.length > 0 ? `; it may use: ${joinFirst(allowed, namesInMessages)}` : '';
   const blame = inBody(pointer, 'must be a model that the API key may use');
   return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, blame);
+}
+
+/** Whether a key permits work that goes on, with one of the operations and the model, if it uses one. */
+export function permits(key: Key, operations: readonly OperationId[], model: string | undefined): boolean {
+  return operations.some(key.mayCall) && (model === undefined || key.mayUseModel(model));
 }
 
 export function mayUseTool(name: string): boolean {

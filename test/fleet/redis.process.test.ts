@@ -16,7 +16,12 @@ describeWith(['redis-server'], 'in a fleet', () => {
       await use(openNode({ url: redis.url, role: 'front' })),
     ];
     const [mine, theirs] = [one.fleet.clientSecrets, two.fleet.clientSecrets];
-    const secret = { key: 'team-app', session: { prompt: 'a private prompt' }, expires: Date.now() + 60_000 };
+    const secret = {
+      key: 'team-app',
+      tokenDigest: 'of its token',
+      session: { prompt: 'a private prompt' },
+      expires: Date.now() + 60_000,
+    };
     await expect.poll(() => mine.add('ek_1', secret, 2).catch(() => undefined)).toBe(true);
     await expect.poll(() => theirs.find('ek_1').catch(() => undefined)).toEqual(secret);
     expect(await theirs.find('ek_2')).toBeUndefined();

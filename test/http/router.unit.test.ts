@@ -45,9 +45,10 @@ async function send({ method = 'GET', path, query = '', headers = {}, body = {} 
     access: {
       authorize() {
         steps.push('authenticate');
-        return createKey('key-1');
+        return { key: createKey('key-1'), tokenDigest: 'digest-1' };
       },
       authorizeSession: noSession,
+      keyOf: noSession,
     },
     sessions: { open: noSession, replace: noSession },
     checkAnswers: false,
@@ -141,7 +142,9 @@ describe('the steps of a request', () => {
     const authorize = () => {
       throw new ProblemError('unauthorized', 'The API key is not known.');
     };
-    const { answer, steps } = await send(chat, { access: { authorize, authorizeSession: noSession } });
+    const { answer, steps } = await send(chat, {
+      access: { authorize, authorizeSession: noSession, keyOf: noSession },
+    });
     expect(answer).toMatchObject({ status: 401, body: { code: 'unauthorized' } });
     expect(steps).toEqual([]);
   });
@@ -154,8 +157,10 @@ describe('the steps of a request', () => {
   });
 
   it('end with an operation that the key may not use, before its body is read', async () => {
-    const authorize = () => createKey('key-1', { operations: ['listChatModels'] });
-    const { answer, steps } = await send(chat, { access: { authorize, authorizeSession: noSession } });
+    const authorize = () => ({ key: createKey('key-1', { operations: ['listChatModels'] }), tokenDigest: 'digest-1' });
+    const { answer, steps } = await send(chat, {
+      access: { authorize, authorizeSession: noSession, keyOf: noSession },
+    });
     expect(answer).toMatchObject({ status: 403, body: { code: 'operation-not-allowed' } });
     expect(steps).toEqual([]);
   });

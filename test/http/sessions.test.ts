@@ -38,7 +38,7 @@ it('a caller with fewer sessions gets the place of the newest idle session of th
   const service = await start(4, { name: 'many' }, { name: 'few' }, { name: 'one' });
   const one = await as(service, 'one');
   const many = [await as(service, 'many'), await as(service, 'many'), await as(service, 'many')];
-  places.at(-1)!.setIdle(false);
+  places.at(-1)!.report({ isIdle: false, model: 'mine' });
   const few = await as(service, 'few');
   expect(await many[1]!.closed).toBe(1013);
   for (const session of [one, many[0]!, many[2]!, few]) expect(await alive(session)).toBe(true);
@@ -55,7 +55,7 @@ it('nobody loses a place to a caller who would then have as many, or a session t
   const busy = await start(2, { name: 'many' }, { name: 'few' });
   for (let session = 0; session < 2; session += 1) {
     many.push(await as(busy, 'many'));
-    places.at(-1)!.setIdle(false);
+    places.at(-1)!.report({ isIdle: false, model: 'mine' });
   }
   expect((await refusal(busy, bearer(tokenOf('few')), path)).status).toBe(503);
   for (const session of [few, ...many]) expect(await alive(session)).toBe(true);

@@ -1,5 +1,5 @@
 /** Long recordings as jobs: in parts, with every word once, and nothing left when they are over. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { JobDatabase } from '../../src/jobs/database.ts';
 import { JobStore } from '../../src/jobs/store.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
-import { keysFile, tokenOf } from '../keys/support/keys.ts';
+import { bearer, keysFile, tokenOf } from '../keys/support/keys.ts';
 import { readSeries } from '../metrics/support.ts';
 import { create, end, eventsOf, formOf, read, remove, transcript } from './support/jobs.ts';
 import { hookEngine, speechOf, textOf, wordEngine } from './support/speech.ts';
@@ -216,6 +216,21 @@ describe('a part that fails', () => {
     expect(job.segments.length).toBeGreaterThan(0);
     expect(await transcript(service, id).then((answer) => answer.text())).toMatch(/^w0 /);
     expect((await eventsOf(service, id)).at(-1)).toMatchObject({ type: 'transcription.failed', problem: job.problem });
+  });
+
+  test('because its key has lost the model ends the job', async () => {
+    const keys = (models: string[]) => keysFile({ name: 'app', models });
+    const files = { ...wordEngine.files, 'keys.yaml': keys(['words', 'plain']) };
+    await using service = await start({ files, env: { API_KEYS_FILE: 'keys.yaml' } });
+    using _hook = hookEngine(async () => {
+      await writeFile(join(service.dir, 'keys.yaml'), keys(['plain']));
+      await service.service.reload();
+    });
+    const headers = bearer(tokenOf('app'));
+    const { id } = await create(service, speechOf(16), { model: 'words' }, headers);
+    const { segments, ...job } = await end(service, id, headers);
+    expect(job).toMatchObject({ status: 'failed', problem: { code: 'model-not-allowed' } });
+    expect(segments.map(({ text }) => text)).toContain('w0'); // the part in flight has finished
   });
 
   test('too often ends the job', async () => {

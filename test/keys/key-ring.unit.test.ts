@@ -125,6 +125,14 @@ describe('expiry', () => {
     expect(ring.find(tokenOf('app', 2))!.isExpired).toBe(false);
   });
 
+  it('of a token ends what was begun with it, and not what belongs to its key', async () => {
+    const { ring } = await open({ entries: [{ ...app, expires: '2027-02-01T00:00:01Z' }] });
+    const { key, tokenDigest } = ring.find(tokenOf('app'))!;
+    expect([ring.keyOf(tokenDigest), ring.named('app')]).toEqual([key, key]);
+    vi.advanceTimersByTime(1_000);
+    expect([ring.keyOf(tokenDigest), ring.named('app')]).toEqual([undefined, key]);
+  });
+
   it('is announced once a day from 14 days before', async () => {
     const expires = '2027-02-17T00:00:00+00:00';
     const { lines } = await open({

@@ -29,12 +29,12 @@ const startWithKeys = (...entries: readonly TestEntry[]) =>
     socketCheckMs: 20,
   });
 
-async function create({ url }: TestService, body: object = {}, key?: string): Promise<Secret> {
+async function create({ url }: TestService, body: object = {}, key?: string, version?: number): Promise<Secret> {
   const {
     status,
     body: secret,
     text,
-  } = await createApi(url).post(path, body, key === undefined ? {} : bearer(tokenOf(key)));
+  } = await createApi(url).post(path, body, key === undefined ? {} : bearer(tokenOf(key, version)));
   expect(status, text).toBe(200);
   return secret as Secret;
 }
@@ -90,14 +90,37 @@ describe('a client secret', () => {
   });
 });
 
-it('fails with its key, and so does its session', async () => {
-  await using service = await startWithKeys({ name: 'app' }, { name: 'other' });
+const rewrite = async ({ dir, service }: TestService, ...entries: readonly TestEntry[]) => {
+  await writeFile(join(dir, 'keys.yaml'), keysFile(...entries));
+  await service.reload();
+};
+
+it.each<[string, TestEntry, number]>([
+  ['is removed', { name: 'other' }, 401],
+  ['gets another token', { name: 'app', version: 2 }, 401],
+  ['loses the operation', { name: 'app', operations: ['createChat'] }, 403],
+])('fails when its key %s, and so do the sessions of both', async (_what, entry, status) => {
+  await using service = await startWithKeys({ name: 'app' });
   const secret = await create(service, {}, 'app');
-  const { closed } = await connect(service, asPage(secret));
-  await writeFile(join(service.dir, 'keys.yaml'), keysFile({ name: 'other' }));
-  await service.service.reload();
-  expect(await closed).toBe(1008);
-  expect((await refusal(service, asServer(secret))).status).toBe(401);
+  const sessions = [
+    await connect(service, asPage(secret)),
+    await connect(service, { headers: bearer(tokenOf('app')) }),
+  ];
+  await rewrite(service, entry);
+  expect(await Promise.all(sessions.map(({ closed }) => closed))).toEqual([1008, 1008]);
+  expect((await refusal(service, asServer(secret))).status).toBe(status);
+});
+
+it('outlives the other tokens of its key, and so does its session', async () => {
+  await using service = await startWithKeys({ name: 'app' }, { name: 'app', version: 2 });
+  const [old, secret] = [await create(service, {}, 'app'), await create(service, {}, 'app', 2)];
+  const [ended, kept] = [await connect(service, asPage(old)), await connect(service, asPage(secret))];
+  await rewrite(service, { name: 'app', version: 2, weight: 2 });
+  expect(await ended.closed).toBe(1008);
+  kept.ws.send('still there');
+  expect(await kept.next()).toBe('still there');
+  await connect(service, asPage(secret));
+  expect((await refusal(service, asServer(old))).status).toBe(401);
 });
 
 it('counts as a request of its key, whose limits govern its sessions; unknown ones count as failed logins', async () => {

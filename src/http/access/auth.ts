@@ -4,12 +4,12 @@ import { isLoopback, withoutBrackets } from '../../../lib/loopback.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { Key } from '../../request-scope.ts';
 import type { ClientSecrets, SessionAccess } from '../../keys/client-secrets.ts';
-import type { KeyRing } from '../../keys/key-ring.ts';
+import type { Credential, KeyRing } from '../../keys/key-ring.ts';
 import type { FailedLogins } from './failed-logins.ts';
 
 export interface AccessOptions {
   /** undefined: open mode. */
-  readonly keys: Pick<KeyRing, 'find'> | undefined;
+  readonly keys: Pick<KeyRing, 'find' | 'keyOf'> | undefined;
   readonly clientSecrets: Pick<ClientSecrets, 'find'>;
   readonly failedLogins: FailedLogins;
   readonly allowOpen: boolean;
@@ -21,12 +21,14 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 export interface Access {
   /**
-   * Returns the API key; undefined in open mode. Throws `unauthorized` for a missing, unknown or expired key, and
-   * `rate-limited` after too many unknown keys from one address.
+   * Returns the API key and the digest of its token; undefined in open mode. Throws `unauthorized` for a missing, unknown
+   * or expired key, and `rate-limited` after too many unknown keys from one address.
    */
-  authorize(headers: Headers, address: string): Key | undefined;
+  authorize(headers: Headers, address: string): Credential | undefined;
   /** As `authorize`; also accepts client secrets, in open mode for their session alone. */
   authorizeSession(headers: Headers, address: string): Promise<SessionAccess>;
+  /** Returns the key of a token as it is now; undefined if the token has been removed or has expired. */
+  keyOf(tokenDigest: string): Key | undefined;
   /** In open mode, throws for a Host or Origin that is not allowed. */
   checkSource(headers: Headers): void;
   /** Returns the CORS headers for this origin; empty unless it is listed. */
@@ -62,12 +64,12 @@ export function createAccess(options: AccessOptions): Access {
     throw originNotAllowed(origin);
   }
 
-  function authorize(headers: Headers, address: string): Key | undefined {
+  function authorize(headers: Headers, address: string): Credential | undefined {
     if (isOpen) return undefined;
     const token = tokenOf(headers);
     if (token === undefined) throw unauthorized('Send an API key as "Authorization: Bearer <key>".');
     const found = keys.find(token);
-    if (found?.isExpired === false) return found.key;
+    if (found?.isExpired === false) return found;
     // An expired token cannot be guessed: its owner must see why it fails.
     if (found) throw unauthorized('The API key has expired.', invalidToken);
     failedLogins.count(address);
@@ -77,12 +79,10 @@ export function createAccess(options: AccessOptions): Access {
   return {
     authorize,
     async authorizeSession(headers, address) {
-      const token = tokenOf(headers) ?? '';
-      const secret = await clientSecrets.find(token);
-      if (secret) return secret;
-      const key = authorize(headers, address);
-      return { key, isAllowed: () => isOpen || keys.find(token)?.isExpired === false };
+      const secret = await clientSecrets.find(tokenOf(headers) ?? '');
+      return secret ?? { credential: authorize(headers, address) };
     },
+    keyOf: (tokenDigest) => keys?.keyOf(tokenDigest),
     checkSource({ host = '', origin }) {
       if (!isOpen) return;
       admitHost(String(host));

@@ -12,7 +12,7 @@ import { safeListener } from './safe-listener.ts';
 import type { UpgradeResponse } from './upgrade-response.ts';
 
 interface AcceptOptions {
-  /** Whether the API key of the session is still valid. */
+  /** Whether the API key is still valid and permits the session. */
   readonly isAllowed: () => boolean;
   /** Aborts when the connection has closed. */
   readonly signal: AbortSignal;
@@ -168,11 +168,11 @@ class WatchedSocket implements TextSocket {
 
   /**
    * Pings, and closes the socket if the client is gone, does not read or does not complete a message, or if its API key
-   * has been removed.
+   * no longer permits it.
    */
   check(): void {
     if (!this.#isOpen) return;
-    if (!this.#isAllowed()) return this.close(1008, 'The API key is no longer valid.');
+    if (!this.#isAllowed()) return this.close(1008, 'The API key no longer permits this session.');
     if (this.#isStalled()) return this.close(1013, 'The client does not read.');
     if (this.#isLate()) return this.close(1008, 'A message was not complete after 30 s.');
     this.#checks += 1;

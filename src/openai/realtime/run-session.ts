@@ -71,7 +71,7 @@ export class Session {
   async #apply(event: SessionEvent): Promise<void> {
     const { state, effects } = next(this.#state, event);
     this.#state = state;
-    this.#options.place.setIdle(isIdle(state));
+    this.#options.place.report({ isIdle: isIdle(state), model: state.config.model.id });
     try {
       for (const effect of effects) {
         const work = this.#perform(effect);

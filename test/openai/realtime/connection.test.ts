@@ -1,7 +1,8 @@
 /** Live transcription over a real socket, with scripted engines: the statuses of the upgrade, and sessions side by side. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { KeyRules } from '../../../src/keys/key.ts';
 import { breakListings } from '../../contract/support/defect.ts';
 import { recordUpgrade } from '../../contract/coverage/recorder.ts';
 import { keysFile, tokenOf } from '../../keys/support/keys.ts';
@@ -124,6 +125,34 @@ describe('a session', () => {
     session.say({ type: 'input_audio_buffer.clear' });
     await session.until('input_audio_buffer.cleared');
     expect(session.events.some(({ type }) => type === 'error')).toBe(false);
+  });
+
+  it('ends when its key loses the model, and is otherwise subject to the new models and limits of the key', async () => {
+    const keys = (entry: KeyRules) => keysFile({ name: 'app', ...entry });
+    const files = { ...scriptedTranscription.files, 'keys.yaml': keys({ models: ['full', 'plain', 'prompts'] }) };
+    const env = { API_KEYS_FILE: 'keys.yaml' };
+    await using limited = await startTestService({ ...scriptedTranscription, env, files, socketCheckMs: 20 });
+    const open = (model: string) => openLiveSession(limited, `intent=transcription&model=${model}`, tokenOf('app'));
+    const [plain, switched, kept] = [await open('plain'), await open('full'), await open('prompts')];
+    for (const [session, model] of [
+      [switched, 'plain'],
+      [kept, 'full'],
+    ] as const) {
+      session.say(inputUpdate({ turn_detection: null, transcription: { model } }));
+      await session.until('session.updated');
+    }
+    const changed = keys({ models: ['full', 'prompts'], limits: { audioMinutesPerDay: 0.01 } });
+    await writeFile(join(limited.dir, 'keys.yaml'), changed);
+    await limited.service.reload();
+    expect(await Promise.all([plain.closed, switched.closed])).toEqual([1008, 1008]);
+    kept.say(inputUpdate({ transcription: { model: 'plain' } }));
+    expect(await kept.until('error')).toMatchObject([{ error: { code: 'model_not_allowed' } }]);
+    for (const end of ['completed', 'failed']) {
+      kept.sound(second);
+      kept.say(commitEvent);
+      await kept.until(`${transcription}${end}`);
+    }
+    expect(await kept.until(`${transcription}failed`)).toMatchObject([{ error: { code: 'insufficient_quota' } }]);
   });
 
   it('with an open turn ends after its transcript when the service stops', async () => {

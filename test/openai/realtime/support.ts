@@ -177,7 +177,7 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
     place: {
       draining: draining.signal,
       concluding: concluding.signal,
-      setIdle: (isIdle) => void idle.push(isIdle),
+      report: ({ isIdle }) => void idle.push(isIdle),
       turnEnded: (ms) => void turns.push(ms),
     },
     log: log as unknown as Logger,
