@@ -22,6 +22,7 @@ import { createFailedLogins } from './http/access/failed-logins.ts';
 import { createRateWatch } from './http/body/min-rate.ts';
 import { ByteBudget, type BudgetSize } from './http/body/body-budget.ts';
 import { ProblemError } from './contract/problems.ts';
+import { watchCertificate } from './http/connection/certificate.ts';
 import { listen, type ListeningServer } from './http/connection/listener.ts';
 import { loadPage } from './http/page.ts';
 import { listenForMetrics } from './http/connection/metrics-listener.ts';
@@ -51,7 +52,7 @@ import { createReadAloud } from './tools/read-aloud.ts';
 import { createToolbox } from './tools/toolbox.ts';
 import { currentKey } from './request-scope.ts';
 import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
-import { readTls } from './settings/tls.ts';
+import { readTls, type Tls } from './settings/tls.ts';
 import { defaultTuning, type Tuning } from './tuning.ts';
 
 /** Options of `startService`. */
@@ -147,10 +148,12 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
   const tuning: Tuning = { ...defaultTuning, ...overrides };
   const metrics = await openMetrics(options.settings.metricsPort);
   const app = await openProbedApp(options, tuning, metrics);
-  const { server, metricsServer } = await openServers(app, options, tuning, metrics).catch(async (error: unknown) => {
+  const opened = await openServers(app, options, tuning, metrics).catch(async (error: unknown) => {
     await app[Symbol.asyncDispose]();
     throw error;
   });
+  const { server, metricsServer, tls } = opened;
+  const certificate = tls && watchCertificate(tls, { ...options, server });
   const timers: NodeJS.Timeout[] = [];
   let stopped: Promise<void> | undefined;
   return {
@@ -159,7 +162,7 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
     registry: app.registry,
     disk: app.disk,
     async reload() {
-      await Promise.all([app.reloadKeys(), reloadCertificate(server, options)]);
+      await Promise.all([app.reloadKeys(), certificate?.reload()]);
     },
     async finishStart() {
       for (const { contract } of [nativeFormat, openaiFormat]) await compileValidators(contract);
@@ -185,6 +188,7 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
     await server.close();
     await app.leaveFleet(); // requests of this node may have needed the fleet
     timers.forEach(clearTimeout);
+    certificate?.[Symbol.dispose]();
     await app[Symbol.asyncDispose]();
     // The metrics end last: until then, they show what the shutdown waits for.
     const lateScrape = setTimeout(() => metricsServer?.destroy(), abortedResponseMs);
@@ -196,6 +200,7 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
 interface Servers {
   readonly server: ListeningServer;
   readonly metricsServer: ListeningServer | undefined;
+  readonly tls: Tls | undefined;
 }
 
 async function openServers(
@@ -206,27 +211,15 @@ async function openServers(
 ): Promise<Servers> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
   const upgrades = { isSocketTarget, upgrade };
-  const certificate = await readTls(settings);
-  const server = await listen(listener, { host, port, certificate, log, formatFor, limits, metrics, upgrades });
-  if (metrics === undefined) return { server, metricsServer: undefined };
+  const tls = await readTls(settings);
+  const server = await listen(listener, { host, port, certificate: tls, log, formatFor, limits, metrics, upgrades });
+  if (metrics === undefined) return { server, metricsServer: undefined, tls };
   try {
     const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
-    return { server, metricsServer };
+    return { server, metricsServer, tls };
   } catch (error) {
     await server.close();
     throw error;
-  }
-}
-
-async function reloadCertificate(server: ListeningServer, { settings, log }: ServiceOptions): Promise<void> {
-  try {
-    const pair = await readTls(settings);
-    if (pair === undefined) return;
-    server.setCertificate(pair);
-    log.info({}, 'the certificate was reloaded');
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    log.error({ reason: error.message }, 'the certificate is invalid; the previous one stays in effect');
   }
 }
 

@@ -22,7 +22,7 @@ import type { FleetInspection } from '../fleet/inspect.ts';
 import { readFleet } from '../settings/fleet.ts';
 import { describeDoubts } from '../settings/doubts.ts';
 import { loadSettings, SettingsError, type LoadedSettings } from '../settings/load.ts';
-import { readTls } from '../settings/tls.ts';
+import { endingCertificates, readTls } from '../settings/tls.ts';
 import { readCommandLine, UsageError, type CommandLine } from './command-line.ts';
 import { abortOnSignals } from './interruption.ts';
 import { explainStartFailure } from './startup-error.ts';
@@ -86,7 +86,10 @@ async function report(): Promise<void> {
   const hasEngine = (capability: Capability) => engines.registry.of(capability).instances.length > 0;
   const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
   for (const line of doubts) console.log(`Warning: ${line}`);
-  await readTls(settings); // throws, as at the start
+  const tls = await readTls(settings); // throws, as at the start
+  for (const { subject, ends } of tls ? endingCertificates(tls) : []) {
+    console.log(`Warning: TLS_CERT: ${subject} ends on ${ends}; fix: renew it, and send SIGHUP to the service`);
+  }
   print('this machine', [
     node(),
     await ffmpeg(settings),

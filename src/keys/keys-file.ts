@@ -1,16 +1,14 @@
 /** Reads and validates the keys file, which contains only hashes of tokens. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { nativeContract } from '../contract/document.ts';
 import { SettingsError } from '../settings/load.ts';
-import { readOperatorFile, type ReadFile } from '../settings/read-file.ts';
 import { describeErrors, explainable, type SettingLocation } from '../settings/schema-errors.ts';
+import { readSettled } from '../settings/settled-files.ts';
 import { parseYaml } from '../settings/yaml.ts';
 import type { KeyRules } from './key.ts';
 import { grantableOperations, keysFileSchema } from './schema.ts';
-import { messageOf } from '../../lib/errors.ts';
 
 /** An entry of the file: one token of the key with this name. */
 export interface KeyEntry extends KeyRules {
@@ -23,9 +21,13 @@ export interface KeyEntry extends KeyRules {
 
 const { $schema: _draft, ...schema } = keysFileSchema(grantableOperations(nativeContract.document)); // equal in both drafts
 
-/** Resolves with the entries, possibly none. Throws a `SettingsError` that lists each mistake. */
-export async function readKeysFile(path: string, wait = untilNextRead): Promise<readonly KeyEntry[]> {
-  const values = parseYaml(await readSettled(path, wait), path);
+/**
+ * Resolves with the entries, possibly none. Throws a `SettingsError` that lists each mistake. Half of a file may be valid
+ * and lack the lines that restrict a key, so it is read until it is settled.
+ */
+export async function readKeysFile(path: string, wait?: () => Promise<void>): Promise<readonly KeyEntry[]> {
+  const [text = ''] = await readSettled([{ setting: 'API_KEYS_FILE', path }], wait);
+  const values = parseYaml(text, path);
   const mistakes = schemaMistakes(values, path);
   if (mistakes.length > 0) throw new SettingsError(mistakes.join('\n'));
   const entries = (values as { readonly keys: readonly KeyEntry[] }).keys.map((entry) => ({
@@ -35,32 +37,6 @@ export async function readKeysFile(path: string, wait = untilNextRead): Promise<
   const clashes = clashesIn(entries).map((clash) => `${path}: ${clash}`);
   if (clashes.length > 0) throw new SettingsError(clashes.join('\n'));
   return entries;
-}
-
-const readEveryMs = 100;
-const maxReads = 50;
-const untilNextRead = () => sleep(readEveryMs);
-
-/** Reads until two reads are equal, because a half-written file may be valid and lack the lines that restrict a key. */
-async function readSettled(path: string, wait: () => Promise<void>): Promise<string> {
-  const first = await read(path);
-  let { text } = first;
-  if (!first.isRegular) return text;
-  for (let reads = 1; reads < maxReads; reads += 1) {
-    await wait();
-    const last = text;
-    ({ text } = await read(path));
-    if (text === last) return text;
-  }
-  throw new SettingsError(`API_KEYS_FILE: ${path} does not stop changing; fix: write another file and rename it`);
-}
-
-async function read(path: string): Promise<ReadFile> {
-  try {
-    return await readOperatorFile(path);
-  } catch (cause) {
-    throw new SettingsError(`API_KEYS_FILE: ${path} cannot be read: ${messageOf(cause)}`, { cause });
-  }
 }
 
 let validate: ValidateFunction | undefined;

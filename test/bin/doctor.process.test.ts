@@ -1,4 +1,5 @@
 /** What the doctor says of providers whose models stand in the settings: it asks, but nothing that costs. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeFiles, temporaryDirectory } from '../support/temporary.ts';
@@ -199,11 +200,26 @@ describe('the keys file', () => {
   });
 });
 
-test('a certificate with another key fails, as at the start', async () => {
-  const fixtures = join(import.meta.dirname, '../fixtures/tls');
-  const cwd = await temporaryDirectory();
-  const env = { TLS_CERT: join(fixtures, 'certificate.pem'), TLS_KEY: join(fixtures, 'localhost-key.pem') };
-  const { code, stderr } = await runScript('src/bin/doctor.ts', [], { cwd, env });
-  expect(stderr).toMatch(/TLS_CERT, TLS_KEY: \S+ must be a certificate and \S+ its private key/);
-  expect(code).toBe(1);
+describe('the certificate', () => {
+  const fixture = (name: string) => join(import.meta.dirname, '../fixtures/tls', name);
+
+  async function examineCertificate(...names: readonly string[]) {
+    const cwd = await temporaryDirectory();
+    await writeFiles(cwd, { 'cert.pem': names.map((name) => readFileSync(fixture(name), 'utf8')).join('') });
+    const env = { PARLANCE_SANDBOX: '1', TLS_CERT: 'cert.pem', TLS_KEY: fixture('localhost-key.pem') };
+    return await runScript('src/bin/doctor.ts', [], { cwd, env: { ...env, DATA_DIR: join(cwd, 'data') } });
+  }
+
+  test('with another key fails, as at the start', async () => {
+    const { code, stderr } = await examineCertificate('certificate.pem');
+    expect(stderr).toMatch(/TLS_KEY: \S+ is not the private key of the first certificate in TLS_CERT; fix: /);
+    expect(code).toBe(1);
+  });
+
+  test('is named with the day on which a part of its chain ends', async () => {
+    const { code, stdout } = await examineCertificate('localhost.pem', 'expired-intermediate.pem');
+    const line = 'Warning: TLS_CERT: CN=intermediate.test ends on 2021-09-30; fix: renew it, and send SIGHUP to the service'; // prettier-ignore
+    expect(stdout.split('\n')).toContain(line);
+    expect(code).toBe(0);
+  });
 });

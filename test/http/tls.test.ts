@@ -1,7 +1,7 @@
 /** TLS_CERT and TLS_KEY: https and wss on the main port. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
@@ -29,8 +29,12 @@ const start = ({ cert, key }: { cert: string; key: string }, options: TestServic
     env: { TLS_CERT: cert, TLS_KEY: key, ...options.env },
   });
 
-async function get({ url }: Pick<TestService, 'url'>, path: string): Promise<{ status?: number; body: string }> {
-  const sending = request(`${url}${path}`, { ca, agent: false }).end();
+async function get(
+  { url }: Pick<TestService, 'url'>,
+  path: string,
+  trusted: string | Buffer | readonly string[] = ca,
+): Promise<{ status?: number; body: string }> {
+  const sending = request(`${url}${path}`, { ca: trusted as string, agent: false }).end();
   const [response] = (await once(sending, 'response')) as [IncomingMessage];
   return { status: response.statusCode!, body: (await buffer(response)).toString() };
 }
@@ -47,26 +51,68 @@ it('serves https and wss', async () => {
   await expect.poll(() => service.log.some(({ close }) => close === 1006)).toBe(true);
 });
 
-it('uses a renewed pair after a reload, for new connections; an invalid pair changes nothing', async () => {
-  await using service = await start(
-    { cert: 'cert.pem', key: 'key.pem' },
-    {
-      files: { 'cert.pem': await readFile(other.cert, 'utf8'), 'key.pem': await readFile(other.key, 'utf8') },
-    },
-  );
-  const files = { cert: join(service.dir, 'cert.pem'), key: join(service.dir, 'key.pem') };
+/** A service whose pair can be replaced. */
+async function startReplaceable(pair: { cert: string; key: string }) {
+  const texts = { 'cert.pem': await readFile(pair.cert, 'utf8'), 'key.pem': await readFile(pair.key, 'utf8') };
+  const service = await start({ cert: 'cert.pem', key: 'key.pem' }, { files: texts });
+  return { service, files: { cert: join(service.dir, 'cert.pem'), key: join(service.dir, 'key.pem') }, texts };
+}
+
+const lineOf = ({ log }: TestService, message: string) => log.filter(({ msg }) => msg.startsWith(message));
+
+it('uses a renewed pair after a reload, for new connections', async () => {
+  const { service, files } = await startReplaceable(other);
+  await using _service = service;
   const open = await connect(service, { ca: await readFile(other.cert), servername: 'provider.test' });
   await copyFile(localhost.cert, files.cert);
-  await service.service.reload();
-  expect(service.log).toContainEqual(
-    expect.objectContaining({ level: 50, reason: expect.stringContaining('must be a certificate and') as string }),
-  );
-  await expect(get(service, '/healthz')).rejects.toThrow();
   await copyFile(localhost.key, files.key);
   await service.service.reload();
   expect(await get(service, '/healthz')).toMatchObject({ status: 200 });
   open.ws.send('still here');
   expect(await open.next()).toBe('still here');
+});
+
+it('keeps the pair when the files are empty, cut off, expired or of another pair, and logs the reason', async () => {
+  const { service, files, texts } = await startReplaceable(localhost);
+  await using _service = service;
+  const wrong: [file: 'cert' | 'key', text: string, reason: string][] = [
+    ['cert', '', 'TLS_CERT: FILE is empty'],
+    ['key', '', 'TLS_KEY: FILE is empty'],
+    ['cert', texts['cert.pem'].slice(0, 300), 'TLS_CERT: FILE is cut off'],
+    ['key', texts['key.pem'].slice(0, 100), 'TLS_KEY: FILE is cut off'],
+    ['cert', await readFile(fixture('expired.pem'), 'utf8'), 'TLS_CERT: FILE expired on 2021-03-01'],
+    ['cert', await readFile(other.cert, 'utf8'), 'is not the private key of the first certificate'],
+    ['key', await readFile(other.key, 'utf8'), 'TLS_KEY: FILE is not the private key'],
+  ];
+  for (const [file, text, reason] of wrong) {
+    await writeFile(files[file], text);
+    await service.service.reload();
+    await writeFile(files[file], texts[`${file}.pem`]);
+    expect(service.log.at(-1)).toMatchObject({
+      level: 50,
+      msg: 'the certificate is invalid; the previous one stays in effect',
+      reason: expect.stringContaining(reason.replace('FILE', files[file])) as string,
+    });
+    expect(await get(service, '/healthz')).toMatchObject({ status: 200 });
+  }
+  expect(lineOf(service, 'the certificate was reloaded')).toEqual([]);
+});
+
+it('sends the chain, and warns of an expired intermediate certificate that clients may not need', async () => {
+  const [leaf, intermediate] = (await readFile(fixture('chain.pem'), 'utf8')).split(/(?<=-----END CERTIFICATE-----\n)/);
+  const expired = await readFile(fixture('expired-intermediate.pem'), 'utf8');
+  const { service, files } = await startReplaceable({ cert: fixture('chain.pem'), key: localhost.key });
+  await using _service = service;
+  const root = await readFile(fixture('root.pem'), 'utf8');
+  expect(await get(service, '/healthz', root)).toMatchObject({ status: 200 });
+  expect(lineOf(service, 'a certificate of TLS_CERT')).toEqual([]);
+  await writeFile(files.cert, leaf! + expired);
+  await service.service.reload();
+  expect(await get(service, '/healthz', [root, intermediate!])).toMatchObject({ status: 200 });
+  await expect(get(service, '/healthz', root)).rejects.toThrow('expired');
+  expect(lineOf(service, 'a certificate of TLS_CERT')).toEqual([
+    expect.objectContaining({ level: 40, subject: 'CN=intermediate.test', ends: '2021-09-30' }),
+  ]);
 });
 
 const wrongKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -75,9 +121,10 @@ test.each([
   ['TLS_KEY: not set', { TLS_CERT: localhost.cert }],
   ['TLS_CERT: not set', { TLS_KEY: localhost.key }],
   ['TLS_CERT: /nowhere.pem cannot be read: ENOENT', { TLS_CERT: '/nowhere.pem', TLS_KEY: localhost.key }],
-  ['its private key, both in PEM', { TLS_CERT: localhost.key, TLS_KEY: localhost.key }],
-  ['its private key, both in PEM', { TLS_CERT: localhost.cert, TLS_KEY: localhost.cert }],
-  [`${localhost.cert} must be a certificate and`, { TLS_CERT: localhost.cert, TLS_KEY: 'wrong.pem' }],
+  [`TLS_CERT: ${localhost.key} is a private key`, { TLS_CERT: localhost.key, TLS_KEY: localhost.cert }],
+  ['is not the private key of the first certificate', { TLS_CERT: localhost.cert, TLS_KEY: 'wrong.pem' }],
+  ['expired on 2021-03-01', { TLS_CERT: fixture('expired.pem'), TLS_KEY: localhost.key }],
+  ['/dev/null is empty', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }],
 ])('the start is refused: %s', async (message, env) => {
   const starting = startTestService({ ...engines, files: { 'wrong.pem': wrongKey.toString() }, env });
   await expect(starting).rejects.toThrow(message);
