@@ -3,13 +3,13 @@
  * or owns it. Each lock is that of an open SQLite database: the kernel releases it at once when the process ends in any
  * way, also between containers that share the directory.
  */
-import { existsSync, lstatSync, renameSync, truncateSync } from 'node:fs';
+import { existsSync, renameSync, truncateSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { pause } from './abort.ts';
-import { messageOf } from './errors.ts';
+import { errnoOf, messageOf } from './errors.ts';
 import { makeDirectory } from './make-directory.ts';
-import { openDatabase, sqliteCodeOf, sqliteCodes } from './sqlite.ts';
+import { irregularFilesOf, openDatabase, sqliteCodeOf, sqliteCodes } from './sqlite.ts';
 
 const pollMs = 200;
 /** A process that only checks the lock holds it for less than a millisecond. */
@@ -61,14 +61,14 @@ export async function acquireLock(
 
 /** True if another process holds the exclusive lock or waits for it. */
 export function isLocked(path: string): boolean {
-  if (!existsSync(path)) return false;
-  const database = openFile(path, lookMs);
   try {
+    moveAside(path);
+    if (!existsSync(path)) return false;
+    const database = openDatabase(path, lookMs);
+    using _closing = heldBy(database);
     return !runs(database, path, 'BEGIN IMMEDIATE; ROLLBACK');
   } catch {
-    return false; // the file system has no locks
-  } finally {
-    database.close();
+    return false; // no process can lock it, for example because the file system has no locks
   }
 }
 
@@ -101,13 +101,23 @@ const heldBy = (database: DatabaseSync): Disposable => ({ [Symbol.dispose]: () =
 
 async function openLock(path: string): Promise<DatabaseSync> {
   await makeDirectory(dirname(path));
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found?.isFile() === false) renameSync(path, `${path}.${Date.now()}`);
+  moveAside(path);
   const database = openFile(path);
   if (!isForeign(database)) return database;
   database.close();
   truncateSync(path);
   return openFile(path);
+}
+
+/** Moves directories, FIFOs and other things away that are in the place of a lock or of its journal. */
+function moveAside(path: string): void {
+  for (const name of irregularFilesOf(path)) {
+    try {
+      renameSync(name, `${name}.${Date.now()}`);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error; // another process was faster
+    }
+  }
 }
 
 /** True if another program has written the file. No process can hold its lock then, because SQLite cannot read it. */
@@ -120,9 +130,9 @@ function isForeign(database: DatabaseSync): boolean {
   }
 }
 
-function openFile(path: string, timeout?: number): DatabaseSync {
+function openFile(path: string): DatabaseSync {
   try {
-    return openDatabase(path, timeout);
+    return openDatabase(path);
   } catch (error) {
     throw new Error(`${path} cannot be locked: ${messageOf(error)}`, { cause: error });
   }

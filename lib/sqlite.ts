@@ -1,5 +1,7 @@
 /** The SQLite of Node.js, loaded with the first database: most processes need none. */
+import { lstatSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { NotRegularFileError } from './regular-file.ts';
 
 export const sqliteCodes = { error: 1, busy: 5, corrupt: 11, full: 13, notADatabase: 26 } as const;
 
@@ -9,8 +11,26 @@ export function sqliteCodeOf(error: unknown): number | undefined {
   return isSqlite ? (error.errcode as number) & 0xff : undefined; // extended codes use the higher bytes
 }
 
-/** Without the warning of Node.js that the module is experimental. Waits up to `timeout` milliseconds for a lock. */
+/**
+ * Returns the paths of a database at which something else is: SQLite follows a symlink, fails for a directory, and waits
+ * for the other end of a FIFO, even if that is only in the place of its journal.
+ */
+export function irregularFilesOf(path: string): string[] {
+  const names = ['', '-journal', '-wal', '-shm'].map((suffix) => path + suffix);
+  return names.filter((name) => lstatSync(name, { throwIfNoEntry: false })?.isFile() === false);
+}
+
+/** Throws a `NotRegularFileError`. */
+export function requireRegularFiles(path: string): void {
+  for (const name of irregularFilesOf(path)) throw new NotRegularFileError(name);
+}
+
+/**
+ * Without the warning of Node.js that the module is experimental. Waits up to `timeout` milliseconds for a lock. Throws
+ * as `requireRegularFiles` does.
+ */
 export function openDatabase(path: string, timeout = 0): DatabaseSync {
+  requireRegularFiles(path);
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {

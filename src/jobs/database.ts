@@ -10,7 +10,8 @@ import type { Logger } from '../../engines/contract/index.ts';
 import { isLocked } from '../../lib/file-lock.ts';
 import { parseObject } from '../../lib/json.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
-import { openDatabase, sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
+import { NotRegularFileError } from '../../lib/regular-file.ts';
+import { openDatabase, requireRegularFiles, sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
 import { databaseNames, makePrivate, recordingsName, setAside } from './directory.ts';
 import type { JobRecord, Part } from './record.ts';
 
@@ -41,9 +42,9 @@ export class JobDatabase {
   readonly #inode: number;
 
   constructor(directory: string) {
-    for (const name of databaseNames) requireRegularFile(join(directory, name));
-    mkdirSync(join(directory, recordingsName), { recursive: true, mode: 0o700 });
     this.#path = join(directory, databaseNames[0]);
+    requireRegularFiles(this.#path);
+    mkdirSync(join(directory, recordingsName), { recursive: true, mode: 0o700 });
     closeSync(openSync(this.#path, 'a', 0o600)); // SQLite would leave the mode to the umask
     this.#database = openDatabase(this.#path);
     try {
@@ -141,15 +142,10 @@ export async function openJobDatabase(directory: string, log: Logger): Promise<J
   } catch (error) {
     const code = sqliteCodeOf(error);
     if (code === sqliteCodes.busy) return undefined;
-    if (!unreadable.includes(code) && !(error instanceof UnreadableError)) throw error;
+    const isUnreadable = error instanceof UnreadableError || error instanceof NotRegularFileError;
+    if (!unreadable.includes(code) && !isUnreadable) throw error;
     const keptAs = await setAside(directory, [...databaseNames, recordingsName]);
     log.error({ err: error, keptAs }, 'the database of the transcription jobs cannot be read and is set aside');
     return new JobDatabase(directory);
   }
-}
-
-/** SQLite would follow a symlink, and wait for the other end of a FIFO. */
-function requireRegularFile(path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found?.isFile() === false) throw new UnreadableError(`${path} is not a regular file`);
 }

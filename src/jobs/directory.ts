@@ -6,7 +6,7 @@ import { lstat, mkdir, open, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../../lib/errors.ts';
 
-export const databaseNames = ['jobs.sqlite', 'jobs.sqlite-journal'] as const;
+export const databaseNames = ['jobs.sqlite', 'jobs.sqlite-journal', 'jobs.sqlite-wal', 'jobs.sqlite-shm'] as const;
 export const recordingsName = 'recordings';
 const setAsideName = 'set-aside';
 

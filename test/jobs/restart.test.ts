@@ -94,6 +94,7 @@ describe('after a restart', () => {
     ['another program has written', (path) => writeFile(path, 'not a database '.repeat(500))],
     ['is a directory', replacedBy((path) => mkdir(path))],
     ['is a symlink', replacedBy((path) => symlink('/etc/hostname', path))],
+    ['has a directory in the place of its write-ahead log', (path) => mkdir(`${path}-wal`)],
   ])('a database that %s is set aside with its recordings, and new jobs work', async (_what, spoil) => {
     const dataDir = await temporaryDirectory();
     const { bad } = await brokenOff(dataDir);

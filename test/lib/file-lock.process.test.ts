@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { acquireLock, isLocked, lockOf, tryLock } from '../../lib/file-lock.ts';
@@ -13,13 +14,19 @@ const somePath = async (): Promise<string> => lockOf(join(await temporaryDirecto
 
 /** Another process; `held` resolves when the script prints something. */
 function other(script: string, path: string) {
-  const source = `import { acquireLock, tryLock } from '${lockModule}'; const [, path] = process.argv;
+  const source = `import { acquireLock, isLocked, tryLock } from '${lockModule}'; const [, path] = process.argv;
     const { signal } = new AbortController(); ${script}; setInterval(() => {}, 60_000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', source, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return { child, said: once(child.stdout, 'data').then(([text]) => String(text).trim()) };
+}
+
+async function listen(path: string): Promise<void> {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await once(server.listen(path), 'listening');
 }
 
 const sharing = "console.log((await tryLock(path, 'shared')) ? 'shared' : 'refused')";
@@ -87,6 +94,33 @@ test.each([
   await make(path);
   using _lock = await acquireLock(path, { signal });
   expect(isLocked(path)).toBe(true);
+});
+
+const kinds: Readonly<Record<string, (path: string) => unknown>> = {
+  'a directory': (path) => mkdir(path),
+  'a FIFO': (path) => execFileSync('mkfifo', [path]),
+  'a symlink': (path) => symlink('/dev/zero', path),
+  'a symlink to itself': (path) => symlink(path, path),
+  'a socket': (path) => listen(path),
+};
+
+/** In another process, because SQLite waits for the other end of a FIFO and blocks the process meanwhile. */
+test('what is no file in the place of a lock or of a file beside it is no lock, and blocks nobody', async () => {
+  const directory = await temporaryDirectory();
+  const paths: string[] = [];
+  for (const [name, make] of Object.entries(kinds)) {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) {
+      const path = lockOf(join(directory, name + suffix, 'some'));
+      if (suffix === '') await mkdir(dirname(path), { recursive: true });
+      else (await tryLock(path, 'exclusive'))?.[Symbol.dispose]();
+      await make(path + suffix);
+      paths.push(path);
+    }
+  }
+  const looking = `const found = [];
+    for (const path of process.argv[1].split(',')) found.push(isLocked(path), Boolean(await tryLock(path, 'exclusive')));
+    console.log(found.join())`;
+  expect(await other(looking, paths.join()).said).toBe(paths.map(() => 'false,true').join());
 });
 
 test('where nothing can be written, it rejects', async () => {
