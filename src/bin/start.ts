@@ -2,7 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger as PinoLogger } from 'pino';
 import type { Capability, Logger } from '../../engines/contract/index.ts';
-import { readCommandLine, startOptions } from './command-line.ts';
+import { readCommandLine, startOptions, type CommandLine } from './command-line.ts';
+import { onAbort } from '../../lib/abort.ts';
+import { ignore } from '../../lib/errors.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, letHeapGrow, optimizeEarly, shrinkHeap } from '../system/v8.ts';
@@ -37,27 +39,27 @@ keepYoungObjectsYoung();
 letHeapGrow();
 optimizeEarly();
 const terminal = createTerminal();
-const started = commandLine && (await start());
-if (started) {
+
+async function run(commandLine: CommandLine): Promise<void> {
+  const ended = listenForSignals();
+  const started = await start(commandLine);
+  if (!started) return;
   const { service, settings, log } = started;
+  exitOnDefects(service, log);
+  let preparation = Promise.resolve();
+  const end = () => void Promise.all([drainAndStop(service, settings), preparation]).then(() => process.exit());
+  onAbort(ended, end);
+  if (ended.aborted) return;
   if (commandLine.opensPage && 'url' in service) {
     if (settings.page) openPage(service.url, log);
     else log.warn({}, 'the page was not opened: PAGE is off');
   }
-  exitOnDefects(service, log);
-  const ended = new AbortController();
   const withoutTranscription = !settings.transcribeSetup || !settings.transcribeEnabled;
   const also = [...(settings.voiceSetup ? ['voice'] : []), ...(settings.chatSetup ? ['chat'] : [])];
   const begun = Promise.withResolvers<undefined>();
   const howToStop = describeStop(settings, withoutTranscription);
   const onBegun = () => begun.resolve(undefined);
-  const request = { signal: ended.signal, howToStop, withoutTranscription, also, onBegun };
-  const preparation = prepare(service, log, request);
-  endOnSignals(started, ended, preparation);
-  // Without files to reload, SIGHUP keeps its default: closing the terminal ends the service.
-  if ((settings.apiKeysFile ?? settings.tlsCert) !== undefined && 'reload' in service) {
-    process.on('SIGHUP', () => void service.reload());
-  }
+  preparation = prepare(service, log, { signal: ended, howToStop, withoutTranscription, also, onBegun });
   setTimeout(() => void finishStart(service, log), settleMs).unref();
   await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);
   // The summary is for the operator and goes to stderr; stdout is for the log.
@@ -87,17 +89,26 @@ interface Started {
   readonly log: PinoLogger;
 }
 
-async function start(): Promise<Started | undefined> {
+async function start({ variablesFrom }: CommandLine): Promise<Started | undefined> {
   try {
-    if (commandLine?.variablesFrom !== undefined) terminal.print(commandLine.variablesFrom);
+    if (variablesFrom !== undefined) terminal.print(variablesFrom);
     const settings = loadSettings(process.env);
     const log = createLog(settings.logLevel, logTo(terminal, settings));
-    const start = settings.fleetRole === 'worker' ? startWorker : startService;
-    return { settings, log, service: await start({ settings, env: process.env, log }) };
+    const options = { settings, env: process.env, log };
+    if (settings.fleetRole === 'worker') return { settings, log, service: await startWorker(options) };
+    const starting = startService(options);
+    reloadOnHangup(settings, starting);
+    return { settings, log, service: await starting };
   } catch (error) {
     explainStartFailure(error);
     return undefined;
   }
+}
+
+/** Without files to reload, SIGHUP keeps its default: closing the terminal ends the service. */
+function reloadOnHangup({ apiKeysFile, tlsCert }: LoadedSettings, starting: Promise<Service>): void {
+  if ((apiKeysFile ?? tlsCert) === undefined) return;
+  process.on('SIGHUP', () => void starting.then((service) => service.reload(), ignore)); // the start reports its failure
 }
 
 /**
@@ -141,8 +152,9 @@ async function prepare(
 /** npm forwards signals that the terminal has already sent to the whole process group, so they arrive twice. */
 const forwardedWithinMs = 500;
 
-/** The first signal drains the service and lets requests in flight finish; a second one exits immediately. */
-function endOnSignals({ service, settings }: Started, ended: AbortController, preparation: Promise<void>): void {
+/** The first signal aborts the result, also while the service starts; a second one exits immediately. */
+function listenForSignals(): AbortSignal {
+  const ended = new AbortController();
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
   const end = (signal: NodeJS.Signals) => {
     const now = performance.now();
@@ -150,10 +162,10 @@ function endOnSignals({ service, settings }: Started, ended: AbortController, pr
     if (first) process.exit(1);
     first = { signal, at: now };
     ended.abort(new Error(`stopped by ${signal}`));
-    void Promise.all([drainAndStop(service, settings), preparation]).then(() => process.exit());
   };
   process.on('SIGINT', end).on('SIGTERM', end);
   whenOrphaned(process.env, () => first ?? end('SIGTERM'));
+  return ended.signal;
 }
 
 /** Limits the delay of the exit by a tracer. */
@@ -189,3 +201,6 @@ function exitOnDefects(service: Service | RunningWorker, log: PinoLogger): void 
     service.stop(0).then(exit, exit);
   });
 }
+
+// Last: from here on, a signal may call functions that need the constants above.
+if (commandLine) await run(commandLine);

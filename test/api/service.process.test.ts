@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Schemas } from '../../src/contract/operations.ts';
-import { endsSoon, startChildService } from '../support/child-service.ts';
+import { keysFile } from '../keys/support/keys.ts';
+import { endsSoon, startChildService, startProcess } from '../support/child-service.ts';
 import { createApi, type Api, type Call } from '../support/http.ts';
 import { echo, patient } from './support/engines.ts';
 import { eventually } from './support/eventually.ts';
@@ -49,6 +50,59 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     child.kill(signal);
     expect(await endsSoon(child)).toEqual({ code: 0, signal: null });
   });
+});
+
+/**
+ * An engine that sends a signal to its own process when the service first calls one of its functions. The availability
+ * waits until the signal has been handled.
+ */
+const signalingEngine = (place: 'create' | 'availability', signal: NodeJS.Signals) => ({
+  config: 'engines: { signaling: { use: ./signaling.mjs } }\n',
+  files: {
+    'signaling.mjs': `
+let sent;
+function send(place) {
+  if (place !== '${place}' || sent) return;
+  sent = new Promise((resolve) => '${place}' === 'create' ? resolve() : process.once('${signal}', resolve));
+  process.kill(process.pid, '${signal}');
+}
+export default {
+  contract: 1, name: 'signaling', capability: 'transcription', options: { type: 'object', properties: {} },
+  create: (_options, { log }) => {
+    send('create');
+    return {
+      models: async () => [{ id: 'first', local: true }],
+      async availability() {
+        send('availability');
+        await sent;
+        return { available: true, code: 'ready', reason: 'Ready.' };
+      },
+      transcribe: async () => ({ text: '', language: null }),
+      [Symbol.asyncDispose]: async () => log.info({}, 'closed'),
+    };
+  },
+};
+`,
+  },
+});
+
+describe.each<[NodeJS.Signals, 'create' | 'availability', string]>([
+  ['SIGTERM', 'create', 'starts'],
+  ['SIGINT', 'availability', 'prints what works'],
+])('%s at %s, while the service %s', (signal, place) => {
+  it('stops the service as a later one does, and exits with 0', async () => {
+    const env = { PORT: '0', TRANSCRIBE_SETUP: 'off' };
+    const child = await startProcess('src/bin/start.ts', { ...signalingEngine(place, signal), env });
+    expect({ exit: await child.exit, stderr: child.said.stderr }).toMatchObject({ exit: { code: 0, signal: null } });
+    expect(child.said.stdout).toContain('closed');
+  });
+});
+
+it('SIGHUP while the service starts reloads the keys file once it has started', async () => {
+  const { config, files } = signalingEngine('create', 'SIGHUP');
+  const keys = { 'keys.yaml': keysFile({ name: 'app' }) };
+  const child = await startChildService({ config: `apiKeysFile: keys.yaml\n${config}`, files: { ...files, ...keys } });
+  await eventually(() => child.said.stdout).toContain('the keys file was reloaded');
 });
 
 describe('a start', () => {
