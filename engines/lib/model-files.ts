@@ -51,6 +51,16 @@ async function stampOf(files: readonly string[]): Promise<string> {
   return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
 }
 
+/**
+ * Returns a number of a file that a program loops to, divides by or allocates with, in decimal digits. Throws `Unusable` if
+ * it is not 1 to `most`.
+ */
+export function requireCount(value: unknown, name: string, most: number): number {
+  const isDigits = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,8}$/.test(String(value));
+  if (isDigits && Number(value) <= most) return Number(value);
+  throw new Unusable(`its ${name} must be 1 to ${most}`);
+}
+
 /** Reads a file beside a model. Throws `Unusable` for a file that is too long or not a regular file, before it is read. */
 export function readBytes(path: string, maxBytes: number): Buffer {
   return withRegularFile(path, (file, bytes) => {

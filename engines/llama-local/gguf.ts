@@ -64,7 +64,11 @@ function judge(reader: Reader, bytes: number): GgufFile {
   const alignment = metadata.get('general.alignment') ?? 32;
   const begin = Math.ceil(reader.at / Number(alignment)) * Number(alignment);
   if (tensors === 0 || !(begin + end <= bytes)) throw new Unusable(`it is cut: ${bytes} bytes of ${begin + end}`);
-  return { bytes, ...needsOf(metadata) };
+  const needs = needsOf(metadata);
+  // Each number of the cache is computed with weights of its own.
+  if (!(needs.cacheBytes <= bytesPerCached * bytes))
+    throw new Unusable('it is smaller than its numbers of heads and layers say');
+  return { bytes, ...needs };
 }
 
 /** Returns undefined for values that are not used, such as lists. */
@@ -92,7 +96,10 @@ function readTensor(reader: Reader): number {
   return offset + Math.ceil(elements / perBlock) * bytes;
 }
 
-/** The cache has a 16-bit key and value for each layer. If the file lacks the sizes, nothing is added. */
+/** A key and a value of 16 bits. */
+const bytesPerCached = 4;
+
+/** The cache has a key and a value for each layer. If the file lacks the sizes, nothing is added. */
 function needsOf(metadata: ReadonlyMap<string, number | string>): Pick<GgufFile, 'cacheBytes' | 'contextLength'> {
   const architecture = String(metadata.get('general.architecture'));
   const numberAt = (key: string) => {
@@ -102,7 +109,7 @@ function needsOf(metadata: ReadonlyMap<string, number | string>): Pick<GgufFile,
   const heads = numberAt('attention.head_count') ?? 0;
   const headSize = numberAt('attention.key_length') ?? (heads === 0 ? 0 : (numberAt('embedding_length') ?? 0) / heads);
   const cached = (numberAt('attention.head_count_kv') ?? heads) * headSize * (numberAt('block_count') ?? 0);
-  return { cacheBytes: Math.round(2 * 2 * cached), contextLength: numberAt('context_length') };
+  return { cacheBytes: Math.round(bytesPerCached * cached), contextLength: numberAt('context_length') };
 }
 
 /** Reads little-endian numbers in windows, so that the tensors are not read. */

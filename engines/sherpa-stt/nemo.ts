@@ -1,7 +1,7 @@
 /** CTC models and transducers (such as Parakeet TDT) of NVIDIA NeMo, exported by the scripts of sherpa-onnx. */
-import { Unusable, explained } from '../lib/model-files.ts';
+import { Unusable, explained, requireCount } from '../lib/model-files.ts';
 import type { Family } from '../lib/sherpa/folder.ts';
-import { countOf, type Metadata } from '../lib/sherpa/onnx-file.ts';
+import type { Metadata } from '../lib/sherpa/onnx-file.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { checkTokens } from './tokens.ts';
 
@@ -23,7 +23,7 @@ export const nemoCtc: Family<ModelFacts> = {
   files: { model: ['model.onnx', 'model.int8.onnx'], tokens },
   isOwn: isOneOf(ctcTypes),
   judge({ paths: { model = '', tokens = '' }, bytes, metadata }) {
-    const size = explained(model, () => vocabularySize(metadata));
+    const size = explained(model, () => vocabularySize(metadata, bytes));
     const marksWords = checkTokens(tokens, { size, blank: 'any' });
     return { file: model, bytes, config: { nemoCtc: { model }, tokens }, marksWords, ...traits };
   },
@@ -40,9 +40,9 @@ export const nemoTransducer: Family<ModelFacts> = {
   isOwn: isOneOf(transducerTypes),
   judge({ paths: { encoder = '', tokens = '', ...others }, bytes, metadata }) {
     const size = explained(encoder, () => {
-      countOf(metadata, 'pred_rnn_layers');
-      countOf(metadata, 'pred_hidden');
-      return vocabularySize(metadata);
+      const layers = requireCount(metadata.get('pred_rnn_layers'), 'pred_rnn_layers', mostLayers);
+      requireCount(metadata.get('pred_hidden'), 'pred_hidden', Math.min(mostHidden, Math.floor(bytes / layers)));
+      return vocabularySize(metadata, bytes);
     });
     const marksWords = checkTokens(tokens, { size, blank: 'last' });
     const languages = languagesOf(metadata.get('url') ?? '');
@@ -61,13 +61,19 @@ function languagesOf(url: string): readonly string[] | undefined {
   return url.includes('parakeet-tdt-0.6b-v2') ? ['en'] : undefined;
 }
 
-/** Rejects values that make sherpa-onnx exit or divide by 0. */
-function vocabularySize(metadata: Metadata): number {
+/** The library keeps a state of this size. Published decoders have up to 2 layers of 640 numbers. */
+const [mostLayers, mostHidden] = [100, 10_000];
+
+/** Features per output of the encoder. Published models have 4 or 8. */
+const mostSubsampling = 100;
+
+/** Rejects values that make sherpa-onnx exit or divide by 0. Each token has weights in the model. */
+function vocabularySize(metadata: Metadata, bytes: number): number {
   if (!normalizations.includes(metadata.get('normalize_type') ?? ''))
     throw new Unusable('its normalize_type is neither empty nor per_feature');
   // A streaming model has caches as further inputs, which the library does not support here.
   if (metadata.has('window_size') || metadata.has('streaming_model_type'))
     throw new Unusable('it is a streaming model');
-  countOf(metadata, 'subsampling_factor');
-  return countOf(metadata, 'vocab_size');
+  requireCount(metadata.get('subsampling_factor'), 'subsampling_factor', mostSubsampling);
+  return requireCount(metadata.get('vocab_size'), 'vocab_size', bytes);
 }

@@ -1,7 +1,7 @@
 /** SenseVoice, exported by the scripts of sherpa-onnx. */
-import { Unusable, explained } from '../lib/model-files.ts';
+import { Unusable, explained, requireCount } from '../lib/model-files.ts';
 import type { Family } from '../lib/sherpa/folder.ts';
-import { countOf, type Metadata } from '../lib/sherpa/onnx-file.ts';
+import type { Metadata } from '../lib/sherpa/onnx-file.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { checkTokens } from './tokens.ts';
 
@@ -19,23 +19,26 @@ export const senseVoice: Family<ModelFacts> = {
   files: { model: ['model.onnx', 'model.int8.onnx'], tokens: ['tokens.txt'] },
   isOwn: (metadata) => metadata.has('lfr_window_size') && metadata.has('with_itn'),
   judge({ paths: { model = '', tokens = '' }, bytes, metadata }) {
-    const size = explained(model, () => vocabularySize(metadata));
+    const size = explained(model, () => vocabularySize(metadata, bytes));
     const marksWords = checkTokens(tokens, { size });
     const config = { senseVoice: { model, language: '', useInverseTextNormalization: 1 }, tokens };
     return { file: model, bytes, config, marksWords, languages, hasTimes: true, pieceSeconds: 30, hint: 'senseVoice' };
   },
 };
 
-/** Rejects values that make sherpa-onnx exit. */
-function vocabularySize(metadata: Metadata): number {
+/** Frames that are stacked, or skipped. Published models have 7 and 6. */
+const mostFrames = 100;
+
+/** Rejects values that make sherpa-onnx exit. Each token has weights in the model. */
+function vocabularySize(metadata: Metadata, bytes: number): number {
   if (metadata.get('comment')?.includes('Nano')) throw new Unusable('it is a model of Fun-ASR Nano');
   const wrong = integers.find((key) => !/^-?\d{1,9}$/.test(metadata.get(key) ?? ''));
   if (wrong !== undefined) throw new Unusable(`its ${wrong} is not an integer`);
-  const length = countOf(metadata, 'lfr_window_size') * bands;
-  countOf(metadata, 'lfr_window_shift');
+  const length = requireCount(metadata.get('lfr_window_size'), 'lfr_window_size', mostFrames) * bands;
+  requireCount(metadata.get('lfr_window_shift'), 'lfr_window_shift', mostFrames);
   const list = ['neg_mean', 'inv_stddev'].find((key) => numbersIn(metadata.get(key)) !== length);
   if (list !== undefined) throw new Unusable(`its ${list} does not have ${length} numbers`);
-  return countOf(metadata, 'vocab_size');
+  return requireCount(metadata.get('vocab_size'), 'vocab_size', bytes);
 }
 
 /** 0 if one of the parts is not a number. */

@@ -1,7 +1,7 @@
 /** Reads the fields of Piper's .onnx.json that a voice needs. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
-import { Unusable } from '../lib/model-files.ts';
-import { sampleRateOf } from './voice-facts.ts';
+import { requireCount, Unusable } from '../lib/model-files.ts';
+import { sampleRateOf, speakerCountOf } from './voice-facts.ts';
 
 export interface PiperConfig {
   /** How text becomes tokens: by eSpeak NG, or letter by letter. */
@@ -24,8 +24,8 @@ export interface PiperConfig {
   readonly dataset: string;
 }
 
-/** Throws `Unusable`. */
-export function readPiperConfig(text: string): PiperConfig {
+/** `modelBytes` is the size of the model. Throws `Unusable`. */
+export function readPiperConfig(text: string, modelBytes: number): PiperConfig {
   const json = parseObject(text);
   if (!json) throw new Unusable('it is not a JSON object');
   const [audio, espeak, inference, language] = [
@@ -46,8 +46,8 @@ export function readPiperConfig(text: string): PiperConfig {
     locale,
     language: /^[a-z]{2}(?![a-z])/i.exec(locale)?.[0].toLowerCase() ?? null,
     sampleRate: sampleRateOf(audio.sample_rate),
-    ...speakersOf(json),
-    tokens: tokensOf(json),
+    ...speakersOf(json, modelBytes),
+    tokens: tokensOf(json, modelBytes),
     lengthScale: scaleOf(inference, 'length_scale', 1, 0.1),
     noiseScale: scaleOf(inference, 'noise_scale', 0.667, 0),
     noiseW: scaleOf(inference, 'noise_w', 0.8, 0),
@@ -55,11 +55,14 @@ export function readPiperConfig(text: string): PiperConfig {
   };
 }
 
-function speakersOf({ num_speakers = 1, speaker_id_map }: JsonObject): Pick<PiperConfig, 'speakers' | 'speakerCount'> {
-  const speakerCount = Number(num_speakers);
-  if (!Number.isInteger(speakerCount) || speakerCount < 1) throw new Unusable('its num_speakers is not a number');
+function speakersOf(
+  { num_speakers = 1, speaker_id_map }: JsonObject,
+  modelBytes: number,
+): Pick<PiperConfig, 'speakers' | 'speakerCount'> {
+  const speakerCount = speakerCountOf(num_speakers, 'num_speakers', modelBytes);
   if (speakerCount === 1) return { speakerCount, speakers: new Map() };
   const named = Object.entries(objectOf(speaker_id_map)).map(([name, sid]) => [name, Number(sid)] as const);
+  if (named.length > speakerCount) throw new Unusable('its speaker_id_map has more than num_speakers names');
   const numbered = Array.from({ length: speakerCount }, (_, sid) => [String(sid), sid] as const);
   const speakers = new Map(named.length > 0 ? named : numbered);
   const isNumber = (sid: number) => Number.isInteger(sid) && sid >= 0 && sid < speakerCount;
@@ -67,12 +70,15 @@ function speakersOf({ num_speakers = 1, speaker_id_map }: JsonObject): Pick<Pipe
   return { speakerCount, speakers };
 }
 
-/** Line ends and symbols of more than one character cannot be written to tokens.txt. */
-function tokensOf({ phoneme_id_map, num_symbols }: JsonObject): ReadonlyMap<string, number> {
-  const size = Number(num_symbols);
+/**
+ * Line ends and symbols of more than one character cannot be written to tokens.txt. Each of the `num_symbols` has weights
+ * in the model.
+ */
+function tokensOf({ phoneme_id_map, num_symbols }: JsonObject, modelBytes: number): ReadonlyMap<string, number> {
+  const size = requireCount(num_symbols, 'num_symbols', modelBytes);
   const all = Object.entries(objectOf(phoneme_id_map)).map(([symbol, ids]) => {
     const [id] = [ids].flat();
-    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || !(id < size))
+    if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= size)
       throw new Unusable('its phoneme_id_map has a number that is not below num_symbols');
     return [symbol, id] as const;
   });

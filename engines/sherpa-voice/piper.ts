@@ -28,7 +28,7 @@ const longestConfig = 4_194_304;
 export function inspectPiper(file: string): PiperFacts {
   const json = `${file}.json`;
   const { bytes, metadata } = explained(file, () => readOnnxFile(file));
-  const published = explained(json, () => readPiperConfig(readText(json, longestConfig)));
+  const published = explained(json, () => readPiperConfig(readText(json, longestConfig), bytes));
   const config = explained(file, () => withMetadata(published, metadata));
   return { file, bytes, memory: bytes + memoryBeside, config, metadata: new Set(metadata.keys()), ...factsOf(file, config, metadata) }; // prettier-ignore
 }
@@ -64,11 +64,11 @@ function speakersOf({ speakers, language, locale }: PiperConfig): FileSpeaker[] 
 /** Throws for a model of another kind, which would crash the program, and for metadata that contradict the .onnx.json. */
 function withMetadata(config: PiperConfig, metadata: ReadonlyMap<string, string>): PiperConfig {
   const [rate, speakers] = [metadata.get('sample_rate'), metadata.get('n_speakers')];
+  if (speakers !== undefined && Number(speakers) !== config.speakerCount)
+    throw new Unusable(`it has ${speakers} speakers, its .onnx.json ${config.speakerCount}`);
   if (rate === undefined) return config;
   if ((metadata.get('model_type') ?? 'vits') !== 'vits') throw new Unusable('its model_type is not vits');
   const isSpelled = metadata.get('frontend') === 'characters';
   if (!isSpelled && metadata.get('has_espeak') !== '1') throw new Unusable('it is not a voice of Piper');
-  if (speakers !== undefined && Number(speakers) !== config.speakerCount)
-    throw new Unusable(`it has ${speakers} speakers, its .onnx.json ${config.speakerCount}`);
   return { ...config, phonemes: isSpelled ? 'text' : 'espeak', sampleRate: sampleRateOf(rate) };
 }

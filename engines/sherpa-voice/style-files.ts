@@ -4,7 +4,7 @@ import { toSpeakable } from '../lib/espeak-text.ts';
 import { Unusable, explained, readText } from '../lib/model-files.ts';
 import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
 import type { Metadata } from '../lib/sherpa/onnx-file.ts';
-import { sampleRateOf, type VoiceFacts } from './voice-facts.ts';
+import { sampleRateOf, speakerCountOf, type VoiceFacts } from './voice-facts.ts';
 
 interface StyleFamily {
   readonly family: 'kokoro' | 'kitten';
@@ -41,9 +41,9 @@ export function styleFamily(own: StyleFamily): Family<VoiceFacts> {
 function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
   const { paths, bytes, metadata } = found;
   const { model = '', voices = '', tokens = '' } = paths;
-  const { names, styleBytes, sampleRate } = explained(model, () => factsOf(metadata, own));
+  const size = explained(voices, () => statSync(voices).size);
+  const { names, styleBytes, sampleRate } = explained(model, () => factsOf(metadata, own, size));
   explained(voices, () => {
-    const { size } = statSync(voices);
     if (size !== styleBytes) throw new Unusable(`it has ${size} bytes; the ${names.length} voices of the model have ${styleBytes}`); // prettier-ignore
   });
   explained(tokens, () => checkTokens(readText(tokens, longestTable), own.signs(metadata)));
@@ -55,14 +55,17 @@ function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
   };
 }
 
-/** Throws for metadata with which the library ends its process, or makes noise. */
-function factsOf(metadata: Metadata, { dimensions }: StyleFamily) {
+/** Rows and columns of a style. Published styles have up to 510 and 256. */
+const mostInStyle = 10_000;
+
+/** Throws for metadata with which the library ends its process, or makes noise. `bytes` is the size of all styles. */
+function factsOf(metadata: Metadata, { dimensions }: StyleFamily, bytes: number) {
   const sampleRate = sampleRateOf(metadata.get('sample_rate'));
-  const count = Number(metadata.get('n_speakers'));
-  if (!Number.isInteger(count) || count < 1) throw new Unusable('its n_speakers must be 1 or more');
+  const count = speakerCountOf(metadata.get('n_speakers'), 'n_speakers', bytes);
   if (metadata.get('has_espeak') !== '1') throw new Unusable('its has_espeak must be 1');
   const style = (metadata.get('style_dim') ?? '').split(',').map(Number);
-  const isComplete = style.length === dimensions && style.every((size) => Number.isInteger(size) && size > 0);
+  const isComplete =
+    style.length === dimensions && style.every((size) => Number.isInteger(size) && size > 0 && size <= mostInStyle);
   if (!isComplete || (dimensions === 3 && style[1] !== 1))
     throw new Unusable(
       `its style_dim must be ${dimensions} sizes, such as ${dimensions === 3 ? '510,1,256' : '400,256'}`,

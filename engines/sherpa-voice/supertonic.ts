@@ -1,7 +1,7 @@
 /** Supertonic: four models, one table of characters, and the styles of its voices. It needs no eSpeak NG. */
 import { statSync } from 'node:fs';
 import { isObject, parseObject } from '../../lib/json.ts';
-import { Unusable, explained, readBytes, readText } from '../lib/model-files.ts';
+import { Unusable, explained, readBytes, readText, requireCount } from '../lib/model-files.ts';
 import type { Family, FolderFiles } from '../lib/sherpa/folder.ts';
 import { readInputs } from '../lib/sherpa/onnx-file.ts';
 import { sampleRateOf, type FileSpeaker, type VoiceFacts } from './voice-facts.ts';
@@ -70,13 +70,15 @@ function speakersOf(count: number): FileSpeaker[] {
   );
 }
 
+/** Samples of a chunk, and chunks of a frame. The published voices have 512 and 6. */
+const mostInFrame = 10_000;
+
 function readSampleRate(text: string): number {
   const { ae, ttl } = parseObject(text) ?? {};
   if (!isObject(ae) || !isObject(ttl)) throw new Unusable('it is not a JSON object with ae and ttl');
-  const { base_chunk_size } = ae;
-  const counts = { base_chunk_size, chunk_compress_factor: ttl.chunk_compress_factor, latent_dim: ttl.latent_dim };
-  const wrong = Object.entries(counts).find(([, value]) => !Number.isInteger(value) || Number(value) < 1);
-  if (wrong) throw new Unusable(`its ${wrong[0]} must be 1 or more`);
+  const chunk = requireCount(ae.base_chunk_size, 'base_chunk_size', mostInFrame);
+  requireCount(ttl.chunk_compress_factor, 'chunk_compress_factor', mostInFrame);
+  requireCount(ttl.latent_dim, 'latent_dim', chunk); // fewer numbers than samples, so that the sound bounds the memory
   return sampleRateOf(ae.sample_rate);
 }
 

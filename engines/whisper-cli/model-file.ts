@@ -57,6 +57,8 @@ function explain(error: unknown, path: string): { problem: 'missing' | 'not-a-mo
 
 const magic = 0x67676d6c;
 const minMultilingualVocabulary = 51_865;
+/** Of a window of 400 samples. */
+const frequencies = 201;
 
 /**
  * Block size in bytes and values per block, by ggml type number. The table has only the types that whisper.cpp's tools
@@ -79,28 +81,41 @@ const blocks: Readonly<Record<number, { readonly bytes: number; readonly values:
 };
 
 function walk(cursor: Cursor): { multilingual: boolean } {
-  const { vocabulary, tensors } = readHyperparameters(cursor);
-  skipFilterBank(cursor);
+  const { vocabulary, bands, tensors } = readHyperparameters(cursor);
+  skipFilterBank(cursor, bands);
   skipWords(cursor);
   for (let index = 0; index < tensors; index++) skipTensor(cursor);
   if (cursor.left > 0) throw new NotAModel(`${cursor.left} bytes follow its last tensor`);
   return { multilingual: vocabulary >= minMultilingualVocabulary };
 }
 
-function readHyperparameters(cursor: Cursor): { vocabulary: number; tensors: number } {
+function readHyperparameters(cursor: Cursor): { vocabulary: number; bands: number; tensors: number } {
   if (cursor.left < 4 || cursor.int32() !== magic) throw new NotAModel('it has no ggml header');
   const vocabulary = cursor.int32Between('size of the vocabulary', 50_000, 60_000);
-  cursor.skip(3 * 4); // n_audio_ctx, n_audio_state, n_audio_head
-  const encoderLayers = cursor.int32Between('number of encoder layers', 1, 100);
-  cursor.skip(3 * 4); // n_text_ctx, n_text_state, n_text_head
-  const decoderLayers = cursor.int32Between('number of decoder layers', 1, 100);
-  cursor.skip(2 * 4); // n_mels, ftype
-  return { vocabulary, tensors: 11 + 15 * encoderLayers + 24 * decoderLayers };
+  const encoder = readShape(cursor, 'encoder');
+  const decoder = readShape(cursor, 'decoder');
+  const bands = cursor.int32Between('number of mel bands', 1, 1_000);
+  cursor.skip(4); // ftype
+  cursor.require(leastBytesPerWeight * (12 * encoder.layers * encoder.state ** 2 + 16 * decoder.layers * decoder.state ** 2)); // prettier-ignore
+  return { vocabulary, bands, tensors: 11 + 15 * encoder.layers + 24 * decoder.layers };
 }
 
-function skipFilterBank(cursor: Cursor): void {
-  const bands = cursor.int32Between('number of mel bands', 1, 1_000);
-  const frequencies = cursor.int32Between('number of frequencies', 1, 10_000);
+/** In q2_K, the smallest type. An encoder layer has at least 12 * state^2 weights, a decoder layer 16 * state^2. */
+const leastBytesPerWeight = 84 / 256;
+
+/** whisper.cpp allocates by these numbers before it compares them with the tensors, and divides by the heads. */
+function readShape(cursor: Cursor, part: 'encoder' | 'decoder'): { state: number; layers: number } {
+  cursor.int32Between(`context of the ${part}`, 1, 10_000);
+  const state = cursor.int32Between(`width of the ${part}`, 1, 10_000);
+  const heads = cursor.int32Between(`number of ${part} heads`, 1, state);
+  if (state % heads !== 0) throw new NotAModel(`the ${part} cannot have ${heads} heads for a width of ${state}`);
+  return { state, layers: cursor.int32Between(`number of ${part} layers`, 1, 100) };
+}
+
+/** whisper.cpp reads the filters of as many frequencies as it computes, and of as many bands as the header says. */
+function skipFilterBank(cursor: Cursor, bands: number): void {
+  cursor.int32Between('number of mel bands of the filters', bands, bands);
+  cursor.int32Between('number of frequencies', frequencies, frequencies);
   cursor.skip(bands * frequencies * 4);
 }
 
@@ -143,8 +158,13 @@ class Cursor {
   }
 
   skip(bytes: number): void {
-    if (bytes > this.left) throw new Truncated(`it has ${this.#size} bytes, expected at least ${this.#at + bytes}`);
+    this.require(this.#at + bytes);
     this.#at += bytes;
+  }
+
+  /** Throws if the file is smaller. */
+  require(bytes: number): void {
+    if (bytes > this.#size) throw new Truncated(`it has ${this.#size} bytes, expected at least ${Math.ceil(bytes)}`);
   }
 
   int32(): number {

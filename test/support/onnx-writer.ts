@@ -15,7 +15,7 @@ function varint(value: number | bigint): Buffer {
 
 const integer = (field: number, value: number): Field => Buffer.concat([varint(field << 3), varint(value)]);
 
-function bytes(field: number, value: string | Buffer): Field {
+export function bytes(field: number, value: string | Buffer): Field {
   const data = typeof value === 'string' ? Buffer.from(value, 'utf8') : value;
   return Buffer.concat([varint((field << 3) | 2), varint(data.length), data]);
 }

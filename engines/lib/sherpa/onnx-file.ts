@@ -15,8 +15,11 @@ export type Metadata = ReadonlyMap<string, string>;
 /** Field numbers of a ModelProto, of its graph (`input`) and of an input (`name`). */
 const fields = { graph: 7, metadata: 14, highest: 25, input: 11, name: 1 } as const;
 
-/** Limits that no converter exceeds. `metadataBytes` applies to all entries together. */
-const limits = { fields: 100_000, metadataBytes: 4_194_304 } as const;
+/**
+ * Limits that no converter exceeds. `fields` applies to all messages that are read together, and `metadataBytes` to all
+ * entries.
+ */
+const limits = { fields: 100_000, metadataBytes: 4_194_304, name: 1_024 } as const;
 
 /**
  * Walks from one top-level field to the next: 0.4 ms for 60 MB. Synchronous on purpose, as in whisper-cli: a chain of tiny
@@ -30,18 +33,11 @@ export function readOnnxFile(path: string): OnnxFile {
   });
 }
 
-/** Returns a number of the metadata that the library divides by or allocates with. Throws `Unusable`. */
-export function countOf(metadata: Metadata, key: string): number {
-  const value = metadata.get(key) ?? '';
-  if (!/^[1-9]\d{0,6}$/.test(value)) throw new Unusable(`its ${key} is not 1 or more`);
-  return Number(value);
-}
-
 function walk(file: number, size: number): Map<string, string> {
   const metadata = new Map<string, string>();
   let hasGraph = false;
   let metadataBytes = 0;
-  for (const { number, start, end } of fieldsOf(file, 0, size)) {
+  for (const { number, start, end } of new FieldReader(file).fieldsOf({ start: 0, end: size })) {
     if (number > fields.highest) throw new Unusable('it is not an ONNX model');
     if (end > size) throw new Unusable(`it is cut: ${size} bytes of at least ${end}`);
     if (number === fields.graph) hasGraph = true;
@@ -58,24 +54,35 @@ function walk(file: number, size: number): Map<string, string> {
 /** Returns the names of the inputs of its graph. Throws `Unusable`. */
 export function readInputs(path: string): string[] {
   return withRegularFile(path, (file, bytes) => {
-    const graph = fieldsOf(file, 0, bytes).find(({ number }) => number === fields.graph);
+    const reader = new FieldReader(file);
+    const graph = reader.fieldsOf({ start: 0, end: bytes }).find(({ number }) => number === fields.graph);
     if (!graph) throw new Unusable('it is not an ONNX model');
-    const inputs = fieldsOf(file, graph.start, graph.end).filter(({ number }) => number === fields.input);
-    return inputs.flatMap(({ start, end }) => {
-      const name = fieldsOf(file, start, end).find(({ number }) => number === fields.name);
+    const inputs = reader.fieldsOf(graph).filter(({ number }) => number === fields.input);
+    return inputs.flatMap((input) => {
+      const name = reader.fieldsOf(input).find(({ number }) => number === fields.name);
+      if (name && name.end - name.start > limits.name) throw new Unusable('it has a name that is too long');
       return name ? [read(file, name.start, name.end - name.start).toString()] : [];
     }).toArray(); // prettier-ignore
   });
 }
 
-/** Goes over the fields of a message, and skips their contents. Positions are those in the file. */
-function* fieldsOf(file: number, from: number, to: number) {
-  let at = from;
-  for (let count = 0; at < to; count += 1) {
-    if (count === limits.fields) throw new Unusable('it has too many fields');
-    const { number, content, end } = readField(read(file, at, 20), 0);
-    yield { number, start: at + content, end: at + end };
-    at += end;
+class FieldReader {
+  readonly #file: number;
+  #count = 0;
+
+  constructor(file: number) {
+    this.#file = file;
+  }
+
+  /** Goes over the fields of a message, and skips their contents. Positions are those in the file. */
+  *fieldsOf(message: Pick<Field, 'start' | 'end'>) {
+    for (let at = message.start; at < message.end;) {
+      this.#count += 1;
+      if (this.#count > limits.fields) throw new Unusable('it has too many fields');
+      const { number, start, end } = readField(read(this.#file, at, 20), 0);
+      yield { number, start: at + start, end: at + end };
+      at += end;
+    }
   }
 }
 
@@ -83,8 +90,8 @@ function* fieldsOf(file: number, from: number, to: number) {
 function addEntry(metadata: Map<string, string>, entry: Buffer): void {
   const texts = new Map<number, string>();
   for (let at = 0; at < entry.length;) {
-    const { number, content, end } = readField(entry, at);
-    texts.set(number, entry.toString('utf8', content, end));
+    const { number, start, end } = readField(entry, at);
+    texts.set(number, entry.toString('utf8', start, end));
     at = end;
   }
   const key = texts.get(1);
@@ -93,8 +100,8 @@ function addEntry(metadata: Map<string, string>, entry: Buffer): void {
 
 interface Field {
   readonly number: number;
-  /** Position and length of its content. */
-  readonly content: number;
+  /** Where its content begins and ends. */
+  readonly start: number;
   readonly end: number;
 }
 
@@ -102,12 +109,12 @@ function readField(bytes: Buffer, at: number): Field {
   const tag = readVarint(bytes, at);
   const [number, type] = [Math.floor(tag.value / 8), tag.value % 8];
   if (number === 0) throw new Unusable('it is not an ONNX model');
-  if (type === 0) return { number, content: tag.end, end: readVarint(bytes, tag.end).end };
-  if (type === 1) return { number, content: tag.end, end: tag.end + 8 };
-  if (type === 5) return { number, content: tag.end, end: tag.end + 4 };
+  if (type === 0) return { number, start: tag.end, end: readVarint(bytes, tag.end).end };
+  if (type === 1) return { number, start: tag.end, end: tag.end + 8 };
+  if (type === 5) return { number, start: tag.end, end: tag.end + 4 };
   if (type !== 2) throw new Unusable('it is not an ONNX model');
   const length = readVarint(bytes, tag.end);
-  return { number, content: length.end, end: length.end + length.value };
+  return { number, start: length.end, end: length.end + length.value };
 }
 
 function readVarint(bytes: Buffer, start: number): { readonly value: number; readonly end: number } {

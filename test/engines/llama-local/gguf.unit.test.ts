@@ -28,7 +28,9 @@ describe('a whole file', () => {
   test('whose makers grouped the heads needs less', () => {
     const shape = { block_count: 28, embedding_length: 1_024, 'attention.head_count': 16, 'attention.head_count_kv': 8, 'attention.key_length': 128 }; // prettier-ignore
     const named = Object.fromEntries(Object.entries(shape).map(([key, value]) => [`qwen3.${key}`, value]));
-    expect(judge(file({ 'general.architecture': 'qwen3', ...named })).cacheBytes).toBe(112 * 1_024);
+    const weights = plainTensor('a', [8_192], new Float32Array(8_192));
+    const model = ggufFile({ 'general.architecture': 'qwen3', ...named }, [weights]);
+    expect(judge(model).cacheBytes).toBe(112 * 1_024);
   });
 
   test('may say nothing of itself', () => {
@@ -55,6 +57,16 @@ describe('is refused', () => {
     ['counts that no model has', Buffer.concat([whole.subarray(0, 8), Buffer.alloc(16, 255), whole.subarray(24)])],
   ])('%s', (_what, bytes) => {
     expect(() => judge(bytes)).toThrow(/^it (is|its)|^its GGUF version/);
+  });
+
+  test.each([
+    { block_count: 1_000_000, embedding_length: 64, 'attention.head_count': 1 },
+    { block_count: 1, embedding_length: 64, 'attention.head_count': 1, 'attention.key_length': 2 ** 31 },
+    { block_count: 1, embedding_length: 64, 'attention.head_count': 1, 'attention.head_count_kv': 2 ** 31 },
+  ])('with numbers for which it is too small: %j', (shape) => {
+    const named = Object.fromEntries(Object.entries(shape).map(([key, value]) => [`llama.${key}`, value]));
+    const model = file({ 'general.architecture': 'llama', ...named });
+    expect(() => judge(model)).toThrow('it is smaller than its numbers of heads and layers say');
   });
 
   test('when it is no file, without waiting for a writer', () => {

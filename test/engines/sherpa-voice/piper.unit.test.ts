@@ -103,6 +103,7 @@ describe('a file that would end the program', () => {
       { sample_rate: 16_000, model_type: 'vits', has_espeak: 1, n_speakers: 9 },
       '9 speakers, its .onnx.json 1',
     ],
+    ['other speakers, without a sample_rate', { n_speakers: 30_000_000 }, '30000000 speakers, its .onnx.json 1'],
   ])('is refused for its metadata: %s', async (_what, metadata, detail) => {
     const add = async (file: string) =>
       writeFile(file, Buffer.concat([await readFile(file), metadataFields(metadata)]));
@@ -123,6 +124,18 @@ describe('an .onnx.json', () => {
     ['without a sample rate', configured({ audio: {} }), 'sample_rate must be 8000 to 48000'],
     ['without pads', configured({ phoneme_id_map: { a: [1] } }), 'lacks one of _ ^ $'],
     ['with an id beyond the table', configured({ num_symbols: 5 }), 'a number that is not below num_symbols'],
+    ['with more symbols than the model has bytes', configured({ num_symbols: 1e8 }), 'its num_symbols must be 1 to '],
+    ['with more speakers than any', configured({ num_speakers: 30_000_000 }), 'its num_speakers must be 1 to '],
+    [
+      'with more speakers than the model has bytes',
+      configured({ num_speakers: 9_000 }),
+      'its num_speakers must be 1 to ',
+    ],
+    [
+      'with more names than speakers',
+      configured({ num_speakers: 2, speaker_id_map: { a: 0, b: 1, c: 1 } }),
+      'more than num_speakers names',
+    ],
     ['with an unknown speaker', configured({ num_speakers: 2, speaker_id_map: { a: 2 } }), 'an unknown speaker'],
     ['with a length scale of 0', configured({ inference: { length_scale: 0 } }), 'length_scale must be 0.1 to 10'],
   ])('is refused: %s', async (_what, change, detail) => {

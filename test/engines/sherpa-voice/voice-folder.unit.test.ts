@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { VoiceFile } from '../../../engines/sherpa-voice/voice-facts.ts';
 import { rememberVoice } from '../../../engines/sherpa-voice/voice-folder.ts';
+import { bytes as bytesField } from '../../support/onnx-writer.ts';
 import { styleVoice, writeFiles } from '../../support/style-voice-model.ts';
 import { supertonic, ttsJson } from '../../support/supertonic-model.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -104,7 +105,13 @@ describe('a model of Kokoro or Kitten', () => {
   it.each([
     ['no sample_rate', without('sample_rate'), 'its sample_rate must be 8000 to 48000'],
     ['a sample_rate of 0', { sample_rate: 0 }, 'its sample_rate must be 8000 to 48000'],
-    ['no n_speakers', without('n_speakers'), 'its n_speakers must be 1 or more'],
+    ['no n_speakers', without('n_speakers'), 'its n_speakers must be 1 to 2550'],
+    [
+      'more speakers than its styles have bytes',
+      { n_speakers: 30_000_000, speaker_names: undefined },
+      'its n_speakers must be 1 to 2550',
+    ],
+    ['rows that no style has', { style_dim: '10001,1,16' }, 'its style_dim must be 3 sizes'],
     ['no has_espeak', without('has_espeak'), 'its has_espeak must be 1'],
     ['no style_dim', without('style_dim'), 'its style_dim must be 3 sizes, such as 510,1,256'],
     ['the style_dim of Kitten', { style_dim: '510,16' }, 'its style_dim must be 3 sizes'],
@@ -157,14 +164,29 @@ describe('a folder of Supertonic', () => {
 
   it.each<readonly [string, Change, string]>([
     ['a sample rate of 0', json({ sample_rate: 0 }, {}), 'tts.json is not usable: its sample_rate must be 8000 to 48000'],
-    ['no chunks', json({ base_chunk_size: 0 }, {}), 'tts.json is not usable: its base_chunk_size must be 1 or more'],
-    ['half a latent', json({}, { latent_dim: 0.5 }), 'tts.json is not usable: its latent_dim must be 1 or more'],
+    ['no chunks', json({ base_chunk_size: 0 }, {}), 'tts.json is not usable: its base_chunk_size must be 1 to 10000'],
+    ['half a latent', json({}, { latent_dim: 0.5 }), 'tts.json is not usable: its latent_dim must be 1 to 2205'],
+    ['more numbers than samples', json({}, { latent_dim: 2_206 }), 'tts.json is not usable: its latent_dim must be 1 to 2205'],
+    ['too many chunks', json({}, { chunk_compress_factor: 10_001 }), 'tts.json is not usable: its chunk_compress_factor must be 1 to 10000'],
     ['no JSON', (folder) => writeFile(join(folder, 'tts.json'), '<html>'), 'tts.json is not usable: it is not a JSON object'],
     ['more voices than it has', sizes(4, 50, 256, 4, 8, 16), 'voice.bin is not usable: it has 155184 bytes; its 4 voices have 206896'],
     ['other sizes of the same length', sizes(3, 256, 50, 3, 16, 8), 'voice.bin is not usable: its sizes are 3,256,50,3,16,8, not N,50,256,N,8,16'],
   ])('is refused for %s', async (_what, change, detail) => {
     expect(await inspected(supertonic(), change)).toMatchObject({ ok: false, detail: expect.stringContaining(detail) as string }); // prettier-ignore
   }); // prettier-ignore
+
+  /** A model whose graph has inputs of this content. */
+  const withInputs = (...inputs: readonly Buffer[]): Change => (folder) => writeFile(join(folder, 'vocoder.int8.onnx'), bytesField(7, Buffer.concat(inputs.map((input) => bytesField(11, input))))); // prettier-ignore
+  const longName = Buffer.from([0x0a, 0x80, 0x80, 0x80, 0x80, 0x04, 0x61]);
+  const manyFields = Buffer.alloc(100_000, Buffer.from([0x10, 0x00]));
+
+  it.each<readonly [string, Change, string]>([
+    ['a name of 1 GiB, before it is read', withInputs(longName), 'it has a name that is too long'],
+    ['inputs with more fields than any', withInputs(manyFields, manyFields, manyFields), 'it has too many fields'],
+  ])('is refused for %s', async (_what, change, detail) => {
+    const found = await inspected(supertonic(), change);
+    expect(found).toMatchObject({ ok: false, detail: expect.stringContaining(`vocoder.int8.onnx is not usable: ${detail}`) as string }); // prettier-ignore
+  });
 
   it('is refused if two of its models are swapped', async () => {
     const found = await inspected(supertonic(), async (folder) => {

@@ -126,6 +126,33 @@ test.for<[string, (bytes: Buffer) => Uint8Array]>([
   expect(inspectModelFile(path)).toMatchObject({ ok: false, problem: 'not-a-model' });
 });
 
+/** The header is the magic and eleven numbers; the sizes of the filters follow. */
+test.for<[what: string, index: number, value: number, problem: string]>([
+  ['an audio context without end', 2, 2 ** 30, 'the context of the encoder cannot be 1073741824'],
+  ['no width', 3, 0, 'the width of the encoder cannot be 0'],
+  ['no heads', 4, 0, 'the number of encoder heads cannot be 0'],
+  ['heads that do not divide the width', 4, 63, 'the encoder cannot have 63 heads for a width of 64'],
+  ['no layers', 5, 0, 'the number of encoder layers cannot be 0'],
+  ['a text context without end', 6, 2 ** 30, 'the context of the decoder cannot be 1073741824'],
+  ['a width without end', 7, 2 ** 30, 'the width of the decoder cannot be 1073741824'],
+  ['negative heads', 8, -1, 'the number of decoder heads cannot be -1'],
+  ['other bands than its filters', 10, 128, 'the number of mel bands of the filters cannot be 80'],
+  ['filters of other frequencies', 13, 401, 'the number of frequencies cannot be 401'],
+])('a model with %s is not a model', async ([, index, value, problem]) => {
+  const { path, bytes } = await toneModel();
+  bytes.writeInt32LE(value, 4 * index);
+  await writeFile(path, bytes);
+  const detail = `${path} is not a whisper model: ${problem}`;
+  expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'not-a-model', detail });
+});
+
+test('a model that is too small for its width is truncated, before its tensors are looked at', async () => {
+  const { path, bytes } = await toneModel();
+  bytes.writeInt32LE(8_192, 4 * 3);
+  await writeFile(path, bytes);
+  expect(inspectModelFile(path)).toMatchObject({ ok: false, problem: 'truncated' });
+});
+
 test('a file that does not exist is missing, a directory is not a model', async () => {
   const path = await modelPath();
   expect(inspectModelFile(path)).toEqual({ ok: false, problem: 'missing', detail: `${path} does not exist` });
