@@ -80,11 +80,11 @@ export async function insist(child: ChildProcess, signal: NodeJS.Signals): Promi
 }
 
 /**
- * How the process ends, or undefined when it has not ended in five seconds. By default the service gives seven to what is
- * in flight, and a connection is kept alive for 75.
+ * How the process ends, or undefined when it has not ended in 50 s. These services give ten minutes to what is in flight,
+ * and a connection is kept alive for 75 s.
  */
 export async function endsSoon(child: ChildProcess): Promise<Exit | undefined> {
-  using timeout = startTimeout(5_000, () => new Error('it has not ended'));
+  using timeout = startTimeout(50_000, () => new Error('it has not ended'));
   return await raceAbort(child.exit, timeout.signal).catch(() => undefined);
 }
 
@@ -99,7 +99,8 @@ const coverage = (() => {
 /** Starts the service and resolves once it listens; whoever calls this disposes of it. */
 export async function spawnService(options: ProcessOptions = {}): Promise<ChildService> {
   // MALLOC_ARENA_MAX as in `npm start`: the decoding threads would leave their memory to nobody.
-  const env = { PORT: '0', TRANSCRIBE_SETUP: 'off', MALLOC_ARENA_MAX: '1', ...coverage.env, ...options.env };
+  const defaults = { PORT: '0', TRANSCRIBE_SETUP: 'off', SHUTDOWN_GRACE: '600', MALLOC_ARENA_MAX: '1' };
+  const env = { ...defaults, ...coverage.env, ...options.env };
   const nodeOptions = [...coverage.nodeOptions, ...(options.nodeOptions ?? [])];
   const child = await spawnProcess('src/bin/start.ts', { ...options, env, nodeOptions });
   try {
