@@ -550,7 +550,7 @@ export type components = {
             engine: string;
             /**
              * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to an
-             *     external hosted provider.
+             *     external hosted provider, or the service does not know yet whether it is.
              */
             local: boolean;
             /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */
@@ -731,7 +731,7 @@ export type components = {
             engine: string;
             /**
              * @description true: request data never leaves the machine, or the operator's fleet if one is configured. false: it is sent to an
-             *     external hosted provider.
+             *     external hosted provider, or the service does not know yet whether it is.
              */
             local: boolean;
             /** @description Whether the model can be used. Temporary conditions that resolve by themselves keep it true. */

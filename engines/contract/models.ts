@@ -45,6 +45,12 @@ export interface ModelEntry {
    */
   readonly local: boolean;
   /**
+   * True while it is unknown whether the model is local. `local` is false then, but no model that is not local becomes the
+   * default in its place.
+   * @default false
+   */
+  readonly mayBeLocal?: boolean;
+  /**
    * True if a provider lists the model and the settings do not: the service serves it as `instance/id`.
    * @default false
    */

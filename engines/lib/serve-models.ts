@@ -75,7 +75,7 @@ export function readyOrBusy({ full }: Pick<CallQueue, 'full'>): Availability {
 /** Returns the entry of a model, which may have a name. */
 export function entryOf(
   { id, name }: { readonly id: string; readonly name?: string | undefined },
-  local: boolean,
+  place: Pick<ModelEntry, 'local' | 'mayBeLocal'>,
 ): ModelEntry {
-  return { id, local, ...(name !== undefined && { name }) };
+  return { id, ...place, ...(name !== undefined && { name }) };
 }

@@ -41,7 +41,7 @@ function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
 /** `library`: ids of the assets that every model needs. */
 export function toEntry(model: Model, library: readonly string[]): ModelEntry {
   const needs = [...library, ...(model.download ? [model.download.id] : [])];
-  return { ...entryOf(model, true), needs, supports: ['tools'] };
+  return { ...entryOf(model, { local: true }), needs, supports: ['tools'] };
 }
 
 /**

@@ -1,10 +1,10 @@
 /** The provider's list of models: refreshed in the background, served from memory. */
 import { EngineError, type Capability, type EngineContext } from '../contract/index.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
-import { isLoopback } from '../../lib/loopback.ts';
 import { createNameFilter } from '../../lib/name-filter.ts';
 import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
 import { badResponse } from '../lib/provider/failures.ts';
+import type { Locality } from '../lib/provider/locality.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 
 /** How long a listing waits for the very first list, counted from the start. */
@@ -15,8 +15,6 @@ const maxIdLength = 256;
 export interface Discovery extends Disposable {
   /** The latest list. It is kept when a refresh fails. */
   ids(): readonly string[];
-  /** Those of the latest list that an Ollama on this machine serves from another one. */
-  remoteIds(): ReadonlySet<string>;
   /** Why the last refresh failed; undefined if it succeeded, or is the first. */
   failure(): Error | undefined;
   /** Starts a refresh if the list is old. Resolves immediately, but waits briefly for the first list. */
@@ -27,17 +25,17 @@ export interface Discovery extends Disposable {
 
 export interface DiscoveryOptions {
   readonly provider: Provider;
+  readonly locality: Pick<Locality, 'ask'>;
   readonly filter: readonly string[] | undefined;
   /** Without models in the settings, the failure of the first list is that of the engine, which the service logs. */
   readonly isOnlySource: boolean;
   readonly context: Pick<EngineContext, 'now' | 'log'>;
 }
 
-export function startDiscovery({ provider, filter, isOnlySource, context }: DiscoveryOptions): Discovery {
+export function startDiscovery({ provider, locality, filter, isOnlySource, context }: DiscoveryOptions): Discovery {
   const { now, log } = context;
   const passes = createFilter(filter);
   let ids: readonly string[] = [];
-  let remoteIds: ReadonlySet<string> = new Set();
   /** Result of the last refresh: only changes are logged. */
   let outcome: string | undefined;
   let failure: Error | undefined;
@@ -53,9 +51,8 @@ export function startDiscovery({ provider, filter, isOnlySource, context }: Disc
     now,
     firstWaitMs,
     async fetch(signal) {
-      const listed = await fetchIds(signal);
-      remoteIds = mayBeOllama(listed, provider) ? await fetchRemoteIds(listed, provider, signal) : new Set();
-      ids = listed;
+      // Asked after the list: a model that is added in between is not in the list.
+      ids = await fetchIds(signal).finally(() => locality.ask(signal).catch(() => undefined));
       if (outcome !== 'ready') log.debug({ models: ids.length }, 'listed the models of the provider');
       outcome = 'ready';
       failure = undefined;
@@ -71,35 +68,9 @@ export function startDiscovery({ provider, filter, isOnlySource, context }: Disc
   return {
     ...refreshing,
     ids: () => ids,
-    remoteIds: () => remoteIds,
     failure: () => failure,
     fetch: () => fetchIds(refreshing.signal),
   };
-}
-
-/** Every id of Ollama has a tag, such as llama3.2:latest. */
-function mayBeOllama(ids: readonly string[], { baseUrl }: Provider): boolean {
-  return isLoopback(new URL(baseUrl).hostname) && baseUrl.endsWith('/v1') && ids.some((id) => id.includes(':'));
-}
-
-/**
- * The models with a `remote_host` in Ollama's own list, which is beside /v1. None if the server has no such list; all if
- * it does not answer.
- */
-async function fetchRemoteIds(
-  ids: readonly string[],
-  provider: Provider,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  let status = 0;
-  const explain = (refusal: { readonly status: number }) => ((status = refusal.status), undefined);
-  try {
-    const list = parseObject(await fetchList(provider, { path: '/../api/tags', explain }, signal));
-    const remote = objectsOf(list?.models).filter(({ remote_host: host }) => textOf(host) !== '');
-    return new Set(remote.flatMap(({ name, model }) => [textOf(name), textOf(model)]));
-  } catch {
-    return new Set(status === 404 || status === 405 ? [] : ids);
-  }
 }
 
 /** Throws for the list of another Parlance's own API, which has models, but no chat completions under this path. */

@@ -3,6 +3,7 @@ import { defineEngine, type ChatCall, type ChatEngine, type EngineContext, type 
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
 import { serveModels } from '../lib/serve-models.ts';
 import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
+import { createLocality, refreshLocality } from '../lib/provider/locality.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './request.ts';
 import { requireTools } from './caller-tools.ts';
@@ -30,11 +31,13 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, maxSteps = defaultMaxSteps } = options;
   const { modelFilter: filter, discover = options.models === undefined } = options;
   const provider = createProvider(options, context);
+  const locality = createLocality(options, provider);
   const canList = discover && options.apiKey !== '';
   const discovery = canList
-    ? startDiscovery({ provider, filter, isOnlySource: options.models === undefined, context })
+    ? startDiscovery({ provider, locality, filter, isOnlySource: options.models === undefined, context })
     : undefined;
-  const catalogue = createCatalogue(options, discovery);
+  const refreshing = discovery ?? refreshLocality(locality, context);
+  const catalogue = createCatalogue(options, locality, () => refreshing.refresh(), discovery);
   const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
 
   function begin(call: ChatCall, { tools, returnsCalls }: ToolOffer) {
@@ -55,7 +58,7 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
       return [await inspectList(describeProvider(options, instance), discovery)];
     },
     async [Symbol.asyncDispose]() {
-      discovery?.[Symbol.dispose]();
+      refreshing[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };

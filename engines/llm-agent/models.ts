@@ -2,7 +2,7 @@
 import type { Feature } from '../contract/index.ts';
 import { entryOf, type ModelSource } from '../lib/serve-models.ts';
 import type { Discovery } from './discovery.ts';
-import { isLocal } from '../lib/provider/options.ts';
+import type { Locality } from '../lib/provider/locality.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
 import { takesTools, type RequestVariant } from './request-variant.ts';
 
@@ -19,7 +19,12 @@ export interface Model {
 }
 
 /** `discovery` is present if the provider's own list is served. */
-export function createCatalogue(options: Options, discovery: Discovery | undefined): ModelSource<Model> {
+export function createCatalogue(
+  options: Options,
+  locality: Pick<Locality, 'of'>,
+  refresh: () => Promise<void>,
+  discovery: Discovery | undefined,
+): ModelSource<Model> {
   // A duplicate stays in the list of entries, so that the registry reports it.
   const all = (options.models ?? []).map((item) =>
     toModel(typeof item === 'string' ? { id: item } : item, options, false),
@@ -30,10 +35,6 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
   const discovered = new Map<string, Model>();
   /** A listed model that has not been called yet. */
   const defaults = toModel({ id: '' }, options, true);
-  const local = isLocal(options);
-  /** Ollama on this machine passes the calls of cloud models on, unless the settings vouch for it. */
-  const isOfCloud = (remoteId: string) =>
-    options.local === undefined && (cloudName.test(remoteId) || discovery?.remoteIds().has(remoteId) === true);
 
   function listed(): readonly string[] {
     return (discovery?.ids() ?? []).filter((id) => !written.has(id) && !writtenRemoteIds.has(id));
@@ -42,9 +43,9 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
   return {
     async entries() {
       // Answers from memory, except that it briefly waits for the provider's first list.
-      await discovery?.refresh();
+      await refresh();
       const named = all.map((model) => ({
-        ...entryOf(model, local && !isOfCloud(model.remoteId)),
+        ...entryOf(model, locality.of(model.remoteId)),
         supports: [...supportsOf(model.variant), ...model.listed],
       }));
       const ids = listed();
@@ -52,7 +53,7 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
       if (named.length === 0 && ids.length === 0 && failure !== undefined) throw failure;
       const found = ids.map((id) => {
         const { variant } = discovered.get(id) ?? defaults;
-        return { id, local: local && !isOfCloud(id), discovered: true, supports: supportsOf(variant) };
+        return { id, ...locality.of(id), discovered: true, supports: supportsOf(variant) };
       });
       return [...named, ...found];
     },
@@ -65,9 +66,6 @@ export function createCatalogue(options: Options, discovery: Discovery | undefin
     },
   };
 }
-
-/** Names of Ollama's cloud models, such as gpt-oss:120b-cloud and qwen3-coder:cloud. */
-const cloudName = /[:-]cloud$/i;
 
 function toModel(own: ModelOptions, provider: DialectOptions, discovered: boolean): Model {
   const { id, name, remoteId = id, supports: features = [] } = own;

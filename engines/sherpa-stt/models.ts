@@ -49,7 +49,7 @@ export async function toEntry(model: Model, library: readonly string[]): Promise
   const found = await inspect();
   const supports = found.ok && !found.hasTimes ? (['segment'] as const) : (['segment', 'word'] as const);
   const needs = [...library, ...(download ? [download.id] : [])];
-  return { ...entryOf(model, true), needs, supports, languages: acceptedLanguages(model, found) };
+  return { ...entryOf(model, { local: true }), needs, supports, languages: acceptedLanguages(model, found) };
 }
 
 /** The settings take precedence. The files of most models do not name a language: these accept none. */

@@ -1,13 +1,13 @@
 /** Hosted speech: any provider with OpenAI's /audio/speech or a similar API. The text leaves this machine. */
 import { defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { serveModels } from '../lib/serve-models.ts';
-import { isLocal } from '../lib/provider/options.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
+import { createLocality, placeOf, refreshLocality } from '../lib/provider/locality.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { apis } from './apis.ts';
 import { toModel } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
-import { startRemoteVoices } from './remote-voices.ts';
+import { startRemoteModels } from './remote-models.ts';
 import { synthesize } from './synthesize.ts';
 
 const defaultTimeout = 300;
@@ -26,8 +26,9 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
   const api = apis[options.api ?? 'openai'];
   const { path = api.path } = options;
   const provider = createProvider(options, context);
-  const needsVoices = options.models.some((model) => typeof model === 'string' || model.voices === undefined);
-  const remote = options.api === 'parlance' && needsVoices ? startRemoteVoices(provider, context) : undefined;
+  const remote = options.api === 'parlance' ? startRemoteModels(provider, context) : undefined;
+  const locality = createLocality(options, provider);
+  const refreshing = remote ?? refreshLocality(locality, context);
   const models = options.models.map((model) => toModel(model, api, remote));
   const dependencies = { provider, api, path, context, timeoutMs: timeout * 1000, idleMs: idleTimeout * 1000 };
 
@@ -35,8 +36,11 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
     {
       find: (id) => models.find((model) => model.id === id),
       async entries() {
-        await remote?.refresh();
-        return models.map(({ entry }) => ({ ...entry(), local: isLocal(options) }));
+        await refreshing.refresh();
+        return models.map(({ entry, remoteId }) => ({
+          ...entry(),
+          ...(remote ? placeOf(options, remote.isLocal(remoteId)) : locality.of(remoteId)),
+        }));
       },
     },
     ({ id }) => provider.availability(id),
@@ -51,7 +55,7 @@ function createTts(options: Options, context: EngineContext): SpeechEngine {
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {
-      remote?.[Symbol.dispose]();
+      refreshing[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };

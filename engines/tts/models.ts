@@ -9,7 +9,7 @@ import {
 } from '../contract/index.ts';
 import type { Api, RemoteFormat } from './apis.ts';
 import type { ModelOptions, VoiceOptions } from './options.ts';
-import type { RemoteVoices } from './remote-voices.ts';
+import type { RemoteModels } from './remote-models.ts';
 
 export interface Model {
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Model {
 }
 
 /** Throws when the settings contradict themselves. */
-export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteVoices, 'of'>): Model {
+export function toModel(options: string | ModelOptions, api: Api, remote?: Pick<RemoteModels, 'of'>): Model {
   const given: ModelOptions = typeof options === 'string' ? { id: options } : options;
   const { id, remoteId = id, name, defaultVoice, sampleRate = pcmFormat.sampleRate, instructions } = given;
   const { maxCharacters = api.maxCharacters, formats = api.formats, supports = api.supports } = given;

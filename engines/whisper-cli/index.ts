@@ -62,7 +62,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
   const hasHost = () => findHost(program(), context.dataDir) !== undefined;
   const { modelOf, ...served } = serveModels(
     withPulled(models, pulled, async (model) => {
-      const entry = { ...entryOf(model, true), ...(await abilitiesOf(model, hasHost())) };
+      const entry = { ...entryOf(model, { local: true }), ...(await abilitiesOf(model, hasHost())) };
       // Without the program that the settings name, no asset helps, and the availability names the setting.
       if (inspectNamedProgram(options.program, context)) return entry;
       const needs = [...programs.needed.map(({ id }) => id), ...(model.download === undefined ? [] : [model.download])];

@@ -45,6 +45,8 @@ export interface RawProviderOptions {
   readonly forgetful?: boolean;
   /** Absent: any that is free. */
   readonly port?: number;
+  /** Answers the question for Ollama's list of models, which engines ask in the background; absent: it is no Ollama. */
+  readonly tags?: Behavior;
 }
 
 /** The whole body first, then this answer. */
@@ -88,6 +90,7 @@ export async function startProvider(options: RawProviderOptions = {}): Promise<R
 
 /** Whoever calls this disposes of it. */
 export async function openProvider(options: RawProviderOptions = {}): Promise<RawProvider> {
+  const { tags = answersAtOnce(404, 'No such path.') } = options;
   const calls: ProviderCall[] = [];
   const open = new Set<Socket>();
   let connections = 0;
@@ -98,8 +101,9 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
     socket.on('error', () => {}); // tests break connections on purpose
     socket.once('close', () => open.delete(socket));
     serve(socket, options, (call) => {
-      calls.push(call);
-      const behave = line.length > 1 ? line.shift() : line[0];
+      const isForOllama = call.path === '/api/tags';
+      if (!isForOllama) calls.push(call);
+      const behave = isForOllama ? tags : line.length > 1 ? line.shift() : line[0];
       void Promise.resolve(behave?.(call)).catch(() => undefined);
     });
   });

@@ -19,7 +19,7 @@ const retryMs = 3_000;
  */
 export async function fetchList(
   provider: Provider,
-  request: Pick<ProviderRequest, 'path' | 'explain'>,
+  request: Pick<ProviderRequest, 'path' | 'explain' | 'countsForHealth'>,
   ...signals: readonly AbortSignal[]
 ): Promise<string> {
   const forOperator = `${addressOf(provider.baseUrl)} did not answer within ${listTimeoutMs / 1_000} s. Check the base URL.`;

@@ -1,5 +1,4 @@
 /** Settings shared by all engines for OpenAI-compatible providers. */
-import { isLoopback } from '../../../lib/loopback.ts';
 
 export interface ProviderOptions {
   /** Base URL, such as https://api.openai.com/v1, without the path of an endpoint such as /audio/transcriptions. */
@@ -10,11 +9,6 @@ export interface ProviderOptions {
   /** Timeout in seconds. */
   readonly timeout?: number;
   readonly local?: boolean;
-}
-
-/** Whether data sent to the provider stays on this machine: as the settings say, else by its address. */
-export function isLocal({ local, baseUrl }: ProviderOptions): boolean {
-  return local ?? isLoopback(new URL(baseUrl).hostname);
 }
 
 export const shortText = { type: 'string', minLength: 1, maxLength: 256 } as const;
@@ -68,6 +62,6 @@ export const providerProperties = {
   local: {
     type: 'boolean',
     description:
-      'Whether the provider runs on this machine and sends no data to other machines. Default: true for a loopback address; set false for a gateway that passes data on.',
+      'Whether the provider runs on this machine and sends no data to other machines. Default: true for a loopback address, except for cloud models of Ollama; set false for a gateway that passes data on.',
   },
 } as const;

@@ -20,6 +20,8 @@ export interface ProviderRequest {
   readonly body?: () => HttpBody;
   /** Defaults to true if not specified. */
   readonly retry?: boolean;
+  /** Whether the result changes the availability of models. Defaults to true if not specified. */
+  readonly countsForHealth?: boolean;
   /** Endpoint-specific mapping of an error response; undefined falls back to the table in failures.ts. */
   readonly explain?: (refusal: Refusal, cause: Error) => Error | undefined;
 }
@@ -62,7 +64,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
   };
 
   async function attempt(request: ProviderRequest, signal: AbortSignal): Promise<RequestOutcome> {
-    const { method, path, model, body, explain } = request;
+    const { method, path, model, body, explain, countsForHealth = true } = request;
     const url = `${baseUrl}${path}`;
     const http = {
       method,
@@ -75,11 +77,11 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
       answer = await transport.send(http, signal);
     } catch (error) {
       if (signal.aborted || !EngineError.is(error)) throw error;
-      health.failed(model, error, undefined);
+      if (countsForHealth) health.failed(model, error, undefined);
       return { error, retryAfterMs: isTransient(error) ? 0 : undefined };
     }
     if (answer.status >= 200 && answer.status < 300) {
-      health.succeeded(model);
+      if (countsForHealth) health.succeeded(model);
       return answer;
     }
     const retryAfter = readRetryAfter(answer.headers['retry-after'], now());
@@ -90,7 +92,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const hints = [keyHint, saidBy(refusal, redact)].filter((hint) => hint !== undefined);
     const forOperator = hints.length > 0 ? hints.join(' ') : undefined;
     const failure = refusalError(refusal, { url, cause, forOperator });
-    health.failed(model, failure, refusal.status);
+    if (countsForHealth) health.failed(model, failure, refusal.status);
     const error = explain?.(refusal, cause) ?? failure;
     return { error, retryAfterMs: isWorthRetry(refusal) ? (retryAfter ?? 0) * 1000 : undefined };
   }

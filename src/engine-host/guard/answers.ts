@@ -80,9 +80,10 @@ function checkList<T>(
 }
 
 function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, discovered, isExplicitOnly, needs: needed, supports: listed, languages: spoken, voices: given, defaultVoice } = item; // prettier-ignore
+  const { id, name, local, mayBeLocal, discovered, isExplicitOnly, needs: needed, supports: listed, languages: spoken, voices: given, defaultVoice } = item; // prettier-ignore
   must(isId(id), badId);
   must(typeof local === 'boolean', '.local is not a boolean');
+  must(mayBeLocal === undefined || typeof mayBeLocal === 'boolean', '.mayBeLocal is not a boolean');
   must(name === undefined || isText(name), badName);
   must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
   must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
@@ -95,6 +96,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
     last?.id === id &&
     last.name === name &&
     last.local === local &&
+    last.mayBeLocal === mayBeLocal &&
     last.discovered === discovered &&
     last.isExplicitOnly === isExplicitOnly &&
     last.needs === needs &&
@@ -106,6 +108,7 @@ function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
   return {
     id,
     local,
+    ...(mayBeLocal !== undefined && { mayBeLocal }),
     ...(name !== undefined && { name }),
     ...(discovered !== undefined && { discovered }),
     ...(isExplicitOnly !== undefined && { isExplicitOnly }),

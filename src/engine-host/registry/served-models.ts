@@ -137,12 +137,10 @@ export class ServedModels<C extends Capability> {
   defaultCandidates(all: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
     const models = all.filter(({ entry }) => entry.isExplicitOnly !== true);
     if (this.#capability === 'chat') return models;
-    const local = withVoice(
-      models.filter(({ entry }) => entry.local),
-      this.#named.voice,
-    );
-    // Never replace a local model whose engine fails with a hosted one.
-    return local.length > 0 || !this.knowsAll ? local : models;
+    const local = models.filter(({ entry }) => entry.local);
+    // Never replace a local model whose engine fails, or of which it is unknown that it is local, with a hosted one.
+    const own = local.length > 0 ? local : models.filter(({ entry }) => entry.mayBeLocal);
+    return own.length > 0 || !this.knowsAll ? withVoice(own, this.#named.voice) : models;
   }
 
   /** Returns the default model of the last list. Does not call the engines. */

@@ -27,7 +27,10 @@ describe.skipIf(process.platform !== 'linux')('25 MB', () => {
   const large = Buffer.concat([recording, Buffer.alloc(largest - recording.length)]);
 
   test('are read no faster than the provider accepts them', async () => {
-    const { service, provider } = await startHosted(answers(200, fineAnswer), { readsPerSecond: 2 });
+    const { service, provider } = await startHosted(answers(200, fineAnswer), {
+      engine: 'local: false',
+      readsPerSecond: 2,
+    });
     const caller = new AbortController();
     const left = expect(upload(service, large, { signal: caller.signal })).rejects.toThrow();
     await expect.poll(() => provider.calls.length, { timeout: 20_000 }).toBe(1);

@@ -1,6 +1,6 @@
 /** A recording is sent only to the provider of the requested model. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answers, startProvider } from '../../support/provider.ts';
+import { answers, startProvider, type Behavior } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { callsOf, fineAnswer } from './support.ts';
 
@@ -28,8 +28,8 @@ async function start(localOption = '') {
   const config = `
     engines:
       near: { use: ./near.mjs${localOption} }
-      one: { use: hosted-stt, baseUrl: "${one.baseUrl}", apiKey: key-of-one, models: [whisper-one] }
-      two: { use: hosted-stt, baseUrl: "${two.baseUrl}", apiKey: key-of-two, models: [whisper-two] }`;
+      one: { use: hosted-stt, baseUrl: "${one.baseUrl}", apiKey: key-of-one, models: [whisper-one], local: false }
+      two: { use: hosted-stt, baseUrl: "${two.baseUrl}", apiKey: key-of-two, models: [whisper-two], local: false }`;
   const service = await startTestService({ config, files: { 'near.mjs': localEngine } });
   onTestFinished(() => service[Symbol.asyncDispose]());
   return { ...callsOf(service), service, one, two };
@@ -55,8 +55,8 @@ describe('beside a local model and another provider', () => {
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: object[] };
     expect(data.map((entry) => entry as { id: string; local: boolean })).toMatchObject([
       { id: 'local', engine: 'near', local: true },
-      { id: 'whisper-one', engine: 'one', local: true },
-      { id: 'whisper-two', engine: 'two', local: true },
+      { id: 'whisper-one', engine: 'one', local: false },
+      { id: 'whisper-two', engine: 'two', local: false },
     ]);
     expect([one.connections, two.connections]).toEqual([0, 0]);
   });
@@ -76,5 +76,40 @@ describe('beside a local model and another provider', () => {
     one.behave(answers(500, ''));
     expect((await transcribe({ model: 'whisper-one' })).problem.code).toBe('provider-error');
     expect(two.connections).toBe(0);
+  });
+});
+
+describe('on this machine', () => {
+  const startBeside = async (tags: Behavior) => {
+    const [hosted, own] = [await startProvider(), await startProvider({ tags })];
+    for (const provider of [hosted, own]) provider.behave(answers(200, fineAnswer));
+    const config = `
+      engines:
+        hosted: { use: hosted-stt, baseUrl: "${hosted.baseUrl}", models: [whisper-hosted], local: false }
+        own: { use: hosted-stt, baseUrl: "${own.baseUrl}", models: [gemma] }`;
+    const service = await startTestService({ config });
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    const list = async () => {
+      const { data, default: chosen } = (await (await service.api('/transcribe/models')).json()) as Listed;
+      return [...data.map(({ local }) => local), chosen];
+    };
+    return { ...callsOf(service), list, hosted };
+  };
+  interface Listed {
+    readonly data: readonly { readonly local: boolean }[];
+    readonly default: string;
+  }
+
+  test('a cloud model of Ollama is not local', async () => {
+    const models = [{ name: 'gemma:latest', remote_host: 'https://ollama.com:443' }];
+    const { list } = await startBeside(answers(200, { models }));
+    await expect.poll(list).toEqual([false, false, 'whisper-hosted']);
+  });
+
+  test('a model is not local while that is unknown, but no hosted one becomes the default', async () => {
+    const { list, transcribe, hosted } = await startBeside(answers(500, 'No.'));
+    expect(await list()).toEqual([false, false, 'gemma']);
+    expect((await transcribe()).body).toMatchObject({ model: 'gemma' });
+    expect(hosted.connections).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ const models = [{ id: 'one', name: 'The first' }, { id: 'two' }];
 
 it('serves the models of the settings, in their order', async () => {
   const served = serveModels(
-    fixedModels(models, (model) => entryOf(model, true)),
+    fixedModels(models, (model) => entryOf(model, { local: true })),
     () => ready,
   );
   await expect(served.models()).resolves.toEqual([
@@ -18,7 +18,7 @@ it('serves the models of the settings, in their order', async () => {
 it('asks for the availability of a model that it serves', async () => {
   const availabilityOf = vi.fn(() => ready);
   const { availability } = serveModels(
-    fixedModels(models, (model) => entryOf(model, false)),
+    fixedModels(models, (model) => entryOf(model, { local: false })),
     availabilityOf,
   );
   await expect(availability('one')).resolves.toBe(ready);
@@ -27,7 +27,7 @@ it('asks for the availability of a model that it serves', async () => {
 
 it('rejects an unknown model with unknown-model', async () => {
   const { availability, modelOf } = serveModels(
-    fixedModels(models, (model) => entryOf(model, false)),
+    fixedModels(models, (model) => entryOf(model, { local: false })),
     () => ready,
   );
   await expect(availability('three')).rejects.toMatchObject({ code: 'unknown-model' });

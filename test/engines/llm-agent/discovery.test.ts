@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/processes.ts';
-import { answers, openProvider, startProvider, type Behavior } from '../../support/provider.ts';
+import { answers, openProvider, resets, startProvider, type Behavior } from '../../support/provider.ts';
 import { key, openAgent, openWithDiscovery, says, secret, serves, startAgent, type Discovering } from './support.ts';
 
 const lists = (...ids: string[]) => answers(200, { object: 'list', data: ids.map((id) => ({ id, object: 'model' })) });
@@ -165,11 +165,14 @@ test('a provider that starts later becomes available', async () => {
 });
 
 describe('local', () => {
+  const ollama = (...models: object[]) => answers(200, { models });
+  const cloud = { remote_host: 'https://ollama.com:443' };
+
   const localOf = async (ids: readonly string[], tags: Behavior, options: Discovering['options'] = {}) => {
-    const provider = await startProvider();
-    provider.behave((call) => (call.path === '/api/tags' ? tags : lists(...ids))(call));
+    const provider = await startProvider({ tags });
+    provider.behave(lists(...ids));
     const { models } = await openAgent({ baseUrl: provider.baseUrl, ...options });
-    await expect.poll(models).not.toEqual([]);
+    await expect.poll(async () => (await models()).map(({ entry }) => entry.mayBeLocal ?? false)).toContain(false);
     return (await models()).map(({ entry }) => entry.local);
   };
 
@@ -185,16 +188,10 @@ describe('local', () => {
     [
       'false for a model that Ollama lists with a remote host',
       ['copy:latest', 'c:1b'],
-      answers(200, {
-        models: [
-          { name: 'copy:latest', model: 'copy:latest', remote_host: 'https://ollama.com:443' },
-          { name: 'c:1b' },
-        ],
-      }),
+      ollama({ name: 'copy:latest', model: 'copy:latest', ...cloud }, { name: 'c:1b' }),
       {},
       [false, true],
     ],
-    ['false while it is unknown which models are remote', ['c:1b'], answers(500, 'No.'), {}, [false]],
     ['what the settings say', ['c:1b'], answers(404, 'No.'), { local: false }, [false]],
     ['what the settings say, for a cloud model as well', ['a:cloud'], answers(404, 'No.'), { local: true }, [true]],
   ] as const)('%s', async (_what, ids, tags, options, expected) => {
@@ -204,6 +201,65 @@ describe('local', () => {
   test('false for a written model with the name of a cloud model, also behind another id', async () => {
     const models = ['a:cloud', { id: 'mine', remoteId: 'b:7b-cloud' }, 'c:1b'];
     expect(await localOf([], answers(404, 'No.'), { models })).toEqual([false, false, true]);
+  });
+
+  test.each([
+    ['that Ollama lists with a remote host', 'mine:7b', false],
+    ['without its tag', 'Mine', false],
+    ['with the registry, which is not listed', 'registry.ollama.ai/library/mine', false],
+    ['that Ollama runs itself', 'OWN', true],
+  ])('of a written model %s', async (_what, id, expected) => {
+    const listed = [{ name: 'mine:latest', ...cloud }, { name: 'mine:7b', ...cloud }, { name: 'own:latest' }];
+    expect(await localOf([], ollama(...listed), { models: [{ id: 'here', remoteId: id }] })).toEqual([expected]);
+  });
+
+  test.each([
+    ['llama.cpp, which accepts any name', ollama({ name: 'model.gguf', model: 'model.gguf' })],
+    ['LM Studio', answers(200, { error: 'Unexpected endpoint or method. (GET /api/tags). Returning 200 anyway' })],
+    ['a page', answers(200, '<html>')],
+  ])('true for a written model of %s', async (_what, tags) => {
+    expect(await localOf([], tags, { models: ['any-name'] })).toEqual([true]);
+  });
+
+  test('false until the provider has answered, and then as it says; an outage changes nothing', async () => {
+    let time = 1_000_000;
+    let tags = answers(500, 'No.');
+    const provider = await startProvider({ tags: (call) => tags(call) });
+    const models = ['mine', 'own'];
+    const agent = await openAgent({ baseUrl: provider.baseUrl, models }, { now: () => time });
+    const seen = async () => (await agent.models()).map(({ entry }) => [entry.local, entry.mayBeLocal]);
+    const undecided = [
+      [false, true],
+      [false, true],
+    ];
+    const decided = [
+      [false, undefined],
+      [true, undefined],
+    ];
+    const later = async () => ((time += 61_000), await seen());
+    expect(await seen()).toEqual(undecided);
+    expect(await (await agent.models())[1]!.engine.availability('own')).toMatchObject({ code: 'ready' });
+    tags = ollama({ name: 'mine:latest', ...cloud }, { name: 'own:latest' });
+    await expect.poll(later).toEqual(decided);
+    tags = answers(401, 'No.');
+    await expect.poll(later).toEqual(undecided);
+    expect(await (await agent.models())[1]!.engine.availability('own')).toMatchObject({ code: 'ready' });
+    tags = ollama({ name: 'mine:latest', ...cloud }, { name: 'own:latest' });
+    await expect.poll(later).toEqual(decided);
+    let outages = 0;
+    tags = (call) => ((outages += 1), resets(call));
+    await expect.poll(async () => (await later(), outages)).toBeGreaterThan(1); // the first one has ended
+    expect(await seen()).toEqual(decided);
+  });
+
+  test('of written models is known without a list of models', async () => {
+    const provider = await startProvider({ tags: ollama({ name: 'mine:latest', ...cloud }) });
+    provider.behave(answers(404, 'No list.'));
+    const { models } = await openAgent({ baseUrl: provider.baseUrl, models: ['mine', 'own'], discover: true });
+    await expect
+      .poll(async () => (await models()).map(({ entry }) => entry.mayBeLocal))
+      .toEqual([undefined, undefined]);
+    expect((await models()).map(({ entry }) => entry.local)).toEqual([false, false]);
   });
 
   test('false for any other address', async () => {

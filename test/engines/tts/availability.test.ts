@@ -29,7 +29,7 @@ describe('a model is', () => {
       { id: 'a', name: 'A', ...ready, voices, default_voice: 'alloy' },
       { id: 'b', name: 'b', ...ready, voices: [], default_voice: null },
     ]);
-    expect(tts.provider.connections).toBe(0);
+    expect(tts.provider.calls).toEqual([]);
   });
 
   test('key-missing without a key, and nothing is sent', async () => {
@@ -74,7 +74,7 @@ test('two instances each receive only their own requests, with their own key', a
     { id: 'b', engine: 'two', local: false },
   ]);
   expect((await speak(service, { model: 'b' })).problem.code).toBe('provider-error');
-  expect([one.connections, two.calls.length]).toEqual([0, 1]);
+  expect([one.calls.length, two.calls.length]).toEqual([0, 1]);
   expect(two.calls[0]?.headers.authorization).toBe('Bearer key-of-two');
   expect((await speak(service, { model: 'a' })).status).toBe(200);
   expect(one.calls[0]?.headers.authorization).toBe('Bearer key-of-one');

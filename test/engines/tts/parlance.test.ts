@@ -1,5 +1,6 @@
 /** Another Parlance as the provider: two real services, with a test provider behind the second. */
 import { expect, onTestFinished, test } from 'vitest';
+import { startProvider } from '../../support/provider.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { bodyOf, mp3, pcm, speak, speaks, startTts, synthesize } from './support.ts';
 import { wavSamples } from '../../support/wav-samples.ts';
@@ -45,6 +46,23 @@ test('another Parlance has its voices listed, unless the settings list them', as
   expect(await voicesOf(chosen)).toEqual([{ id: 'echo', name: 'echo', language: null }]);
   const { front: stranger } = await startPair('wrong');
   expect(await voicesOf(stranger)).toEqual([]);
+});
+
+test('a model of another Parlance on this machine is local if it is local there', async () => {
+  const localOf = async (service: TestService) =>
+    ((await (await service.api('/tts/models')).json()) as { data: { local: boolean }[] }).data.map(
+      ({ local }) => local,
+    );
+  const provider = await startProvider();
+  const cloud = `{ use: tts, baseUrl: "${provider.baseUrl}", models: [{ id: there, voices: [alloy] }], local: false }`;
+  const near = `{ use: tts, baseUrl: "${provider.baseUrl}", models: [{ id: near, voices: [alloy] }], local: true }`;
+  await using behind = await startTestService({ config: `engines: { cloud: ${cloud}, near: ${near} }` });
+  const models = '[{ id: one, remoteId: there, voices: [alloy] }, near, unlisted]';
+  const other = `use: tts, api: parlance, baseUrl: "${behind.url}/api/v1", models: ${models}`;
+  await using front = await startTestService({ config: `engines: { other: { ${other} } }` });
+  await expect.poll(() => localOf(front)).toEqual([false, true, false]);
+  await using vouched = await startTestService({ config: `engines: { other: { ${other}, local: true } }` });
+  expect(await localOf(vouched)).toEqual([true, true, true]);
 });
 
 test('errors of another Parlance for the voice and the key are mapped', async () => {

@@ -1,0 +1,90 @@
+/**
+ * Whether the models of a provider run on this machine. An Ollama on this machine passes the calls of its cloud models
+ * on, and lists them with a `remote_host` beside the OpenAI-compatible API.
+ */
+import type { EngineContext, ModelEntry } from '../../contract/index.ts';
+import { isLoopback } from '../../../lib/loopback.ts';
+import { objectsOf, parseObject, textOf, type JsonObject } from '../../../lib/json.ts';
+import { fetchList, refreshInBackground, type BackgroundRefresh } from './background-refresh.ts';
+import type { ProviderOptions } from './options.ts';
+import type { Provider } from './provider.ts';
+
+/** How long a listing waits for the first answer, counted from the start; the service waits 1 s for a listing. */
+const firstWaitMs = 500;
+
+type Place = Pick<ModelEntry, 'local' | 'mayBeLocal'>;
+
+/** `listed`: what the provider says about the model; undefined while that is unknown. */
+export function placeOf({ local, baseUrl }: ProviderOptions, listed: boolean | undefined): Place {
+  if (local !== undefined) return { local };
+  if (!isLoopback(new URL(baseUrl).hostname)) return { local: false };
+  return listed === undefined ? { local: false, mayBeLocal: true } : { local: listed };
+}
+
+export interface Locality {
+  /** `remoteId`: the provider's id of the model. */
+  of(remoteId: string): Place;
+  /** Asks the provider, if it decides. Rejects if its answer decides nothing, or with the reason of the signal. */
+  ask(signal: AbortSignal): Promise<void>;
+}
+
+type IsOfCloud = (remoteId: string) => boolean;
+
+export function createLocality(options: ProviderOptions, provider: Provider): Locality {
+  // Ollama has its list beside /v1.
+  let isOfCloud: IsOfCloud | undefined = provider.baseUrl.endsWith('/v1') ? undefined : hasCloudName;
+  const isDecided = isOfCloud !== undefined || placeOf(options, undefined).mayBeLocal === undefined;
+  return {
+    of: (remoteId) => placeOf(options, isOfCloud && !isOfCloud(remoteId)),
+    async ask(signal) {
+      if (isDecided || options.apiKey === '') return;
+      let status = 0;
+      const explain = (refusal: { readonly status: number }) => ((status = refusal.status), undefined);
+      try {
+        const request = { path: '/../api/tags', explain, countsForHealth: false };
+        isOfCloud = readCloudModels(await fetchList(provider, request, signal));
+      } catch (error) {
+        if (status !== 0) isOfCloud = isWithoutList(status) ? hasCloudName : undefined;
+        if (!isOfCloud || signal.aborted) throw error;
+      }
+    },
+  };
+}
+
+/** Asks in the background. */
+export function refreshLocality(
+  locality: Pick<Locality, 'ask'>,
+  { now, log }: Pick<EngineContext, 'now' | 'log'>,
+): BackgroundRefresh {
+  const fetch = (signal: AbortSignal) => locality.ask(signal);
+  const onFailure = (err: unknown) => log.debug({ err }, 'it is unknown whether the models of the provider are local');
+  return refreshInBackground({ now, firstWaitMs, fetch, onFailure });
+}
+
+/** The server is no Ollama. */
+const isWithoutList = (status: number): boolean => status === 404 || status === 405;
+
+/** Names of Ollama's cloud models, such as gpt-oss:120b-cloud and qwen3-coder:cloud, which it serves unlisted, too. */
+const hasCloudName: IsOfCloud = (remoteId) => /[:-]cloud$/i.test(remoteId);
+
+/** Servers without such a list may return anything: LM Studio returns an error with the status 200. */
+function readCloudModels(text: string): IsOfCloud {
+  const models = objectsOf(parseObject(text)?.models);
+  const isRemote = ({ remote_host: host }: JsonObject) => textOf(host) !== '';
+  const remote = namesOf(models.filter(isRemote));
+  const own = namesOf(models.filter((model) => !isRemote(model)));
+  return (remoteId) => {
+    const name = wholeName(remoteId);
+    // Ollama also accepts names that it does not list, such as library/NAME; llama.cpp, which has this list, any name.
+    return hasCloudName(remoteId) || remote.has(name) || (remote.size > 0 && !own.has(name));
+  };
+}
+
+function namesOf(models: readonly JsonObject[]): ReadonlySet<string> {
+  return new Set(models.flatMap(({ name, model }) => [wholeName(textOf(name)), wholeName(textOf(model))]));
+}
+
+/** Ollama ignores case. */
+function wholeName(name: string): string {
+  return (/:[^/]*$/.test(name) ? name : `${name}:latest`).toLowerCase();
+}
