@@ -328,7 +328,8 @@ async function buildApp(
   const prefer = settings.sandbox ? preferredAnswer : undefined;
   const native = openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
   const openai = openApi(openaiFormat, { ...routing, operations: openaiOperations });
-  const readyProbe = createReadyProbe(draining.signal, createReadiness(registry, settings.readyRequires));
+  const readiness = createReadiness(registry, settings.readyRequires);
+  const readyProbe = createReadyProbe(draining.signal, readiness, () => ownJobs.warnings);
   const { listener, upgrade } = createApp({
     apiFor: (target) => (isOpenAITarget(target) ? openai : native),
     access,

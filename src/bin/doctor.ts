@@ -12,7 +12,7 @@ import type { GroupStatus } from '../engine-host/assets/assets.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure, entriesForOperator, isWorking } from './startup-summary.ts';
-import { measureJobs } from '../jobs/directory.ts';
+import { inspectJobs } from '../jobs/directory.ts';
 import { findFfmpeg } from '../engine-host/context.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { megabytes } from '../../lib/megabytes.ts';
@@ -187,12 +187,23 @@ async function data({ dataDir }: LoadedSettings): Promise<Finding> {
 
 /** Returns no line if there are no jobs. */
 async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
-  const found = await measureJobs(join(dataDir, 'jobs'));
-  if (found.jobs === 0 && found.setAside === 0) return [];
-  const aside = found.setAside === 0 ? '' : `, ${found.setAside} set aside (unreadable, or of an earlier release)`;
-  const line = { what: 'jobs', detail: `${found.jobs} transcription jobs, ${megabytes(found.bytes)}${aside}` };
-  if (found.setAside === 0) return [{ ...line, ok: true }];
-  return [{ ...line, ok: false, isOptional: true, fix: `look into ${join(dataDir, 'jobs/set-aside')} and delete it` }];
+  const directory = join(dataDir, 'jobs');
+  const { jobs, setAside, bytes, foreign, obstacle } = await inspectJobs(directory);
+  const lines: Line[] = [];
+  if (obstacle !== undefined) {
+    const fix = `give this user a directory ${directory} that it can write`;
+    lines.push({ what: 'jobs', ok: false, detail: `transcription jobs cannot be used: ${obstacle}`, fix });
+  }
+  if (foreign.length > 0) {
+    const detail = `${directory} contains foreign files: ${foreign.join(', ')}`;
+    lines.push({ what: 'jobs', ok: false, isOptional: true, detail, fix: 'move them to another directory' });
+  }
+  if (jobs === 0 && setAside === 0) return lines;
+  const aside = setAside === 0 ? '' : `, ${setAside} set aside (unreadable, or of an earlier release)`;
+  const line = { what: 'jobs', detail: `${jobs} transcription jobs, ${megabytes(bytes)}${aside}` };
+  if (setAside === 0) return [...lines, { ...line, ok: true }];
+  const fix = `look into ${join(directory, 'set-aside')} and delete it`;
+  return [...lines, { ...line, ok: false, isOptional: true, fix }];
 }
 
 function memory({ bytes, isStrict }: MemoryBudget): Finding {

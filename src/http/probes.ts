@@ -14,12 +14,20 @@ export function alive(ending: AbortSignal): object {
 /** Returns the body of `/readyz`. Throws `shutting-down` or `not-ready`. */
 export type ReadyProbe = () => Promise<object>;
 
-/** `notReady` returns one sentence for each required part that is not ready. */
-export function createReadyProbe(draining: AbortSignal, notReady: () => Promise<readonly string[]>): ReadyProbe {
+/**
+ * `notReady` returns one sentence for each required part that is not ready, `warnings` one for each other part that does
+ * not work.
+ */
+export function createReadyProbe(
+  draining: AbortSignal,
+  notReady: () => Promise<readonly string[]>,
+  warnings: () => readonly string[] = () => [],
+): ReadyProbe {
   return async () => {
     draining.throwIfAborted();
     const reasons = await notReady();
     if (reasons.length > 0) throw new ProblemError('not-ready', `Required and not ready: ${reasons.join(' ')}`);
-    return { status: 'ready' };
+    const found = warnings();
+    return { status: 'ready', ...(found.length > 0 && { warnings: found }) };
   };
 }

@@ -2,18 +2,13 @@
  * The database of the jobs has a row for each job, and one for each transcribed part. A job exists while it has a row.
  * The database stays locked until it is closed or its process ends, so that one service owns the jobs of a DATA_DIR.
  */
-import { closeSync, lstatSync, mkdirSync, openSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { closeSync, lstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Logger } from '../../engines/contract/index.ts';
-import { isLocked } from '../../lib/file-lock.ts';
-import { parseObject } from '../../lib/json.ts';
-import { makeDirectory } from '../../lib/make-directory.ts';
-import { NotRegularFileError } from '../../lib/regular-file.ts';
-import { openDatabase, requireRegularFiles, sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
-import { databaseNames, makePrivate, recordingsName, setAside } from './directory.ts';
+import { openDatabase, requireRegularFiles } from '../../lib/sqlite.ts';
+import { databaseNames } from './directory.ts';
 import type { JobRecord, Part } from './record.ts';
+import { failedByDamage, readPart, readRecord } from './rows.ts';
 
 const schemaVersion = 1;
 
@@ -24,6 +19,8 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
+const update = 'UPDATE jobs SET record = ? WHERE id = ?';
+
 /** Transcripts are private: nothing of a deleted row stays in the file or in its journal. */
 const pragmas = `
   PRAGMA locking_mode = EXCLUSIVE;
@@ -33,29 +30,50 @@ const pragmas = `
   PRAGMA synchronous = FULL;
 `;
 
+/** A job from before a restart. */
+interface StoredJob {
+  readonly record: JobRecord;
+  /** Size of the parts. */
+  readonly bytes: number;
+  /** Some parts could not be read, and are removed: the job repeats them, or has failed if it was over. */
+  readonly isDamaged: boolean;
+}
+
+/** The texts of a job whose record cannot be read. */
+export interface UnreadableJob {
+  readonly id: string;
+  readonly record: string;
+  readonly parts: readonly string[];
+}
+
 /** Each write returns when its data is on the disk. */
 export class JobDatabase {
-  /** The jobs from before a restart, in the order of their creation. `bytes` is the size of the parts. */
-  readonly jobs: readonly { readonly record: JobRecord; readonly bytes: number }[];
+  /** In the order of their creation. */
+  readonly jobs: readonly StoredJob[];
+  readonly unreadable: readonly UnreadableJob[];
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #inode: number;
 
-  constructor(directory: string) {
+  /**
+   * Throws an `UnreadableError` if the database is empty or missing, unless it `mayBeNew`, and a `NotRegularFileError` if
+   * something else is in its place.
+   */
+  constructor(directory: string, { mayBeNew }: { readonly mayBeNew: boolean }) {
     this.#path = join(directory, databaseNames[0]);
     requireRegularFiles(this.#path);
-    mkdirSync(join(directory, recordingsName), { recursive: true, mode: 0o700 });
     closeSync(openSync(this.#path, 'a', 0o600)); // SQLite would leave the mode to the umask
     this.#database = openDatabase(this.#path);
     try {
       this.#database.exec(`${pragmas} BEGIN EXCLUSIVE`);
       const [{ user_version: version } = {}] = this.#read('PRAGMA user_version');
+      if (version === 0 && !mayBeNew) throw new UnreadableError('the database is empty, but there are recordings');
       if (version === 0) this.#database.exec(schema);
       else if (version !== schemaVersion) throw new UnreadableError(`the database has version ${String(version)}`);
       this.#database.prepare('SELECT record, part FROM jobs JOIN parts ON job = id'); // throws if a table is missing
       const [{ quick_check: fault } = {}] = this.#read('PRAGMA quick_check(1)');
       if (fault !== 'ok') throw new UnreadableError(`the database is corrupt: ${String(fault)}`);
-      this.jobs = this.#readJobs();
+      [this.jobs, this.unreadable] = this.#readJobs();
       this.#database.exec('COMMIT');
       this.#inode = lstatSync(this.#path).ino;
     } catch (error) {
@@ -69,13 +87,35 @@ export class JobDatabase {
     return lstatSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode;
   }
 
-  #readJobs(): JobDatabase['jobs'] {
-    const bytesOfParts = 'SELECT total(octet_length(part)) FROM parts WHERE job = jobs.id';
-    return this.#read(`SELECT id, record, (${bytesOfParts}) AS bytes FROM jobs ORDER BY rowid`).map((row) => {
-      const record = parseObject(String(row.record));
-      if (record?.id !== row.id) throw new UnreadableError(`the record of ${String(row.id)} is invalid`);
-      return { record: record as unknown as JobRecord, bytes: Number(row.bytes) };
-    });
+  #readJobs(): readonly [StoredJob[], UnreadableJob[]] {
+    const [jobs, unreadable]: [StoredJob[], UnreadableJob[]] = [[], []];
+    for (const row of this.#read('SELECT id, record FROM jobs ORDER BY rowid')) {
+      const [id, text] = [String(row.id), String(row.record)];
+      const record = readRecord(id, text);
+      if (record) jobs.push(this.#checkParts(record));
+      else unreadable.push({ id, record: text, parts: this.#partTexts(id) });
+    }
+    return [jobs, unreadable];
+  }
+
+  /** Removes the parts from the first one that cannot be read. */
+  #checkParts(record: JobRecord): StoredJob {
+    const { id, durationMs } = record;
+    let [count, bytes, endMs] = [0, 0, 0];
+    const texts = this.#partTexts(id);
+    for (const text of texts) {
+      const part = readPart(text, endMs, durationMs);
+      if (!part) break;
+      count += 1;
+      bytes += Buffer.byteLength(text);
+      ({ endMs } = part);
+    }
+    if (count === texts.length) return { record, bytes, isDamaged: false };
+    const after = 'SELECT rowid FROM parts WHERE job = ?1 ORDER BY rowid LIMIT -1 OFFSET ?2';
+    this.#database.prepare(`DELETE FROM parts WHERE rowid IN (${after})`).run(id, count);
+    const repaired = failedByDamage(record);
+    this.#database.prepare(update).run(JSON.stringify(repaired), id);
+    return { record: repaired, bytes, isDamaged: true };
   }
 
   insert(record: JobRecord): void {
@@ -83,7 +123,7 @@ export class JobDatabase {
   }
 
   update(record: JobRecord): void {
-    this.#write('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), record.id);
+    this.#write(update, JSON.stringify(record), record.id);
   }
 
   remove(id: string): void {
@@ -96,8 +136,12 @@ export class JobDatabase {
 
   /** The parts in order: at most `limit`, from the index `from`. */
   parts(id: string, { from = 0, limit = -1 } = {}): Part[] {
+    return this.#partTexts(id, limit, from).map((text) => JSON.parse(text) as Part);
+  }
+
+  #partTexts(id: string, limit = -1, from = 0): string[] {
     const rows = this.#read('SELECT part FROM parts WHERE job = ? ORDER BY rowid LIMIT ? OFFSET ?', id, limit, from);
-    return rows.map(({ part }) => JSON.parse(String(part)) as Part);
+    return rows.map(({ part }) => String(part));
   }
 
   close(): void {
@@ -115,37 +159,5 @@ export class JobDatabase {
   }
 }
 
-const earlierLock = 'owner.sqlite';
-/** Names of the lock and of job folders. */
-const ofEarlierReleases = /^(?:owner\.sqlite.*|(?:[\w-]+\.)?[\w-]{22})$/;
-
-class UnreadableError extends Error {}
-
-/** The first code also means that the tables are those of another program. */
-const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, sqliteCodes.notADatabase];
-
-/**
- * Opens the database of the jobs, or returns undefined if another service owns it. An unreadable database and its
- * recordings are moved to `set-aside`. Rejects if the directory cannot be used.
- */
-export async function openJobDatabase(directory: string, log: Logger): Promise<JobDatabase | undefined> {
-  await makeDirectory(dirname(directory));
-  await makePrivate(directory);
-  if (isLocked(join(directory, earlierLock))) return undefined; // a service of an earlier release is still running
-  const earlier = (await readdir(directory)).filter((name) => ofEarlierReleases.test(name));
-  if (earlier.length > 0) {
-    const keptAs = await setAside(directory, earlier);
-    log.warn({ keptAs }, 'transcription jobs of an earlier release are set aside');
-  }
-  try {
-    return new JobDatabase(directory);
-  } catch (error) {
-    const code = sqliteCodeOf(error);
-    if (code === sqliteCodes.busy) return undefined;
-    const isUnreadable = error instanceof UnreadableError || error instanceof NotRegularFileError;
-    if (!unreadable.includes(code) && !isUnreadable) throw error;
-    const keptAs = await setAside(directory, [...databaseNames, recordingsName]);
-    log.error({ err: error, keptAs }, 'the database of the transcription jobs cannot be read and is set aside');
-    return new JobDatabase(directory);
-  }
-}
+/** The database is not one of this release. */
+export class UnreadableError extends Error {}

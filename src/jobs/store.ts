@@ -1,19 +1,20 @@
 /** The jobs of this service: their limits, their bytes in the disk budget, and which of them are running. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
 import { linkedSignal, type LinkedSignal, onAbort, pause, startTimeout, startTimer } from '../../lib/abort.ts';
-import { errnoOf, messageOf } from '../../lib/errors.ts';
+import { joinFirst } from '../../lib/listing.ts';
 import type { Upload } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { currentCaller, currentKey } from '../request-scope.ts';
 import type { DiskBudget, SharedAccount } from '../system/disk-budget.ts';
-import { openJobDatabase, type JobDatabase } from './database.ts';
-import { flushRecording, recordingIn, recordingsName } from './directory.ts';
+import type { JobDatabase } from './database.ts';
+import { flushRecording, inRecordings, obstacleOf, recordingIn, removeFiles } from './directory.ts';
 import { followJob, notFound, type Following, type TranscriptionEvent } from './events.ts';
 import { Job, type JobView } from './job.ts';
+import { openJobDatabase, type OpenedJobs } from './open-database.ts';
 import type { JobRecord, JobStatus, NewJob } from './record.ts';
 
 export interface JobStoreOptions {
@@ -86,6 +87,8 @@ export class JobStore implements AsyncDisposable {
   #opening: Promise<void> | undefined;
   /** The reason if the database could not be opened. `#timer` starts the next attempt. */
   #obstacle: string | undefined;
+  /** Paths within the directory that do not belong to the jobs. */
+  #foreign: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: JobStoreOptions) {
@@ -255,6 +258,13 @@ export class JobStore implements AsyncDisposable {
     return new Set([...this.#entries.keys()].flatMap((id) => /^(.+)\./.exec(id)?.[1] ?? []));
   }
 
+  /** One sentence for each reason why the jobs do not work, or not as expected. */
+  get warnings(): string[] {
+    const foreign =
+      this.#foreign.length > 0 ? [`DATA_DIR/jobs contains foreign files: ${joinFirst(this.#foreign, 5)}.`] : [];
+    return [...(this.#obstacle === undefined ? [] : [this.#obstacle]), ...foreign];
+  }
+
   counts(): { readonly states: Readonly<Record<JobStatus, number>>; readonly bytes: number } {
     const states = { queued: 0, running: 0, completed: 0, failed: 0 };
     for (const { job } of this.#entries.values()) states[job.record.status] += 1;
@@ -283,18 +293,18 @@ export class JobStore implements AsyncDisposable {
     const { directory, log, ownerMs } = this.#options;
     const before = this.#obstacle;
     try {
-      const database = await openJobDatabase(directory, log);
-      if (database) return await this.#load(database);
+      const opened = await openJobDatabase(directory, (id) => this.#uploads.has(this.#folderOf(id)), log);
+      if (opened) return this.#load(opened);
       this.#obstacle = 'Another service owns the transcriptions of this DATA_DIR; this one takes over when it stops.';
     } catch (error) {
       if (before === undefined) log.error({ err: error, directory }, 'transcription jobs are unavailable');
-      this.#obstacle = `The directory of the transcriptions cannot be used: ${errnoOf(error) ?? messageOf(error)}.`;
+      this.#obstacle = `The directory of the transcriptions cannot be used: ${obstacleOf(error, directory)}.`;
     }
     if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => void this.#open(), ownerMs).unref();
   }
 
-  /** Never rejects: nothing else would release the lock of the database. */
-  async #load(database: JobDatabase): Promise<void> {
+  /** Never throws: nothing else would release the lock of the database. */
+  #load({ database, foreign }: OpenedJobs): void {
     const { disk, log } = this.#options;
     for (const { record, bytes } of database.jobs) {
       const ofRecording = record.endedAt === null ? record.bytes : 0;
@@ -302,7 +312,7 @@ export class JobStore implements AsyncDisposable {
       const entry = this.#add(record, database, account);
       if (entry.job.isOver) this.#expireLater(entry);
     }
-    await this.#removeRemains();
+    this.#foreign = foreign;
     this.#obstacle = undefined;
     this.#database = database;
     if (this.#entries.size > 0) log.info({ jobs: this.#entries.size }, 'resuming transcription jobs');
@@ -311,28 +321,16 @@ export class JobStore implements AsyncDisposable {
     }
   }
 
-  /** Never rejects. Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
-  async #removeRemains(): Promise<void> {
-    const { directory, log } = this.#options;
-    const ids = await readdir(join(directory, recordingsName)).catch((err: unknown) => {
-      log.error({ err }, 'old recordings could not be listed');
-      return [];
-    });
-    for (const id of ids) {
-      const job = this.#entries.get(id)?.job;
-      const folder = this.#folderOf(id);
-      if (job?.isOver) await this.#removeFiles(job.recording);
-      else if (!job && !this.#uploads.has(folder)) await this.#removeFiles(folder);
-    }
-  }
-
-  /** If the database was removed at run time, its jobs no longer exist, and the next request creates a new database. */
+  /**
+   * If the database was removed at run time, its jobs no longer exist. The next request creates a new database, which sets
+   * the recordings aside.
+   */
   #giveUpIfLost(): boolean {
     const database = this.#database;
     if (!database?.isLost) return false;
     this.#options.log.error({ directory: this.#options.directory }, 'the database of the transcriptions was removed');
     this.#database = undefined;
-    for (const id of this.#entries.keys()) this.#track(this.#forget(id));
+    for (const id of this.#entries.keys()) this.#track(this.#forget(id, { keepsFiles: true }));
     database.close();
     return true;
   }
@@ -340,7 +338,7 @@ export class JobStore implements AsyncDisposable {
   // -------------------------------------------------------------------------------------------------------- work
 
   #folderOf(id: string): string {
-    return join(this.#options.directory, recordingsName, id);
+    return join(this.#options.directory, inRecordings(id));
   }
 
   #add(record: JobRecord, database: JobDatabase, account: SharedAccount): Entry {
@@ -387,7 +385,7 @@ export class JobStore implements AsyncDisposable {
   #finish(entry: Entry, problem: JobRecord['problem']): void {
     const { job, account } = entry;
     job.update({ status: problem ? 'failed' : 'completed', problem, endedAt: Date.now() });
-    this.#track(this.#removeFiles(job.recording).then(() => account.release(job.record.bytes)));
+    this.#track(removeFiles(job.recording, this.#options.log).then(() => account.release(job.record.bytes)));
     this.#expireLater(entry);
   }
 
@@ -412,8 +410,8 @@ export class JobStore implements AsyncDisposable {
     await this.#forget(id);
   }
 
-  /** Ends a job whose row is gone, and removes its files. */
-  async #forget(id: string): Promise<void> {
+  /** Ends a job whose row is gone, and removes its files by default. */
+  async #forget(id: string, { keepsFiles = false } = {}): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
     this.#entries.delete(id);
@@ -421,20 +419,14 @@ export class JobStore implements AsyncDisposable {
     entry.job.markRemoved();
     entry.working?.link.abort(notFound(id));
     await entry.working?.done;
-    await this.#clear(this.#folderOf(id), entry.account);
+    if (keepsFiles) entry.account[Symbol.dispose]();
+    else await this.#clear(this.#folderOf(id), entry.account);
     this.#startNext(entry.job.record.caller);
   }
 
   async #clear(folder: string, account: SharedAccount): Promise<void> {
-    await this.#removeFiles(folder);
+    await removeFiles(folder, this.#options.log);
     account[Symbol.dispose]();
-  }
-
-  /** Never rejects. */
-  async #removeFiles(path: string): Promise<void> {
-    await rm(path, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
-      this.#options.log.error({ err: error, path }, 'the files of a job could not be removed');
-    });
   }
 
   #track(work: Promise<unknown>): void {

@@ -16,6 +16,7 @@ async function examine(...behaviors: readonly Behavior[]) {
   const options = `baseUrl: '${baseUrl}', apiKey: ${key}`;
   const cwd = await temporaryDirectory();
   await writeFiles(cwd, {
+    'data/jobs/notes.txt': 'not of the service',
     'parlance.config.yaml': `engines:
       ears: { use: hosted-stt, ${options}, models: [ears] }
       mind: { use: llm-agent, ${options}, models: [mind] }
@@ -29,7 +30,7 @@ async function examine(...behaviors: readonly Behavior[]) {
     return { said: lines[line]?.replace(baseUrl, 'URL'), fix: lines[line + 1] };
   };
   const calls = provider.calls.map(({ method, path, headers }) => `${method} ${path} ${headers.authorization}`);
-  return { code, calls, verdict: lines.findLast((line) => line !== ''), found };
+  return { code, calls, verdict: lines.findLast((line) => line !== ''), found, lines, cwd };
 }
 
 const names = ['ears', 'mind', 'mouth'];
@@ -39,6 +40,12 @@ test('one that answers is asked for its list of models, and for nothing else', a
   for (const name of names) expect(found(name).said).toBe(`ok provider ${name} URL, with a key, answers`);
   expect(calls).toEqual(names.map(() => `GET /v1/models Bearer ${key}`));
   expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
+});
+
+test('foreign files in the directory of the jobs are named', async () => {
+  const { lines, cwd } = await examine(answers(200, { data: [] }));
+  const at = lines.indexOf(`absent jobs ${cwd}/data/jobs contains foreign files: notes.txt`);
+  expect(lines[at + 1]).toBe('fix: move them to another directory');
 });
 
 test('one that cannot be reached is missing, and transcribes nothing', async () => {

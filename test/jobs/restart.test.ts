@@ -1,41 +1,16 @@
 /** Jobs across the end of a service: accepted jobs continue, and an unreadable database is set aside. */
-import { mkdir, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tryLock } from '../../lib/file-lock.ts';
 import { openDatabase } from '../../lib/sqlite.ts';
-import { measureJobs } from '../../src/jobs/directory.ts';
-import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
+import { inspectJobs } from '../../src/jobs/directory.ts';
+import type { TestService } from '../support/service.ts';
 import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
-import { create, end, eventsOf, read, readEvents, remove, type JobView, type SentEvent } from './support/jobs.ts';
-import { hookEngine, speechOf, textOf, wordEngine } from './support/speech.ts';
-
-const start = (dataDir: string, { env, ...options }: TestServiceOptions = {}) =>
-  startTestService({
-    ...wordEngine,
-    ...options,
-    env: { TRANSCRIBE_MAX_SECONDS: '4', DATA_DIR: dataDir, ...env },
-  });
-
-/** Holds the part with this number; `reached` resolves when it begins, `stopped` when it is given up. */
-function holdPart(number: number) {
-  const reached = Promise.withResolvers<undefined>();
-  const stopped = Promise.withResolvers<undefined>();
-  const seen: (number | undefined)[] = [];
-  const hook = hookEngine(({ first, signal }) => {
-    seen.push(first);
-    if (seen.length !== number) return undefined;
-    reached.resolve(undefined);
-    return new Promise((_resolve, reject) =>
-      signal.addEventListener('abort', () => {
-        stopped.resolve(undefined);
-        reject(signal.reason as Error);
-      }),
-    );
-  });
-  return { reached: reached.promise, stopped: stopped.promise, seen, [Symbol.dispose]: () => hook[Symbol.dispose]() };
-}
+import { create, end, eventsOf, read, readEvents, remove, type SentEvent } from './support/jobs.ts';
+import { brokenOff, change, holdPart, overIn, setAsideIn, start } from './support/restart.ts';
+import { hookEngine, speechOf, textOf } from './support/speech.ts';
 
 describe('after a restart', () => {
   test('a job goes on with the part that was at work, and its events keep their numbers', async () => {
@@ -90,7 +65,10 @@ describe('after a restart', () => {
     ['is cut off', async (path) => truncate(path, 5000)],
     ['has another version', (path) => change(path, 'PRAGMA user_version = 2')],
     ['lacks a table', (path) => change(path, 'DROP TABLE parts')],
-    ['has a record that is not one', (path) => change(path, `UPDATE jobs SET record = '[]'`)],
+    ['is empty', (path) => truncate(path)],
+    ['is missing', (path) => rm(path)],
+    ['has no tables', (path) => change(path, 'DROP TABLE parts; DROP TABLE jobs; PRAGMA user_version = 0')],
+    ['lacks its write-ahead log', withoutLog],
     ['another program has written', (path) => writeFile(path, 'not a database '.repeat(500))],
     ['is a directory', replacedBy((path) => mkdir(path))],
     ['is a symlink', replacedBy((path) => symlink('/etc/hostname', path))],
@@ -105,22 +83,11 @@ describe('after a restart', () => {
     const kept = await readdir(join(dataDir, 'jobs/set-aside'), { recursive: true });
     for (const name of ['/jobs.sqlite', `/recordings/${bad.id}/upload`])
       expect(kept.filter((path) => path.endsWith(name))).toHaveLength(1);
-    expect(await measureJobs(join(dataDir, 'jobs'))).toMatchObject({ jobs: 1, setAside: 1 });
+    expect(await inspectJobs(join(dataDir, 'jobs'))).toMatchObject({ jobs: 1, setAside: 1 });
     const lines = service.log.filter(({ level }) => level >= 40);
     expect(lines.map(({ msg }) => msg)).toEqual([
       'the database of the transcription jobs cannot be read and is set aside',
     ]);
-  });
-
-  test('a database that can be neither read nor moved refuses jobs, and is tried again', async () => {
-    const dataDir = await temporaryDirectory();
-    await brokenOff(dataDir);
-    await writeFile(join(dataDir, 'jobs/jobs.sqlite'), 'not a database '.repeat(500));
-    await writeFile(join(dataDir, 'jobs/set-aside'), 'a file where the directory should be');
-    await using service = await start(dataDir, { jobOwnerMs: 20 });
-    await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*ENOTDIR/);
-    await rm(join(dataDir, 'jobs/set-aside'));
-    await expect.poll(() => create(service, speechOf(4)).catch(() => undefined)).toBeDefined();
   });
 
   test('jobs of an earlier release are set aside', async () => {
@@ -228,32 +195,22 @@ describe('after a restart', () => {
   });
 });
 
+/** The tables are in the log of changes, which is gone. */
+async function withoutLog(path: string): Promise<void> {
+  await rm(path);
+  const database = openDatabase(path);
+  database.exec('PRAGMA journal_mode = WAL');
+  await copyFile(path, `${path}.copy`);
+  database.close();
+  await rename(`${path}.copy`, path);
+}
+
 /** Puts something else in its place. */
 function replacedBy(make: (path: string) => unknown) {
   return async (path: string) => {
     await rm(path);
     await make(path);
   };
-}
-
-function change(path: string, sql: string): void {
-  const database = openDatabase(path);
-  database.exec(sql);
-  database.close();
-}
-
-async function overIn(dataDir: string): Promise<JobView> {
-  await using service = await start(dataDir);
-  return await end(service, (await create(service, speechOf(4))).id);
-}
-
-/** Jobs of a service that has ended before they were over. */
-async function brokenOff(dataDir: string): Promise<{ readonly good: JobView; readonly bad: JobView }> {
-  using held = holdPart(2);
-  await using service = await start(dataDir);
-  const [good, bad] = [await create(service, speechOf(20)), await create(service, speechOf(4))];
-  await held.reached;
-  return { good, bad };
 }
 
 describe('two services on one DATA_DIR', () => {
@@ -284,11 +241,26 @@ describe('two services on one DATA_DIR', () => {
     await held.reached;
     await rm(join(dataDir, 'jobs/jobs.sqlite'));
     await using second = await start(dataDir);
+    expect(await setAsideIn(dataDir)).toContain(`recordings/${id}/upload`);
     await expect(read(first, id)).rejects.toThrow(/^503 .*Another service/);
     await held.stopped;
     await expect(read(second, id)).rejects.toThrow(/^404 /);
     expect((await end(second, (await create(second, speechOf(4))).id)).status).toBe('completed');
   });
+});
+
+test('the recordings are set aside when the database is removed at run time', async () => {
+  const dataDir = await temporaryDirectory();
+  using held = holdPart(2);
+  await using service = await start(dataDir);
+  const atWork = await create(service, speechOf(16));
+  const waiting = await create(service, speechOf(4));
+  await held.reached;
+  await rm(join(dataDir, 'jobs/jobs.sqlite'));
+  for (const { id } of [atWork, waiting]) await expect(read(service, id)).rejects.toThrow(/^404 /);
+  expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
+  const recordings = [atWork, waiting].map(({ id }) => `recordings/${id}/upload`);
+  expect(await setAsideIn(dataDir)).toEqual(expect.arrayContaining(recordings));
 });
 
 test('an upload continues when the database is removed at run time', async () => {
@@ -348,12 +320,4 @@ describe('a directory of the jobs that is removed at run time', () => {
     expect((await end(service, id)).status).toBe('completed');
     await expect(read(service, atWork.id)).rejects.toThrow(/^404 /);
   });
-});
-
-test('a directory that cannot be used refuses jobs alone', async () => {
-  const dataDir = await temporaryDirectory();
-  await writeFile(join(dataDir, 'jobs'), 'a file');
-  await using service = await start(dataDir);
-  await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*ENOTDIR/);
-  expect((await service.api('/transcribe')).status).toBe(200);
 });

@@ -1,0 +1,137 @@
+/** Opens the database of the jobs, and sets aside what cannot be used: the service goes on without it. */
+import { readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Logger } from '../../engines/contract/index.ts';
+import { isLocked } from '../../lib/file-lock.ts';
+import { makeDirectory } from '../../lib/make-directory.ts';
+import { NotRegularFileError } from '../../lib/regular-file.ts';
+import { sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
+import { JobDatabase, UnreadableError } from './database.ts';
+import {
+  clearPlaces,
+  databaseNames,
+  foreignNames,
+  inRecordings,
+  isJobId,
+  jobIds,
+  makePrivate,
+  openSetAside,
+  recordedIds,
+  recordingIn,
+  removeFiles,
+  requireAccess,
+  setAside,
+} from './directory.ts';
+
+const earlierLock = 'owner.sqlite';
+/** Names of the lock and of job folders. */
+const isOfEarlierRelease = (name: string): boolean => name.startsWith(earlierLock) || isJobId(name);
+
+/** The first code also means that the tables are those of another program. */
+const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, sqliteCodes.notADatabase];
+
+export interface OpenedJobs {
+  readonly database: JobDatabase;
+  /** Paths within the directory that the service must not touch: files of others, and what could not be set aside. */
+  readonly foreign: readonly string[];
+}
+
+/**
+ * Returns undefined if another service owns the database. A database that cannot be read, or that is empty or missing
+ * beside recordings, is set aside with the recordings. `isUploading`: whether this service is receiving the recording
+ * with the id. Rejects if the directory cannot be used.
+ */
+export async function openJobDatabase(
+  directory: string,
+  isUploading: (id: string) => boolean,
+  log: Logger,
+): Promise<OpenedJobs | undefined> {
+  await makeDirectory(dirname(directory));
+  await makePrivate(directory);
+  if (isLocked(join(directory, earlierLock))) return undefined; // a service of an earlier release is still running
+  await clearPlaces(directory);
+  await makePrivate(join(directory, inRecordings()));
+  await requireAccess(directory);
+  const earlier = (await readdir(directory)).filter(isOfEarlierRelease);
+  if (earlier.length > 0) {
+    const keptAs = await openSetAside(directory);
+    const left = await setAside(directory, earlier, keptAs);
+    if (left.length < earlier.length) log.warn({ keptAs }, 'transcription jobs of an earlier release are set aside');
+  }
+  const recorded = (await recordedIds(directory)).filter((id) => !isUploading(id)).map(inRecordings);
+  const opened = await openOrReplace(directory, recorded, log);
+  if (!opened) return undefined;
+  try {
+    return { database: opened.database, foreign: await tidyUp(opened, { directory, isUploading, log }) };
+  } catch (error) {
+    opened.database.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly database: JobDatabase;
+  /** Recordings that could not be moved. */
+  readonly left: readonly string[];
+}
+
+interface Place {
+  readonly directory: string;
+  readonly isUploading: (id: string) => boolean;
+  readonly log: Logger;
+}
+
+/** Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
+async function tidyUp({ database, left }: Opened, { directory, isUploading, log }: Place): Promise<string[]> {
+  for (const { record, isDamaged } of database.jobs) {
+    if (isDamaged) log.error({ id: record.requestId }, 'parts of a transcription job cannot be read and are removed');
+  }
+  const unreadable = await setJobsAside(database, directory, log);
+  const foreign = [...new Set([...left, ...unreadable, ...(await foreignNames(directory))])];
+  if (foreign.length > 0) log.warn({ directory, foreign }, 'foreign files in the directory of the transcription jobs');
+  const isOver = new Map(database.jobs.map(({ record }) => [record.id, record.endedAt !== null]));
+  for (const id of (await jobIds(directory)).filter((each) => !foreign.includes(inRecordings(each)))) {
+    const folder = join(directory, inRecordings(id));
+    if (isOver.get(id)) await removeFiles(recordingIn(folder), log);
+    else if (!isOver.has(id) && !isUploading(id)) await removeFiles(folder, log);
+  }
+  return foreign;
+}
+
+async function openOrReplace(directory: string, recorded: readonly string[], log: Logger): Promise<Opened | undefined> {
+  try {
+    return { database: new JobDatabase(directory, { mayBeNew: recorded.length === 0 }), left: [] };
+  } catch (err) {
+    const code = sqliteCodeOf(err);
+    if (code === sqliteCodes.busy) return undefined;
+    const isUnreadable = err instanceof UnreadableError || err instanceof NotRegularFileError;
+    if (!unreadable.includes(code) && !isUnreadable) throw err;
+    const keptAs = await openSetAside(directory);
+    for (const name of databaseNames) {
+      const [stuck] = await setAside(directory, [name], keptAs);
+      if (stuck !== undefined) throw new Error(`${stuck} can neither be read nor moved`, { cause: err });
+    }
+    const left = await setAside(directory, recorded, keptAs);
+    log.error({ err, keptAs }, 'the database of the transcription jobs cannot be read and is set aside');
+    return { database: new JobDatabase(directory, { mayBeNew: true }), left };
+  }
+}
+
+/** Returns the recordings of unreadable jobs that could not be moved. */
+async function setJobsAside(database: JobDatabase, directory: string, log: Logger): Promise<string[]> {
+  const left: string[] = [];
+  for (const job of database.unreadable) {
+    const recording = isJobId(job.id) ? [inRecordings(job.id)] : [];
+    try {
+      const keptAs = await openSetAside(directory);
+      await writeFile(join(keptAs, 'job.json'), JSON.stringify(job), { mode: 0o600 });
+      left.push(...(await setAside(directory, recording, keptAs)));
+      database.remove(job.id);
+      log.error({ keptAs }, 'a transcription job cannot be read and is set aside');
+    } catch (err) {
+      left.push(...recording);
+      log.error({ err }, 'a transcription job can neither be read nor set aside');
+    }
+  }
+  return left;
+}

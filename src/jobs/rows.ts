@@ -1,0 +1,81 @@
+/** Checks the rows of a database that was opened: its file may be damaged, or written by something else. */
+import { containers } from '../../engines/contract/index.ts';
+import { isArrayOf, isObject, parseObject, type JsonObject } from '../../lib/json.ts';
+import { problemAnswer, ProblemError, problems } from '../contract/problems.ts';
+import { isTimestamps } from '../transcription/wire.ts';
+import { isJobId } from './directory.ts';
+import type { JobRecord, Part } from './record.ts';
+
+/** Undefined if the record is not that of the job. */
+export function readRecord(id: string, text: string): JobRecord | undefined {
+  const record = parseObject(text);
+  return record?.id === id && isJobId(id) && isRecord(record) ? (record as unknown as JobRecord) : undefined;
+}
+
+/** Undefined if this cannot be the part that follows `before`, the end of the part before. */
+export function readPart(text: string, before: number, durationMs: number | null): Part | undefined {
+  const part = parseObject(text);
+  return part && isPart(part) && part.startMs === before && part.endMs <= (durationMs ?? Infinity) ? part : undefined;
+}
+
+/** The record of a job that has lost parts: one that is over cannot repeat them. */
+export function failedByDamage(record: JobRecord): JobRecord {
+  if (record.status !== 'completed') return record;
+  const error = new ProblemError('internal-error', 'A part of the transcript on the disk of the service is damaged.');
+  return { ...record, status: 'failed', problem: problemAnswer(error, record.requestId).body };
+}
+
+function isRecord(record: JsonObject): boolean {
+  const { requestId, caller, key, model, language, timestamps, task, keywords, container } = record;
+  const { bytes, createdAt, status, durationMs, endedAt, problem, pace } = record;
+  return (
+    [requestId, caller, model, keywords].every(isText) &&
+    [key, language].every(orNull(isText)) &&
+    isTimestamps(timestamps) &&
+    isOneOf(['transcribe', 'translate'], task) &&
+    isOneOf(containers, container) &&
+    isOneOf(['queued', 'running', 'completed', 'failed'], status) &&
+    (isOneOf(['completed', 'failed'], status) ? isTime(endedAt) : endedAt === null) &&
+    (status === 'failed' ? isProblem(problem) : problem === null) &&
+    isTime(createdAt) &&
+    isCount(bytes, mostBytes) &&
+    orNull(isMs)(durationMs) &&
+    orNull((value) => isCount(value, mostPace))(pace)
+  );
+}
+
+function isPart(part: JsonObject): part is JsonObject & Part {
+  const { startMs, endMs, text, language, segments, words } = part;
+  const isAfter = isMs(startMs) && isMs(endMs) && startMs < endMs;
+  return (
+    isAfter &&
+    isText(text) &&
+    orNull(isText)(language) &&
+    [segments, words].every((list) => isArrayOf(list, isTimedText))
+  );
+}
+
+const isTimedText = (value: unknown): value is JsonObject =>
+  isObject(value) && isMs(value.startMs) && isMs(value.endMs) && isText(value.text);
+
+/** As in the contract. */
+const isProblem = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value.code === 'string' &&
+  Object.hasOwn(problems, value.code) &&
+  isCount(value.status, 599) &&
+  [value.type, value.title, value.detail, value.instance].every(isText);
+
+/** Of the settings: 4,096 MB. */
+const mostBytes = 4096 * 1_048_576;
+const mostPace = 999_999;
+/** Dates of the contract have years of four digits, also with the time that a job is kept. */
+const lastTime = Date.UTC(9999, 0);
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isCount = (value: unknown, most: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most;
+const isMs = (value: unknown): value is number => isCount(value, Number.MAX_SAFE_INTEGER);
+const isTime = (value: unknown): boolean => isCount(value, lastTime);
+const isOneOf = (values: readonly string[], value: unknown): boolean => isText(value) && values.includes(value);
+const orNull = (is: (value: unknown) => boolean) => (value: unknown) => value === null || is(value);
