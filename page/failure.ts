@@ -1,4 +1,4 @@
-/** Failures as the page shows them. Pure. */
+/** Failures as the page shows them. */
 import { ParlanceError } from '../src/client/index.ts';
 
 export interface Failure {
@@ -9,8 +9,13 @@ export interface Failure {
   readonly requestId?: string;
 }
 
+/** Logs errors that are not for users: a TypeError is a mistake of the page. */
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof ParlanceError)) return { text: error instanceof Error ? error.message : String(error) };
+  if (!(error instanceof ParlanceError)) {
+    if (isForUsers(error)) return { text: error.message };
+    console.error(error);
+    return { text: 'This page has failed. Reload it and try again.' };
+  }
   return {
     text:
       error.code === 'unreachable'
@@ -20,6 +25,10 @@ export function failureOf(error: unknown): Failure {
     ...(error.requestId !== undefined && { requestId: error.requestId }),
   };
 }
+
+/** Errors of the page have the name Error, those of the microphone are DOMExceptions. */
+const isForUsers = (error: unknown): error is Error =>
+  error instanceof Error && (error.name === 'Error' || error instanceof DOMException) && error.message !== '';
 
 export const isKeyRefused = (error: unknown): boolean => error instanceof ParlanceError && error.status === 401;
 

@@ -28,6 +28,7 @@ export const listingFailure = signal<Failure | undefined>(undefined);
 
 /** Four requests each, and preparations beside them: a key may have 60 in a minute. */
 const askAgainMs = 6_000;
+const longestPauseMs = 300_000;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 
@@ -101,7 +102,8 @@ function undefinedIfNotAllowed(error: unknown): undefined {
 }
 
 function askAgain(seconds = 0): void {
-  timer = setTimeout(() => void refreshListings(), Math.max(askAgainMs, seconds * 1_000));
+  const ms = Math.min(longestPauseMs, Math.max(askAgainMs, seconds * 1_000)); // a timer of more than 24 days fires at once
+  timer = setTimeout(() => void refreshListings(), ms);
 }
 
 function mayChange({ transcription, chat, speech, probe }: Listings): boolean {

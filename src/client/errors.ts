@@ -49,9 +49,12 @@ export class ParlanceError extends Error {
   /** Creates the error for the problem of a `chat.failed` or `transcription.failed` event, or of a response. */
   static fromProblem(problem: Problem, headers?: Headers): ParlanceError {
     const { code, detail, status, errors, instance, retry_after: inBody } = problem;
-    // A proxy may request a longer wait in the header.
-    const retryAfter = (headers && retryAfterOf(headers)) ?? inBody;
-    return new ParlanceError(code, detail, { status, errors, retryAfter, requestId: instance });
+    return new ParlanceError(code, detail, {
+      status: typeof status === 'number' ? status : undefined,
+      errors: Array.isArray(errors) ? errors : undefined,
+      retryAfter: (headers && retryAfterOf(headers)) ?? secondsOf(inBody), // a proxy may request a longer wait
+      requestId: typeof instance === 'string' ? instance : undefined,
+    });
   }
 }
 
@@ -61,17 +64,26 @@ export async function toError(response: Response): Promise<ParlanceError> {
   try {
     const problem = (await response.json()) as Partial<Problem> | null;
     if (typeof problem?.code !== 'string' || typeof problem.detail !== 'string') return unexpected(response);
-    return ParlanceError.fromProblem(problem as Problem, response.headers);
+    return ParlanceError.fromProblem({ ...problem, status: response.status } as Problem, response.headers);
   } catch (cause) {
-    return unexpected(response, cause);
+    return unexpected(response, { what: unreadable, cause });
   }
 }
 
+/** What is wrong with a body that ends early, or is not JSON. */
+export const unreadable = 'an unreadable body';
+
+interface Surprise {
+  /** What is wrong with the response. Defaults to its media type if not specified. */
+  readonly what?: string;
+  readonly cause?: unknown;
+}
+
 /** Returns the error for a response that is not from the service. */
-export function unexpected(response: Response, cause?: unknown): ParlanceError {
+export function unexpected(response: Response, { what, cause }: Surprise = {}): ParlanceError {
   const { status, headers } = response;
-  const what = cause === undefined ? (mediaTypeOf(response) ?? 'no media type') : 'an unreadable body';
-  return new ParlanceError('unexpected-answer', `Status ${status} with ${what}: not a response of Parlance.`, {
+  const fault = what ?? mediaTypeOf(response) ?? 'no media type';
+  return new ParlanceError('unexpected-answer', `Status ${status} with ${fault}: not a response of Parlance.`, {
     status,
     retryAfter: retryAfterOf(headers),
     requestId: headers.get('x-request-id') ?? undefined,
@@ -88,5 +100,9 @@ function retryAfterOf(headers: Headers): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+  return secondsOf(Math.max(0, Math.ceil(seconds)));
+}
+
+function secondsOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -2,8 +2,8 @@
  * Reads event streams (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it.
  */
 import { createParser } from 'eventsource-parser';
-import type { ChatEvent, TranscriptionEvent } from './contract.ts';
 import { ParlanceError } from './errors.ts';
+import type { EventShapes } from './shapes.ts';
 
 /** An event of any type: the service may be newer than this client. */
 interface AnyEvent {
@@ -12,31 +12,6 @@ interface AnyEvent {
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
-
-/** The known types of a stream's events, and whether an event of the type is the last one. */
-type EventTypes<Event extends AnyEvent> = Readonly<Record<Event['type'], boolean>>;
-
-export const chatEvents: EventTypes<ChatEvent> = {
-  'chat.started': false,
-  'step.started': false,
-  'reasoning.delta': false,
-  'content.delta': false,
-  'tool.started': false,
-  'tool.progress': false,
-  'audio.created': false,
-  'tool.finished': false,
-  'chat.completed': true,
-  'chat.failed': true,
-};
-
-export const transcriptionEvents: EventTypes<TranscriptionEvent> = {
-  'transcription.started': false,
-  'transcription.queued': false,
-  'segment.created': false,
-  'transcription.progress': false,
-  'transcription.completed': true,
-  'transcription.failed': true,
-};
 
 /** How long the connection may stay open after the last event before the client closes it. */
 const closeTimeoutMs = 1_000;
@@ -48,11 +23,11 @@ const closeTimeoutMs = 1_000;
  */
 export async function* readEvents<Event extends AnyEvent>(
   body: ReadableStream<Uint8Array>,
-  types: EventTypes<Event>,
+  shapes: EventShapes<Event>,
   signal: AbortSignal | undefined,
   first = 0,
 ): AsyncGenerator<Event, void, undefined> {
-  const isKnown = (event: AnyEvent): event is Event => Object.hasOwn(types, event.type);
+  const isKnown = (event: AnyEvent): event is Event => Object.hasOwn(shapes, event.type);
   const reader: Reader = body.getReader();
   const events = parse(reader);
   try {
@@ -62,7 +37,8 @@ export async function* readEvents<Event extends AnyEvent>(
       if (!event) throw broken('The stream ended before its last event.');
       if (event.seq !== expected) throw broken(`Expected event ${expected}, received event ${event.seq}.`);
       if (!isKnown(event)) continue;
-      const isLast = types[event.type as Event['type']];
+      if (!shapes[event.type as Event['type']](event)) throw broken(`An event of the type ${event.type} is invalid.`);
+      const isLast = /\.(?:completed|failed)$/.test(event.type);
       if (isLast) await expectEnd(events);
       yield event;
       if (isLast) return;

@@ -20,12 +20,14 @@ import type {
   TranscriptionEvent,
   TranscriptionJob,
 } from './contract.ts';
-import { ParlanceError, unexpected } from './errors.ts';
-import { chatEvents, readEvents, transcriptionEvents } from './events.ts';
+import { answerOf, bodyOf, dataOf, textOf } from './answers.ts';
+import { ParlanceError } from './errors.ts';
+import { readEvents } from './events.ts';
 import { encodeForm, type Form } from './form.ts';
 import { followJob, waitForJob } from './jobs.ts';
 import { absoluteUrl, clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
+import * as shapes from './shapes.ts';
 import { strict, type Fetch } from './transport.ts';
 import { uploadFetch, type OnUploadProgress } from './upload.ts';
 
@@ -251,6 +253,10 @@ export interface Client {
 const json = { Accept: 'application/json' };
 /** Maximum number of seconds that the service waits for the end of a transcription. */
 const maxWaitSeconds = 30;
+/** Media types of the formats of a transcript. */
+const transcriptTypes: Readonly<Record<TranscriptFormat, string>> = {
+  ...{ text: 'text/plain', json: 'application/json', srt: 'application/x-subrip', vtt: 'text/vtt' },
+};
 const eventStream = { Accept: 'text/event-stream' };
 
 /**
@@ -281,13 +287,13 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     options: TranscribeOptions,
   ): AsyncGenerator<TranscriptionEvent, void, undefined> {
     const { response } = await http.POST('/transcribe/stream', uploadOf(form, eventStream, options, fetch));
-    yield* readEvents<TranscriptionEvent>(bodyOf(response), transcriptionEvents, options.signal);
+    yield* readEvents<TranscriptionEvent>(bodyOf(response), shapes.transcriptionEvents, options.signal);
   }
 
   function getJob(id: string, { wait, signal }: Parameters<Transcriptions['get']>[1] = {}): Promise<TranscriptionJob> {
     const header = wait === undefined ? {} : { Prefer: `wait=${wait}` };
     const call = { ...requestOf(json, signal), params: { path: { id }, header } };
-    return dataOf(http.GET('/transcriptions/{id}', call), signal);
+    return dataOf(http.GET('/transcriptions/{id}', call), shapes.job, signal);
   }
 
   return {
@@ -297,7 +303,11 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
         return await resultOf(streamForm(form, options));
       } catch (error) {
         if (!isWithoutStream(error)) throw error;
-        return dataOf(http.POST('/transcribe', uploadOf(form, json, options, fetch)), options.signal);
+        return dataOf(
+          http.POST('/transcribe', uploadOf(form, json, options, fetch)),
+          shapes.transcription,
+          options.signal,
+        );
       }
     },
     async *streamTranscription(recording, options = {}) {
@@ -306,7 +316,7 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     transcriptions: {
       async create(recording, options = {}) {
         const call = uploadOf(await formOf(recording, options), json, options, fetch);
-        return dataOf(http.POST('/transcriptions', call), options.signal);
+        return dataOf(http.POST('/transcriptions', call), shapes.job, options.signal);
       },
       get: getJob,
       wait: (id, { signal } = {}) =>
@@ -321,7 +331,8 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
       },
       async transcript(id, { format = 'text', signal } = {}) {
         const params = { path: { id }, query: { format } };
-        const call = http.GET('/transcriptions/{id}/transcript', { ...requestOf({}, signal), params });
+        const accept = { Accept: transcriptTypes[format] };
+        const call = http.GET('/transcriptions/{id}/transcript', { ...requestOf(accept, signal), params });
         const { response } = await call;
         return textOf(response, signal);
       },
@@ -331,43 +342,46 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     },
     transcriptionAvailability({ model, signal } = {}) {
       const params = { query: { ...(model !== undefined && { model }) } };
-      return dataOf(http.GET('/transcribe', { ...requestOf(json, signal), params }), signal);
+      return dataOf(http.GET('/transcribe', { ...requestOf(json, signal), params }), shapes.availability, signal);
     },
-    transcriptionModels: ({ signal } = {}) => dataOf(http.GET('/transcribe/models', requestOf(json, signal)), signal),
+    transcriptionModels: ({ signal } = {}) =>
+      dataOf(http.GET('/transcribe/models', requestOf(json, signal)), shapes.models, signal),
     async chat(body, { signal } = {}) {
       const call = http.POST('/chat', { ...requestOf(json, signal), body });
-      const { data, response } = await answerOf(call, signal);
+      const { data, response } = await answerOf(call, shapes.chatResult, signal);
       return { ...data, clips: clipsOf(response.headers.get('link'), root) };
     },
     async *streamChat(body, { signal } = {}) {
       const { response } = await http.POST('/chat/stream', { ...requestOf(eventStream, signal), body });
-      const events = readEvents<ChatEvent>(bodyOf(response), chatEvents, signal);
+      const events = readEvents<ChatEvent>(bodyOf(response), shapes.chatEvents, signal);
       for await (const event of events) {
         yield event.type === 'audio.created' ? { ...event, audio: withAbsoluteUrl(event.audio, root) } : event;
       }
     },
-    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', requestOf(json, signal)), signal),
+    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', requestOf(json, signal)), shapes.models, signal),
     async speak(body, { signal } = {}) {
       const { response } = await http.POST('/tts', { ...requestOf({ Accept: 'audio/*' }, signal), body });
       return response;
     },
     async createClip(body, { signal } = {}) {
-      const clip = await dataOf(http.POST('/tts/clips', { ...requestOf(json, signal), body }), signal);
+      const clip = await dataOf(http.POST('/tts/clips', { ...requestOf(json, signal), body }), shapes.clip, signal);
       return withAbsoluteUrl(clip, root);
     },
     async deleteClip(id, { signal } = {}) {
       await http.DELETE('/tts/clips/{id}', { ...requestOf({}, signal), params: { path: { id } } });
     },
-    speechModels: ({ signal } = {}) => dataOf(http.GET('/tts/models', requestOf(json, signal)), signal),
+    speechModels: ({ signal } = {}) =>
+      dataOf(http.GET('/tts/models', requestOf(json, signal)), shapes.speechModels, signal),
     preparations: {
-      list: ({ signal } = {}) => dataOf(http.GET('/preparations', requestOf(json, signal)), signal),
+      list: ({ signal } = {}) =>
+        dataOf(http.GET('/preparations', requestOf(json, signal)), shapes.preparations, signal),
       start(id, { signal } = {}) {
         const call = { ...requestOf(json, signal), params: { path: { id } } };
-        return dataOf(http.POST('/preparations/{id}', call), signal);
+        return dataOf(http.POST('/preparations/{id}', call), shapes.preparation, signal);
       },
       stop(id, { signal } = {}) {
         const call = { ...requestOf(json, signal), params: { path: { id } } };
-        return dataOf(http.DELETE('/preparations/{id}', call), signal);
+        return dataOf(http.DELETE('/preparations/{id}', call), shapes.preparation, signal);
       },
     },
   };
@@ -422,43 +436,6 @@ function uploadOf(
   const upload = onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined;
   const transport = upload && { fetch: strict(upload) };
   return { ...requestOf(headers, signal), ...transport, body: { file: '' }, bodySerializer: () => body };
-}
-
-function bodyOf(response: Response): ReadableStream<Uint8Array> {
-  if (!response.body) throw unexpected(response);
-  return response.body;
-}
-
-interface Answered<T> {
-  readonly data?: T;
-  readonly response: Response;
-}
-
-/** A successful response with its parsed body. */
-async function answerOf<T>(
-  call: Promise<Answered<T>>,
-  signal: AbortSignal | undefined,
-): Promise<Required<Answered<T>>> {
-  const { response } = await call;
-  try {
-    return { data: (await response.json()) as T, response };
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw unexpected(response, cause);
-  }
-}
-
-async function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
-  try {
-    return await response.text();
-  } catch (cause) {
-    signal?.throwIfAborted();
-    throw unexpected(response, cause);
-  }
-}
-
-async function dataOf<T>(call: Promise<Answered<T>>, signal: AbortSignal | undefined): Promise<T> {
-  return (await answerOf(call, signal)).data;
 }
 
 function withAbsoluteUrl(clip: SpeechClip, root: string): SpeechClip {

@@ -1,7 +1,8 @@
 /** Follows a transcription across restarts of the service and broken connections. */
 import type { Transcription, TranscriptionEvent, TranscriptionJob } from './contract.ts';
 import { ParlanceError } from './errors.ts';
-import { readEvents, transcriptionEvents } from './events.ts';
+import { readEvents } from './events.ts';
+import { transcriptionEvents } from './shapes.ts';
 
 /** Retries end after this time without an answer. */
 const giveUpAfterMs = 300_000;
@@ -15,11 +16,14 @@ export async function waitForJob(
 ): Promise<Transcription> {
   const retries = createRetries(signal);
   for (;;) {
+    const askedAt = performance.now();
     const job = await get().catch(retries.pauseAfter);
     if (!job) continue;
     if (job.result) return job.result;
     if (job.problem) throw ParlanceError.fromProblem(job.problem);
     retries.renew();
+    // Only if the service has not waited: a proxy may have removed the header.
+    await pause(defaultPauseMs - (performance.now() - askedAt), signal);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Reads the clips in the Link header of a chat response (RFC 8288). */
+import { ParlanceError } from './errors.ts';
 
 /** Audio that can be fetched for ten minutes without an API key: usable as the `src` of an `<audio>` element. */
 export interface Clip {
@@ -11,12 +12,19 @@ export interface Clip {
 const link = /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]+))?)*)/g;
 const parameter = /;\s*([^\s=;,]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+))/g;
 
-/** A path is relative to the URL of the service, which may itself have a path (behind a reverse proxy). */
+/**
+ * A path is relative to the URL of the service, which may itself have a path (behind a reverse proxy). Throws a
+ * `ParlanceError`.
+ */
 export function absoluteUrl(url: string, root: string): string {
-  return new URL(url.replace(/^\/(?!\/)/, ''), root).href;
+  try {
+    return new URL(url.replace(/^\/(?!\/)/, ''), root).href;
+  } catch (cause) {
+    throw new ParlanceError('unexpected-answer', 'The URL of a clip is invalid: not an answer of Parlance.', { cause });
+  }
 }
 
-/** Returns the links with `rel="enclosure"`, in header order. */
+/** Returns the links with `rel="enclosure"`, in header order. Throws a `ParlanceError`. */
 export function clipsOf(header: string | null, root: string): Clip[] {
   return [...(header ?? '').matchAll(link)].flatMap(([, target = '', text = '']) => {
     const parameters = new Map(

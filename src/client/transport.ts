@@ -5,7 +5,8 @@ import { mediaTypeOf, ParlanceError, toError, unexpected } from './errors.ts';
 export type Fetch = (request: Request) => Promise<Response>;
 
 /**
- * The expected media type is the request's Accept header: a media type, a range such as `audio/*`, or absent for any.
+ * The expected media type is the request's Accept header: a media type, or a range such as `audio/*`; absent for a
+ * response without a body.
  */
 export function strict(fetch: Fetch): Fetch {
   return async (request) => {
@@ -15,8 +16,9 @@ export function strict(fetch: Fetch): Fetch {
       request.signal.throwIfAborted();
       throw error;
     }
-    const [expected = ''] = (request.headers.get('accept') ?? '').split('*');
-    if ((mediaTypeOf(response) ?? '').startsWith(expected)) return response;
+    const [expected] = request.headers.get('accept')?.split('*') ?? [];
+    const isExpected = expected === undefined ? response.status === 204 : mediaTypeOf(response)?.startsWith(expected);
+    if (isExpected) return response;
     await response.body?.cancel();
     throw unexpected(response);
   };
@@ -27,6 +29,7 @@ async function attempt(fetch: Fetch, request: Request): Promise<Response> {
     return await fetch(request);
   } catch (cause) {
     request.signal.throwIfAborted();
+    if (cause instanceof ParlanceError) throw cause;
     const { origin } = new URL(request.url);
     const detail = `No response from ${origin}: it is unreachable, or does not allow this page's origin (CORS).`;
     throw new ParlanceError('unreachable', detail, { cause });

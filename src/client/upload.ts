@@ -1,4 +1,5 @@
 /** A fetch that reports upload progress, based on XMLHttpRequest because the fetch of browsers cannot. */
+import { ParlanceError } from './errors.ts';
 import type { Fetch } from './transport.ts';
 
 /** Called with the fraction of the upload that was sent, from 0 to 1. It never decreases. */
@@ -68,7 +69,14 @@ function send(xhr: XmlHttpRequestLike, request: Request, body: Blob, onProgress:
         start: (controller) => void (stream = controller),
         cancel: abort,
       });
-      resolve(responseOf(xhr, source));
+      try {
+        resolve(responseOf(xhr, source));
+      } catch (cause) {
+        const { status } = xhr;
+        const detail = `Status ${status}: not a response of Parlance.`;
+        reject(new ParlanceError('unexpected-answer', detail, { status, cause }));
+        xhr.abort();
+      }
     };
     xhr.onprogress = pump;
     xhr.onload = () => {

@@ -1,5 +1,5 @@
 /** What the client makes of answers that the service would never give, from a raw server: proxies, cuts, newer services. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createClient, ParlanceError, type ChatEvent, type Client } from '../../src/client/index.ts';
 import { until } from '../support/processes.ts';
 import { answers, resets, says, startProvider, type Behavior, type RawProvider } from '../support/provider.ts';
@@ -13,6 +13,8 @@ async function clientOf(...behaviors: Behavior[]): Promise<{ client: Client; ser
 }
 
 const request = { messages: [{ role: 'user' as const, content: 'hello' }] };
+const result = { content: 'Grüß', model: 'm', finish_reason: 'stop', reasoning: null, usage: null };
+const json = { 'content-type': 'application/json' };
 
 describe('an answer that is not from the service', () => {
   const html = '<html><h1>502 Bad Gateway</h1></html>';
@@ -51,6 +53,124 @@ describe('an answer that is not from the service', () => {
     expect(retryAfter).toBeGreaterThan(50);
     expect(retryAfter).toBeLessThanOrEqual(60);
   });
+});
+
+describe('JSON of another service', () => {
+  const entry = {
+    id: 'a',
+    name: 'a',
+    engine: 'e',
+    local: true,
+    available: true,
+    code: 'ready',
+    reason: '',
+    supports: [],
+  };
+  const job = { id: 'a', status: 'running', segments: [], result: null, problem: null };
+
+  it.each<[string, (client: Client) => Promise<unknown>, readonly unknown[]]>([
+    [
+      'chat',
+      (client) => client.chat(request),
+      [
+        { ...result, content: 7 },
+        { ...result, usage: {} },
+      ],
+    ],
+    ['chatModels', (client) => client.chatModels(), [{ data: {} }, { data: [{}], default: null }, { data: [null] }]],
+    ['speechModels', (client) => client.speechModels(), [{ data: [entry], default: null }]],
+    ['transcriptionModels', (client) => client.transcriptionModels(), [{ data: [{ ...entry, reason: null }] }]],
+    ['transcriptionAvailability', (client) => client.transcriptionAvailability(), [{ available: 'yes' }]],
+    ['createClip', (client) => client.createClip({ text: 'Hi.' }), [{ id: 'a' }, { id: 'a', url: null }]],
+    ['preparations.list', ({ preparations }) => preparations.list(), [{ data: [{ id: 'a' }] }]],
+    ['preparations.start', ({ preparations }) => preparations.start('a'), [{ id: 'a' }]],
+    ['transcriptions.get', ({ transcriptions }) => transcriptions.get('a'), [{ ...job, result: {} }]],
+    ['transcriptions.wait', ({ transcriptions }) => transcriptions.wait('a'), [{ ...job, problem: {} }]],
+  ])('is an unexpected answer to %s', async (_name, call, bodies) => {
+    for (const body of [...bodies, null, [], {}, 'text', 7]) {
+      const { client } = await clientOf(answers(200, JSON.stringify(body), json));
+      expect(await failureOf(call(client)), JSON.stringify(body)).toMatchObject({ code: 'unexpected-answer' });
+    }
+  });
+
+  it('is an unexpected answer with a clip whose URL is invalid', async () => {
+    const link = '<http://[>; rel="enclosure"';
+    const { client } = await clientOf(answers(200, result, { ...json, link }));
+    expect(await failureOf(client.chat(request))).toMatchObject({ code: 'unexpected-answer' });
+    const { client: other } = await clientOf(answers(200, { id: 'a', url: 'http://[' }, json));
+    expect(await failureOf(other.createClip({ text: 'Hi.' }))).toMatchObject({ code: 'unexpected-answer' });
+  });
+
+  it('may have any Link that is not that of a clip', async () => {
+    for (const link of ['<http://[>; rel="preload"', '<', '<>;;;', ',,,', 'null', '<a>; rel']) {
+      const { client } = await clientOf(answers(200, result, { ...json, link }));
+      expect((await client.chat(request)).clips).toEqual([]);
+    }
+  });
+
+  it('is an unexpected answer to a transcript and a deletion, as HTML is', async () => {
+    for (const type of ['text/html', 'application/json']) {
+      const { client } = await clientOf(answers(200, '{}', { 'content-type': type }));
+      expect(await failureOf(client.transcriptions.transcript('a'))).toMatchObject({ code: 'unexpected-answer' });
+      expect(await failureOf(client.transcriptions.delete('a'))).toMatchObject({ code: 'unexpected-answer' });
+      expect(await failureOf(client.deleteClip('a'))).toMatchObject({ code: 'unexpected-answer' });
+    }
+  });
+
+  it('is a problem with the valid members of it', async () => {
+    const odd = { code: 'overloaded', detail: 'Busy.', status: 'x', errors: 'none', instance: 7, retry_after: 'soon' };
+    const { client } = await clientOf(answers(503, odd, { 'content-type': 'application/problem+json' }));
+    const { code, status, errors, requestId, retryAfter } = await failureOf(client.chat(request));
+    const expected = { code: 'overloaded', status: 503, errors: [], requestId: undefined, retryAfter: undefined };
+    expect({ code, status, errors, requestId, retryAfter }).toEqual(expected);
+  });
+});
+
+describe('a wait for a transcription pauses', () => {
+  const job = { id: 'a', status: 'running', segments: [], result: null, problem: null };
+  const answer = (status: number, body: string, headers: Record<string, string>) => () =>
+    Promise.resolve(new Response(body, { status, headers }));
+  const problem = (more: string) =>
+    answer(503, `{"code":"overloaded","detail":"Busy.",${more}}`, { 'content-type': 'application/problem+json' });
+  const stream = answer(200, '', { 'content-type': 'text/event-stream' });
+
+  it.each<[string, () => Promise<Response>]>([
+    ['the service does not wait', answer(200, JSON.stringify(job), json)],
+    ['there is no Retry-After', answer(503, '<html>', { 'content-type': 'text/html' })],
+    ['Retry-After is no number', answer(503, '<html>', { 'content-type': 'text/html', 'retry-after': 'soon' })],
+    ['Retry-After is 0', answer(429, '<html>', { 'content-type': 'text/html', 'retry-after': '0' })],
+    ['a problem has a text as its retry_after', problem('"retry_after":"soon"')],
+    ['a problem has a negative retry_after', problem('"retry_after":-1')],
+    ['a problem has an endless retry_after', problem('"retry_after":1e999')],
+    ['there is no answer', () => Promise.reject(new TypeError('fetch failed'))],
+  ])('for a second if %s', async (_what, fetch) => {
+    await expectPauses(fetch, ({ transcriptions }, signal) => transcriptions.wait('a', { signal }));
+  });
+
+  it('for a second if each stream of events ends at once', async () => {
+    await expectPauses(stream, ({ transcriptions }, signal) => transcriptions.events('a', { signal }).next());
+  });
+
+  /** The clock stands still between the steps. */
+  async function expectPauses(
+    fetch: () => Promise<Response>,
+    call: (client: Client, signal: AbortSignal) => Promise<unknown>,
+  ): Promise<void> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let calls = 0;
+    const client = createClient({ baseUrl: 'http://service.test', fetch: () => ((calls += 1), fetch()) });
+    const leaving = new AbortController();
+    const ended = call(client, leaving.signal).catch((error: unknown) => error);
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    while (vi.getTimerCount() === 0 && calls < 2) await turn();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(calls).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    while (calls < 2) await turn();
+    leaving.abort(new Error('no more'));
+    expect(await ended).toEqual(new Error('no more'));
+  }
 });
 
 describe('no answer', () => {
@@ -92,7 +212,7 @@ it('clips are links with the relation enclosure, in any valid spelling', async (
     '<https://elsewhere.test/clips/two,three>;type=audio/wav;rel=enclosure;title="a, \\"b\\"; c"',
     '</docs>; rel="help"',
   ].join(', ');
-  const { client, origin } = await clientOf(answers(200, {}, { 'content-type': 'application/json', link }));
+  const { client, origin } = await clientOf(answers(200, result, { 'content-type': 'application/json', link }));
   expect((await client.chat(request)).clips).toEqual([
     { url: `${origin}/api/v1/tts/clips/one`, content_type: 'audio/mpeg' },
     { url: 'https://elsewhere.test/clips/two,three', content_type: 'audio/wav' },
@@ -101,7 +221,6 @@ it('clips are links with the relation enclosure, in any valid spelling', async (
 
 describe('a stream', () => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n';
-  const result = { content: 'Grüß', model: 'm', finish_reason: 'stop', reasoning: null, usage: null };
   const event = (seq: number, type: string, more: object = {}) =>
     Buffer.from(`event: ${type}\nid: ${seq}\ndata: ${JSON.stringify({ type, seq, ...more })}\n\n`).toString('latin1');
   const started = event(0, 'chat.started', { id: 'x', model: 'm' });
@@ -146,6 +265,21 @@ describe('a stream', () => {
   });
 
   it.each([
+    ...(
+      [
+        ['content.delta', { step: 0 }],
+        ['audio.created', { audio: { id: 'a' } }],
+        ['tool.finished', { id: 'a', ok: true, output: {}, duration_ms: 1 }],
+        ['chat.completed', { result: {} }],
+        ['chat.failed', {}],
+        ['chat.failed', { problem: null }],
+      ] as const
+    ).map(([type, more]): [string, Behavior, string, number] => [
+      `has an invalid event (${type})`,
+      stream(started, event(1, type, more)),
+      `An event of the type ${type} is invalid.`,
+      1,
+    ]),
     ['ends without its last event', stream(started, delta), 'The stream ended before its last event.', 2],
     ['is empty', says(`${head}connection: close\r\n\r\n`), 'The stream ended before its last event.', 0],
     [

@@ -62,7 +62,8 @@ engines:
       else next(req, res);
     };
 
-  const notFound: RequestListener = (_req, res) => void res.writeHead(404).end();
+  /** Below /odd/, with a status that the class Response of browsers does not accept. */
+  const notFound: RequestListener = (req, res) => void res.writeHead(req.url?.startsWith('/odd/') ? 999 : 404).end();
 
   async function openPage(origin: string): Promise<Page> {
     const page = await browser.newPage();
@@ -115,6 +116,10 @@ engines:
       });
       expect(await ask(page, 'uploadWithProgress', { baseUrl: 'http://127.0.0.1:9' }, [...wav])).toMatchObject({
         error: { code: 'unreachable' },
+      });
+      const odd = { baseUrl: `${originOf(server)}/odd` };
+      expect(await ask(page, 'uploadWithProgress', odd, [...wav])).toMatchObject({
+        error: { code: 'unexpected-answer', status: 999 },
       });
     });
 

@@ -1,0 +1,42 @@
+/** Reads the bodies of successful responses. */
+import { unexpected, unreadable } from './errors.ts';
+import type { Shape } from './shapes.ts';
+
+interface Answered<T> {
+  readonly data?: T;
+  readonly response: Response;
+}
+
+export function bodyOf(response: Response): ReadableStream<Uint8Array> {
+  if (!response.body) throw unexpected(response);
+  return response.body;
+}
+
+/** The response with its parsed body. */
+export async function answerOf<T>(
+  call: Promise<Answered<T>>,
+  shape: Shape,
+  signal: AbortSignal | undefined,
+): Promise<Required<Answered<T>>> {
+  const { response } = await call;
+  const data = await read(response, () => response.json() as Promise<T>, signal);
+  if (!shape(data)) throw unexpected(response, { what: 'a body of another kind' });
+  return { data, response };
+}
+
+export async function dataOf<T>(call: Promise<Answered<T>>, shape: Shape, signal: AbortSignal | undefined): Promise<T> {
+  return (await answerOf(call, shape, signal)).data;
+}
+
+export function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {
+  return read(response, () => response.text(), signal);
+}
+
+async function read<T>(response: Response, body: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await body();
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw unexpected(response, { what: unreadable, cause });
+  }
+}
