@@ -101,7 +101,7 @@ export async function openProvider(options: RawProviderOptions = {}): Promise<Ra
     socket.on('error', () => {}); // tests break connections on purpose
     socket.once('close', () => open.delete(socket));
     serve(socket, options, (call) => {
-      const isForOllama = call.path === '/api/tags';
+      const isForOllama = call.path.endsWith('/api/tags');
       if (!isForOllama) calls.push(call);
       const behave = isForOllama ? tags : line.length > 1 ? line.shift() : line[0];
       void Promise.resolve(behave?.(call)).catch(() => undefined);

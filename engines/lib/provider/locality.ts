@@ -31,9 +31,10 @@ export interface Locality {
 type IsOfCloud = (remoteId: string) => boolean;
 
 export function createLocality(options: ProviderOptions, provider: Provider): Locality {
-  // Ollama has its list beside /v1.
-  let isOfCloud: IsOfCloud | undefined = provider.baseUrl.endsWith('/v1') ? undefined : hasCloudName;
-  const isDecided = isOfCloud !== undefined || placeOf(options, undefined).mayBeLocal === undefined;
+  let isOfCloud: IsOfCloud | undefined;
+  const isDecided = placeOf(options, undefined).mayBeLocal === undefined;
+  // The base URL may be that of Ollama itself: `path` of hosted-stt and tts may begin with /v1.
+  const path = provider.baseUrl.endsWith('/v1') ? '/../api/tags' : '/api/tags';
   return {
     of: (remoteId) => placeOf(options, isOfCloud && !isOfCloud(remoteId)),
     async ask(signal) {
@@ -41,7 +42,7 @@ export function createLocality(options: ProviderOptions, provider: Provider): Lo
       let status = 0;
       const explain = (refusal: { readonly status: number }) => ((status = refusal.status), undefined);
       try {
-        const request = { path: '/../api/tags', explain, countsForHealth: false };
+        const request = { path, explain, countsForHealth: false };
         isOfCloud = readCloudModels(await fetchList(provider, request, signal));
       } catch (error) {
         if (status !== 0) isOfCloud = isWithoutList(status) ? hasCloudName : undefined;

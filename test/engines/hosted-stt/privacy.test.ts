@@ -80,13 +80,13 @@ describe('beside a local model and another provider', () => {
 });
 
 describe('on this machine', () => {
-  const startBeside = async (tags: Behavior) => {
+  const startBeside = async (tags: Behavior, place = (baseUrl: string) => `baseUrl: "${baseUrl}"`) => {
     const [hosted, own] = [await startProvider(), await startProvider({ tags })];
     for (const provider of [hosted, own]) provider.behave(answers(200, fineAnswer));
     const config = `
       engines:
         hosted: { use: hosted-stt, baseUrl: "${hosted.baseUrl}", models: [whisper-hosted], local: false }
-        own: { use: hosted-stt, baseUrl: "${own.baseUrl}", models: [gemma] }`;
+        own: { use: hosted-stt, ${place(own.baseUrl)}, models: [gemma] }`;
     const service = await startTestService({ config });
     onTestFinished(() => service[Symbol.asyncDispose]());
     const list = async () => {
@@ -100,9 +100,12 @@ describe('on this machine', () => {
     readonly default: string;
   }
 
-  test('a cloud model of Ollama is not local', async () => {
+  test.each([
+    ['with /v1', (url: string) => `baseUrl: "${url}"`],
+    ['without /v1', (url: string) => `baseUrl: "${new URL(url).origin}", path: /v1/audio/transcriptions`],
+  ])('a cloud model of Ollama is not local, for a base URL %s', async (_what, place) => {
     const models = [{ name: 'gemma:latest', remote_host: 'https://ollama.com:443' }];
-    const { list } = await startBeside(answers(200, { models }));
+    const { list } = await startBeside(answers(200, { models }), place);
     await expect.poll(list).toEqual([false, false, 'whisper-hosted']);
   });
 
