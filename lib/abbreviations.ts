@@ -1,39 +1,136 @@
 /**
- * Abbreviations whose full stop does not end a sentence, by language. Those of one letter (`z. B.`, `J. Smith`) need no
- * entry, and those that are also words have none (`on.`, `me.`). All languages are searched: two sentences in one piece do
- * less harm than a pause after `Dr.`.
+ * Abbreviations whose full stop does not end a sentence, by language. Those that only lower-case letters follow need no
+ * entry, nor do those that begin with a letter and a full stop (`z. B.`, `p. ex.`). Those that are also words have none
+ * (`on.`, `me.`). Capital letters matter only where an entry has some. All languages are searched: two sentences in one
+ * piece do less harm than a pause after `Dr.`.
  */
 const byLanguage = {
-  en: 'Mr Mrs Ms Messrs Dr Prof Rev Hon St Mt Ft Sr Jr Gen Col Capt Cpt Lt Sgt Cpl Maj Adm Cmdr Gov Sen Rep Pres Supt Inc Ltd Corp vs approx',
-  de: 'Hr Hrn Fr Frl Dr Prof Dipl Ing Mag St bzw ca evtl ggf inkl exkl zzgl vgl sog geb gest Mio Mrd Tsd max min',
-  fr: 'Mme Mmes Mlle Mlles MM Mgr Dr Pr St Ste av env cf',
-  es: 'Sr Sra Sres Sras Srta Dr Dra Dres Prof Profa Ud Uds Vd Vds Gral Lic Ing Av Avda ej aprox',
-  it: 'Sig Sigg Dott Prof Ing Avv Arch Geom Rag Egr Gent Spett ecc ca',
-  pt: 'Sr Sra Srs Sras Dr Dra Drs Prof Profa Eng Exmo Exma Av Ltda',
-  nl: 'dhr mevr mw dr drs prof ir ing mr ds jhr bijv evt incl ca',
+  several: 'dr prof ing st vs ca max min mr mag univ dipl akad doc acad gen col lt cpt mgr rer resp sr sra',
+  en: 'mrs ms messrs rev hon mt ft capt sgt cpl maj adm cmdr gov sen rep pres supt approx dept',
+  de:
+    'hr hrn fr frl bzw evtl ggf inkl exkl zzgl vgl sog geb gest mio mrd tsd dres pfr allg bes bspw ehem einschl entspr ' +
+    'gegr ggü insb jh jhdt kath lat mind österr jun urspr verh vorm zus abt anm aufl ausg bsp kfm wwe',
+  fr: 'M mme mmes mlle mlles mm mgr dre pr sts ste stes av env cf bd boul cie vve éd',
+  es:
+    'sres sras srta dra dres profa ud uds vd vds gral lic avda ej aprox dña excmo excma ilmo ilma mons hno hna sto sta ' +
+    'cía pza ctra dpto depto cnel tte sgto arq',
+  ca: 'pça srs',
+  it: 'sig sigg dott avv arch geom rag egr gent spett mons cav comm Ten',
+  pt: 'drs eng exmo exma Cel trav rod cia dep edif',
+  nl: 'dhr mevr mw ir ds jhr bijv bv evt incl mej fam gebr zgn jl',
+  af: 'mnr mev',
+  sv: 'jfr exkl fil avd obs dvs',
+  da: 'jf ekskl frk skt sct adv cand mia vedr maks',
+  no: 'siv',
+  is: 'próf sbr skv',
+  fi: 'esim ts ks vrt toht maist rva hra nti ltn kapt kenr huom ns yht',
+  et: 'nt vt nn mnt pst prl vrd krt',
+  lv: 'piem sv bulv',
+  lt: 'pvz kun šv plk kpt žr plg inž',
+  pl:
+    'ul al pl os św ks bp abp kard płk ppłk mjr kpt por ppor sierż inż hab np tzw tzn tj im wg woj pow gm zob pt pn śp ' +
+    'sp tłum oprac dyr',
+  cs: 'např tzv př nám tř sv bc mudr judr phdr rndr paeddr thdr mvdr pplk npor čet mj příp cca vč zejm srov pozn',
+  sk: 'napr okr vrát najm porov',
+  sl: 'npr oz ga gdč prim izr',
+  hr: 'odn gosp usp',
+  ro: 'bld bul șos jud mun sc dl Dna arh conf lect asist plt',
+  hu: 'ún kb vö id ifj özv szt krt ker ld köv szerk',
+  tr: 'bkz krş örn doç yrd öğr gör müh mim ecz alb yzb bşk sn hz cad Sok sk mah blv apt şti çev ans fak üniv',
+  vi: 'tp ths pgs gs bs',
+  id: 'jl jln kec kab kel hj tn Ny sdr sdri yth',
+  sw: 'bw dkt',
+  tl: 'gng bb',
+  ru:
+    'г д п с проф акад доц инж канд корр им ул пр просп пер пл наб бул бульв обл респ пос дер св преп митр архиеп еп ген полк ' +
+    'подп лейт серж адм гр тов см ср напр изд сост англ фр лат греч',
+  uk: 'інж ім вул пров смт див тзв упоряд',
+  be: 'праф',
+  bg: 'кв общ вж арх',
+  sr: 'нпр тј др мр дипл одн',
+  el: 'κ δρ κκ δίδα δηλ βλ πρβλ λεωφ οδ αγ καθ στρ χλμ',
+  ka: 'მაგ პროფ აკად დოც დრ',
+  hi: 'डॉ प्रो श्री पं कु स्व मि',
+  ne: 'डा प्रा',
+  bn: 'ডঃ ডা মো',
+  gu: 'ડૉ',
+  ta: 'திரு',
+  te: 'డా',
+  ml: 'ഡോ',
 };
+
+/** Abbreviations that also end sentences. */
+const atEnds = 'inc ltd corp jr usw ecc enz stb';
 
 /** Abbreviations only before a number: elsewhere they may be words, as "No." is. */
 const beforeNumbers = {
-  en: 'No Nos Fig Figs Vol Ch Sec Art pp Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec',
-  de: 'Nr Abb Abs Art Kap Bd Tel Okt Dez',
-  fr: 'chap fig vol art tél',
-  es: 'núm pág págs art cap fig tel',
-  it: 'pag pagg art cap fig tel',
-  pt: 'núm pág págs art cap fig tel',
-  nl: 'nr blz art afb tel',
+  several: 'no nos nr nro fig art vol cap tab tel kap',
+  en: 'figs ch sec pp est jan feb mar apr jun jul aug sep sept oct nov dec',
+  de: 'abb abs bd okt dez',
+  fr: 'chap tél janv févr avr juil déc',
+  es: 'núm pág pàg págs ene abr ago dic',
+  it: 'pag pagg giu lug ott',
+  pt: 'fev mai set out dez',
+  nl: 'blz afb hfst mrt mei',
+  nordic: 'kl sid stk afsn tlf puh bls gr des',
+  baltic: 'lk plkst lpp tālr psl pav vyr str',
+  pl: 'rys poz ust godz ok',
+  cs: 'čl odst obr roč hod ods',
+  sl: 'br št pogl sl op',
+  ro: 'alin lit et ap bl ian iun iul noi',
+  hu: 'old sz de du febr márc ápr máj',
+  tr: 'sf md',
+  vi: 'tr',
+  id: 'hlm tgl',
+  ru: 'стр рис табл ст пп корп оф гл фиг бл вх ет ап чл тел янв февр мар апр июн июл авг сент окт нояб дек',
+  uk: 'стор буд розд бр',
+  el: 'αρ σελ κεφ εικ τηλ',
 };
 
 const wordsOf = (lists: Readonly<Record<string, string>>): ReadonlySet<string> =>
-  new Set(Object.values(lists).flatMap((words) => words.toLowerCase().split(' ')));
-const abbreviations = wordsOf(byLanguage);
-const abbreviationsBeforeNumbers = wordsOf(beforeNumbers);
+  new Set(Object.values(lists).flatMap((words) => words.split(' ')));
+const known = wordsOf(byLanguage);
+const knownAtEnds = wordsOf({ atEnds });
+const knownBeforeNumbers = wordsOf(beforeNumbers);
 
-/** A letter, or an ordinal number: "am 3. Oktober". */
-const short = /^(?:[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}]|\d{1,2})$/u;
+/** In these scripts a single letter is a word: "네. 그래요." */
+const syllables = String.raw`[\p{Script=Hangul}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`;
 
-/** Whether the full stop after the word does not end the sentence. `next` is the character after the white space. */
-export function isAbbreviation(word: string, next: string): boolean {
+/** A letter, or an ordinal number: "am 3. Oktober", "IV. Béla". */
+const short = new RegExp(String.raw`^(?:(?!${syllables})\p{L}|\p{Nd}{1,2}|(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3}))$`, 'u');
+
+/** Thai and Lao have full stops only in abbreviations. German words end with `str` only in streets: "Hauptstr. 5". */
+const always = /[\p{Script=Thai}\p{Script=Lao}]|str$/iu;
+
+/** Words that are abbreviations only together with what precedes them. */
+const pairs: readonly RegExp[] = [
+  /(?<![\p{L}\p{N}])\p{L}\.\s?(?:\p{L}{1,2}\.\s?)*\p{Ll}{2,4}$/u, // m.in., t. zn., p. ej.
+  /(?<![\p{L}\p{M}\p{N}])\p{L}\.(?:[\p{Lo}\p{M}]{1,4}\.)*[\p{Lo}\p{M}]{2,4}$/u, // उ.प्र.
+  /(?<!\p{L})\p{Lu}\. \p{Lu}$/u, // J. R. R.
+  /(?<!\p{L})(?:z\. ?b|d\. ?h|e\. ?g|i\. ?e|т\. ?[екн]|π\. ?χ|(?:ad|per) es|(?:par|por|de) ex)$/iu,
+  /(?<!\p{L})(?:dr|mr|rer)\. ?(?:med|phil|jur|nat|sc|oec|vet)$/iu,
+];
+
+const lastWord = /(?<![\p{L}\p{M}\p{N}])(?:[\p{L}\p{M}]+|\p{N}+)$/u;
+
+/** Units follow a number, and may end the sentence: "5 mm." */
+const afterNumber = /\p{N}\s?\p{L}+$/u;
+
+/** The end of a text that is examined, in UTF-16 units. Longer words are not abbreviations. */
+const examined = 16;
+
+/**
+ * Whether the text before a full stop ends with an abbreviation: `never` if the full stop does not end the sentence,
+ * `perhaps` if it may. `next` is the text after the white space that follows, or its first characters.
+ */
+export function abbreviationAt(text: string, next: string): 'never' | 'perhaps' | undefined {
+  const end = text.slice(-examined);
+  const [word] = lastWord.exec(end) ?? [];
+  if (word === undefined) return undefined;
   const plain = word.toLowerCase();
-  return short.test(word) || abbreviations.has(plain) || (/\d/.test(next) && abbreviationsBeforeNumbers.has(plain));
+  if (known.has(word) || known.has(plain)) return afterNumber.test(end) ? 'perhaps' : 'never';
+  if (/^\p{Nd}/u.test(next) && knownBeforeNumbers.has(plain)) return 'never';
+  if (always.test(word) || pairs.some((pair) => pair.test(end))) return 'never';
+  if (short.test(word)) return /^\p{L}$/u.test(word) && /^\p{L}\./u.test(next) ? 'never' : 'perhaps';
+  return knownAtEnds.has(plain) ? 'perhaps' : undefined;
 }

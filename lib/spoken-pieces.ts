@@ -1,5 +1,5 @@
 /** Cuts a text into pieces for speech. Runs in linear time. */
-import { isAbbreviation } from './abbreviations.ts';
+import { sentenceEnds } from './sentences.ts';
 
 export interface Piece {
   /** Without white space at its ends. */
@@ -20,7 +20,6 @@ export interface PieceOptions {
 /** UTF-16 units that the segmenters see after a piece: the following text decides whether a cut is allowed ("3.|14"). */
 const lookAhead = 32;
 
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -94,8 +93,12 @@ function nextPiece(
   return { length: word, end: 'word' };
 }
 
-/** `.*` is greedy, so these match up to the last end of a clause or word. */
-const clauseEnd = /^.*(?:[,;:–—]\s|[、，；：])/s;
+/**
+ * `.*` is greedy, so these match up to the last end of a clause or word. Thai, Lao, Khmer and Burmese have spaces between
+ * clauses, not between words.
+ */
+const clauseEnd =
+  /^.*(?:[,;:–—،؛՝፣፤፥၊]\s|[、，；：]|[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\s)/su;
 const wordEnd = /^.*\s/s;
 
 function lastMatch(pattern: RegExp, text: string): number {
@@ -105,27 +108,6 @@ function lastMatch(pattern: RegExp, text: string): number {
 /** The last boundary at or before `index`, or 0. */
 function boundaryBefore(segmenter: Intl.Segmenter, window: string, index: number): number {
   return segmenter.segment(window).containing(index)?.index ?? 0;
-}
-
-/** Yields the ends of sentences and of lines, after their white space. */
-function* sentenceEnds(text: string): Generator<number> {
-  for (const { index, segment } of sentences.segment(text)) {
-    const end = index + segment.length;
-    if (end === text.length || !isInSentence(text, end)) yield end;
-  }
-}
-
-/** Longer words are no abbreviations. */
-const longestAbbreviation = 12;
-
-/** Whether the text before this place ends with an abbreviation, on the same line. */
-function isInSentence(text: string, index: number): boolean {
-  let stop = index;
-  while (stop > 0 && /[^\S\n]/.test(text.charAt(stop - 1))) stop -= 1;
-  if (stop === index || text[stop - 1] !== '.') return false;
-  const before = text.slice(Math.max(0, stop - 1 - longestAbbreviation), stop - 1);
-  const [word] = /(?<![\p{L}\p{N}])(?:\p{L}+|\p{N}+)$/u.exec(before) ?? [];
-  return word !== undefined && isAbbreviation(word, text.charAt(index));
 }
 
 function skipCodePoints(text: string, start: number, count: number): number {

@@ -65,9 +65,9 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       requireFormat(format, context);
       const found = synthesizer();
       if (!found) throw new EngineError('model-unavailable', help);
-      const { file } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
+      const { file, language } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
-        const pcm = await speak({ text, voiceFile: file, speed }, found, context, own);
+        const pcm = await speak({ text, voiceFile: file, language, speed }, found, context, own);
         return context.encode(pcm, format, { signal: own });
       };
       return speakInTurn(queue, start, { signal });

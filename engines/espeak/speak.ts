@@ -8,6 +8,7 @@ export interface Utterance {
   readonly text: string;
   /** Value of `-v`. */
   readonly voiceFile: string;
+  readonly language: string | null;
   /** Relative to the default rate; see `wordsPerMinute`. */
   readonly speed: number;
 }
@@ -34,14 +35,14 @@ const fallbackRate = 22_050;
 
 /** Synthesizes in a child process, with backpressure. The text is passed on stdin, so it is never parsed as an argument. */
 export async function speak(
-  { text, voiceFile, speed }: Utterance,
+  { text, voiceFile, language, speed }: Utterance,
   { command: [program, ...first], env }: Synthesizer,
   { start }: Pick<EngineContext, 'start'>,
   signal: AbortSignal,
 ): Promise<Pcm> {
   const rate = String(wordsPerMinute(speed));
   const args = [...first, '--stdin', '--stdout', '-b', '1', '-v', voiceFile, '-s', rate]; // -b 1: the text is UTF-8
-  const input = toSpeakable(text);
+  const input = toSpeakable(text, language);
   const running = start(program, args, { signal, timeoutMs: hardLimitMs, cwd: '/', env, input });
   const pcm = await readWav(running.output).catch((cause: unknown) => {
     signal.throwIfAborted();

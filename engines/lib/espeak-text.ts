@@ -1,4 +1,5 @@
 /** Prepares text for espeak-ng, which drops what exceeds its buffers for a word and for a clause. */
+import { abbreviationAt } from '../../lib/abbreviations.ts';
 
 const words = new Intl.Segmenter('en', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
@@ -6,11 +7,30 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /**
  * Removes what espeak-ng does not treat as text: control characters (U+0001 starts a command), `[[` (starts phonemes),
  * private-use characters (used internally) and lone surrogates. Inserts spaces and pauses where espeak-ng would skip text
- * or crash.
+ * or crash, and removes those after abbreviations. `language` is that of the voice, in ISO 639-1.
  */
-export function toSpeakable(text: string): string {
+export function toSpeakable(text: string, language?: string | null): string {
   const clean = text.replace(/[^\P{Cc}\n]|[\p{Cs}\p{Co}]/gu, ' ').replace(/\[(?=\[)/g, '[ ');
-  return withPauses(withAbbreviationsApart(withSymbolsApart(clean)));
+  return withPauses(withAbbreviationsApart(withoutStops(withSymbolsApart(clean), expanded.get(language ?? ''))));
+}
+
+/** Abbreviations that espeak-ng speaks as whole words, but only with their full stop. */
+const expanded: ReadonlyMap<string, RegExp> = new Map([
+  ['hu', /(?<!\p{L})(?:dr|mr|ún|vö|id|ifj|özv)$/iu],
+  ['it', /(?<!\p{L})(?:dr|mr|col)$/iu],
+]);
+
+/** UTF-16 units before and after a full stop that decide whether it ends a sentence. */
+const [before, after] = [32, 3];
+
+/** Removes the full stops of abbreviations before capital letters and numbers, where espeak-ng ends the sentence. */
+function withoutStops(text: string, needed = /(?!)/): string {
+  return text.replace(/\.([^\S\n]+)(?=[\p{Lu}\p{Lo}\p{N}])/gu, (stop, space: string, index: number) => {
+    const word = text.slice(Math.max(0, index - before), index);
+    const start = index + stop.length;
+    const isStop = abbreviationAt(word, text.slice(start, start + after)) !== 'never' || needed.test(word);
+    return isStop ? stop : space;
+  });
 }
 
 /** espeak-ng reads consecutive dotted letters (`z.B. u.a.`) as one word, and a long one overflows its stack. */
@@ -50,8 +70,11 @@ const otherEstimate = 1;
 const consonants = /^[b-df-hj-np-tv-xz]+\s*$/i;
 const consonantEstimate = 9;
 
-/** Chinese punctuation needs no space after it. A full stop may belong to an abbreviation or a number. */
-const clauseEnd = /(?<=[,:;!?…]\s|\p{L}{2}\.\s{1,2}(?=\p{Lu})|[。．，、：；！？]|\n\n)/u;
+/**
+ * Chinese punctuation needs no space after it. A full stop may belong to an abbreviation or a number. espeak-ng knows the
+ * marks of Greek, Arabic, Armenian, Ethiopic and the scripts of India, but not those of Burmese.
+ */
+const clauseEnd = /(?<=[,:;!?…،؛؟۔։՝।॥።-፧]\s|\p{L}{2}\.\s{1,2}(?=\p{Lu})|[。．，、：；！？]|\n\n)/u;
 
 /** For espeak-ng, a clause without any of these ends only at an empty line. */
 const letterOrDigit = /[\p{L}\p{Nd}]/u;

@@ -1,4 +1,5 @@
 /** Joins tokens into words, and words into segments. */
+import { isSentenceEnd } from '../../lib/sentences.ts';
 import type { TimedText } from '../contract/index.ts';
 import type { RecognizedPiece } from './host.ts';
 
@@ -12,7 +13,8 @@ export interface Word extends TimedText {
 /** A longer silence between two words ends a segment. */
 const pauseMs = 1_000;
 
-const sentenceEnd = /[.!?…。！？]$/;
+/** Words that decide whether a full stop ends a sentence; where words have no spaces, they are characters. */
+const lookBack = 8;
 
 /** Characters of languages that write no spaces: each is a word, also between words that are marked. */
 const unspaced = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
@@ -47,8 +49,12 @@ export function segmentsOf(words: readonly Word[]): Word[] {
   for (const word of words) {
     const group = groups.at(-1);
     const last = group?.at(-1);
-    const isNext = last && !sentenceEnd.test(last.text) && word.startMs - last.lastMs < pauseMs;
-    if (group && isNext) group.push(word);
+    const isNext =
+      group &&
+      last &&
+      word.startMs - last.lastMs < pauseMs &&
+      !isSentenceEnd(textOf(group.slice(-lookBack)), word.text);
+    if (isNext) group.push(word);
     else groups.push([word]);
   }
   return groups.flatMap((group) => {

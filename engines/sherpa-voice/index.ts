@@ -86,13 +86,13 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
       const { voices: set, defaultVoice } = modelOf(call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const { voice, file, speaker, lang } = findSpeaker(await set.inspect(), call, defaultVoice);
+      const { voice, file, speaker, language, lang } = findSpeaker(await set.inspect(), call, defaultVoice);
       const { sampleRate, lengthScale } = file;
       const host = await raceAbort(hosts.open(voice, file), signal);
       const lifetime = linkedSignal(signal);
       const end = () => lifetime.end(new Error('the speech is over'));
       const say = async (piece: string, isFirst: boolean) => {
-        const question = { text: file.toSpeakable(piece), speaker, speed: speed / lengthScale, lang };
+        const question = { text: file.toSpeakable(piece, language), speaker, speed: speed / lengthScale, lang };
         if (!/[\p{L}\p{N}\p{S}]/u.test(question.text)) return new Int16Array(); // the library fails, or never ends
         const options = { signal: lifetime.signal, hasBegun: !isFirst };
         return runPiece(() => sayWith(host, question, lifetime.signal), options).catch(async (error: unknown) => {

@@ -23,8 +23,8 @@ export interface VoiceFacts {
   readonly configure: (directory: string) => Readonly<Record<string, unknown>>;
   /** Writes what the library needs beyond the files of the voice. */
   readonly convert?: (directory: string) => Promise<void>;
-  /** Returns what the library can speak; without a letter, a digit or a symbol, that is silence. */
-  readonly toSpeakable: (text: string) => string;
+  /** Returns what the library can speak in a language; without a letter, a digit or a symbol, that is silence. */
+  readonly toSpeakable: (text: string, language: string | null) => string;
 }
 
 /** A speaker in the files of a voice. */

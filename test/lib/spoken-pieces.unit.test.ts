@@ -17,6 +17,8 @@ describe('A text for speech is split', () => {
     ['at line ends', 'A title\nand its text', 15, ['A title', 'and its text']],
     ['at ideographic full stops', '中文很好。日本語もいい。', 8, ['中文很好。', '日本語もいい。']],
     ['at clauses, if a sentence is too long', 'I came, I saw, I won.', 16, ['I came, I saw,', 'I won.']],
+    ['at the clauses of other scripts', 'واحد، اثنان، ثلاثة', 12, ['واحد، اثنان،', 'ثلاثة']],
+    ['at the spaces of Thai, which end clauses', 'ภาษาไทย สวยงามมาก', 12, ['ภาษาไทย', 'สวยงามมาก']],
     ['at words, if a clause is too long', 'one two three four', 9, ['one two', 'three', 'four']],
     ['at words of a script without spaces', 'ภาษาไทยสวยงาม', 8, ['ภาษาไทย', 'สวยงาม']],
     ['anywhere in a word, if it is too long', 'abcdefgh ij', 3, ['abc', 'def', 'gh', 'ij']],
@@ -26,6 +28,12 @@ describe('A text for speech is split', () => {
     ['into nothing, if it is only white space', ' \n\t ', 5, []],
   ])('%s', (_, text, limit, pieces) => {
     expect(textsOf(text, limit)).toEqual(pieces);
+  });
+
+  test('with half a pause after a clause, also in Thai', () => {
+    const ends = (text: string) => piecesOf(text, { longest: 12 }).map(({ end }) => end);
+    expect(ends('ภาษาไทย สวยงามมาก')).toEqual(['clause', 'sentence']);
+    expect(ends('واحد، اثنان، ثلاثة')).toEqual(['clause', 'sentence']);
   });
 });
 

@@ -56,6 +56,22 @@ describe('segments', () => {
     expect(segments('▁3.@10100|14@10300|▁is@10500')).toEqual(['3.14 is 10100-20000']);
   });
 
+  it('do not end with an abbreviation', () => {
+    expect(segments('▁Dr.@10100|▁Hill@10300|▁met@10400|▁проф.@10500|▁Иванов.@10600|▁Then@10800')).toEqual([
+      'Dr. Hill met проф. Иванов. 10100-10800',
+      'Then 10800-20000',
+    ]);
+  });
+
+  it('end with a sentence in every script', () => {
+    expect(segments('▁यह@10100|▁है।@10300|▁क्या?@10500|▁نعم؟@10700|▁ok@10900')).toEqual([
+      'यह है। 10100-10500',
+      'क्या? 10500-10700',
+      'نعم؟ 10700-10900',
+      'ok 10900-20000',
+    ]);
+  });
+
   it('end before a second without a token', () => {
     expect(segments('▁one@10100|▁two@11000|▁three@12000')).toEqual(['one two 10100-12000', 'three 12000-20000']);
   });

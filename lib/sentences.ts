@@ -1,0 +1,38 @@
+/** Finds the ends of sentences in texts of any language. */
+import { abbreviationAt } from './abbreviations.ts';
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+/** In Greek, the semicolon is the question mark. */
+const greekQuestion = /(?<=\p{Script=Greek}["'»”’)]*[;\u037e]["'»”’)]*\s+)(?=\S)/gu;
+
+/** Yields the ends of sentences and of lines, after their white space. */
+export function* sentenceEnds(text: string): Generator<number> {
+  // To Unicode's rules, an ellipsis of one character never ends a sentence.
+  for (const { index, segment } of segmenter.segment(text.replace(/…(?=\s)/g, '.'))) {
+    if (/[;\u037e]/.test(segment)) {
+      for (const question of segment.matchAll(greekQuestion)) yield index + question.index;
+    }
+    const end = index + segment.length;
+    if (end === text.length || !isInSentence(text, end)) yield end;
+  }
+}
+
+/** Whether the text before this place ends with an abbreviation, on the same line. */
+function isInSentence(text: string, index: number): boolean {
+  let stop = index;
+  while (stop > 0 && /[^\S\n]/.test(text.charAt(stop - 1))) stop -= 1;
+  return text[stop - 1] === '.' && abbreviationAt(text.slice(0, stop - 1), text.slice(index, index + 3)) !== undefined;
+}
+
+/** The characters before a word that decide whether it begins a sentence. */
+const examined = 32;
+
+/** Whether a sentence ends between the text and the word after it, which may lack its capital letter. */
+export function isSentenceEnd(text: string, next: string): boolean {
+  const before = text.slice(-examined);
+  if (!/[\p{P}…]$/u.test(before)) return false;
+  const start = before.length + 1;
+  const ends = sentenceEnds(`${before} ${next.charAt(0).toUpperCase()}${next.slice(1)}`);
+  return Array.from(ends).includes(start);
+}
