@@ -10,10 +10,10 @@ const longest = 120;
 /** The first audio arrives when the first piece is done, but voices swallow parts of very short sentences. */
 const shortestFirst = 12;
 
-/** Voices make no pause at an empty line or an ellipsis. */
-const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+/;
+/** Voices make no pause at an empty line, at an ellipsis, and between a full stop and a small letter on the next line. */
+const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+|(?<=\p{Sentence_Terminal}["'”’»」』)\]]?)[^\S\n]*\n/u;
 
-/** Line ends within a paragraph are spaces. */
+/** Other line ends within a paragraph are spaces. */
 export function voicePieces(text: string): Piece[] {
   const paragraphs = text.trim().split(pauses);
   return paragraphs.flatMap((paragraph, index) =>

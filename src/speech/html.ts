@@ -8,10 +8,12 @@ export const tag =
 
 const blocks = new Set(
   (
-    'address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form ' +
-    'h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody td tfoot th thead tr ul'
+    'address article aside blockquote body caption center details div dl fieldset figcaption figure footer form ' +
+    'h1 h2 h3 h4 h5 h6 header hr html main nav ol p pre section summary table tbody tfoot thead ul'
   ).split(' '),
 );
+const lines = new Set('br dd dt li option tr'.split(' '));
+const cells = new Set(['td', 'th']);
 const inlines = new Set(
   (
     'a abbr audio b bdi bdo big br button cite code data del dfn em font i iframe img input ins kbd label mark picture q ' +
@@ -24,11 +26,12 @@ export function closedElements(text: string): ReadonlySet<string> {
   return new Set(Array.from(text.matchAll(/<\/([a-z][a-z0-9-]*)\s*>/gi), ([, name = '']) => name.toLowerCase()));
 }
 
-/** Returns what replaces a tag: the pause of a line or a paragraph, or nothing. Undefined if the tag is text. */
+/** Returns what replaces a tag: line ends and commas, which are pauses, or nothing. Undefined if the tag is text. */
 export function saidOfTag(markup: string, others: ReadonlySet<string>): string | undefined {
   const [, name = ''] = /^<\/?([a-z0-9-]*)/.exec(markup.toLowerCase()) ?? [];
-  if (name === 'br') return '\n';
+  if (lines.has(name)) return '\n';
   if (blocks.has(name)) return '\n\n';
+  if (cells.has(name)) return markup.startsWith('</') ? '' : ', ';
   return inlines.has(name) || others.has(name) ? '' : undefined;
 }
 

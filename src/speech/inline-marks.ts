@@ -2,6 +2,7 @@
 import { createFinder } from './finder.ts';
 import { entity, saidOfEntity, saidOfTag, tag } from './html.ts';
 import { isBetweenDollars, saidOfMath } from './math.ts';
+import { endOfCitations, silentMark } from './model-marks.ts';
 
 /** Names that the whole text defines. */
 export interface Definitions {
@@ -14,10 +15,11 @@ export interface Definitions {
 const marks = new RegExp(
   [
     /`+/, // code
+    new RegExp(`(?<silent>${silentMark})`, 'u'),
     /<(?:https?:\/\/|mailto:)[^\s<>]*>|(?:https?:\/\/|(?<![\p{L}\p{N}])www\.)[^\s<>[\]`"]+/u, // an address
     tag,
     entity,
-    /\[\^[^\s[\]^]{1,50}\]/, // a footnote
+    /\[\^[^\s[\]^]{1,50}\^?\]/, // a footnote
     /!?\[|\]/,
     /\*+|_+|~~+/, // emphasis
     /\\[a-z]+(?:\{[^{}]*\})+/, // a command of LaTeX
@@ -39,6 +41,7 @@ export function withoutInlineMarks(line: string, { labels, elements }: Definitio
   const links = findLinks(line, labels);
   const unescape = createUnescape(line);
   const emphasize = createEmphasis(pieces);
+  const isDefined = (label: string) => labels.has(label);
   let at = 0;
   marks.lastIndex = 0;
   for (let found = marks.exec(line); found; found = marks.exec(line)) {
@@ -50,11 +53,16 @@ export function withoutInlineMarks(line: string, { labels, elements }: Definitio
       const end = code(index, mark.length);
       pieces.push(end === undefined ? mark : line.slice(at, end));
       if (end !== undefined) at = end + mark.length;
+    } else if (found.groups?.silent !== undefined) {
+      at = withoutSpace(pieces, line, at);
     } else if (mark.startsWith('[^')) {
       if (!isFootnote(mark, line[index - 1], labels)) pieces.push(mark);
     } else if (kind === '!' || kind === '[' || kind === ']') {
       const end = links.get(at - 1);
-      if (end === undefined) pieces.push(mark);
+      const isCited = end !== undefined && citedLink.test(line.slice(index, end));
+      const citation = isCited ? end : kind === '[' ? endOfCitations(line, index, isDefined) : undefined;
+      if (citation !== undefined) at = withoutSpace(pieces, line, withoutParentheses(pieces, line, citation));
+      else if (end === undefined) pieces.push(mark);
       else if (kind !== '[') at = end;
     } else if (kind === '\\' || kind === '$') {
       const end = endOfMath(line, mark, index, find);
@@ -69,15 +77,28 @@ export function withoutInlineMarks(line: string, { labels, elements }: Definitio
     } else if (kind === '<' && !isAddress(mark)) {
       pieces.push(isPower(mark, line, index) ? '^' : (saidOfTag(mark, elements) ?? mark));
     } else {
-      at = index + lengthOfAddress(mark);
-      if (line[index - 1] === '(' && line[at] === ')') {
-        pieces.push((pieces.pop() ?? '').slice(0, -1));
-        at += 1;
-      }
+      at = withoutParentheses(pieces, line, index + lengthOfAddress(mark));
     }
     marks.lastIndex = at;
   }
   return pieces.join('') + line.slice(at);
+}
+
+/** A link whose text is only a number is a citation: `[1](https://e.org)`, `[[2]](#notes)`. */
+const citedLink = /^\[{1,2}\^?[1-9]\d{0,2}\^?\]{1,2}[([]/;
+
+/** Removes the parentheses around a silent mark that ends at `end`. Returns the new end. */
+function withoutParentheses(pieces: string[], line: string, end: number): number {
+  const text = pieces.at(-1) ?? '';
+  if (!text.endsWith('(') || line[end] !== ')') return end;
+  pieces[pieces.length - 1] = text.slice(0, -1);
+  return end + 1;
+}
+
+/** Removes the space before a silent mark that ends at `end`, unless a word follows. */
+function withoutSpace(pieces: string[], line: string, end: number): number {
+  if (!/[\p{L}\p{N}]/u.test(line[end] ?? '')) pieces[pieces.length - 1] = pieces.at(-1)?.trimEnd() ?? '';
+  return end;
 }
 
 const isAddress = (mark: string): boolean => mark.includes(':') && /^<(?:https?:\/\/|mailto:)/i.test(mark);

@@ -19,7 +19,37 @@ describe('plain text comes through unchanged', () => {
     ],
     ...['AT&T; R&D & co', '&bogus; &#0; &#xd800;', '$5 and $10', '$5-$10', '$HOME/$USER', 'US$ 5 and A$ 6', '5 $ a'],
     ...['C:\\Users\\me\\.ssh\\(1)', '\\\\server\\_share', '[Anna]: Hello.', '[1]: see there', 'from [^a-z] on', 'a [^'],
-    ...['x² ½ ™ ① 1º xⁿ tʰ', 'ชำ ຳ և ㅋㅋ', 'বা\u09dcি', 'schön 한국', '《全角，标点！》', 'ℹ'],
+    ...[
+      'a[1] and list[0]',
+      'matrix[1][2] = 3',
+      'items[2].name',
+      'x = [1, 2]',
+      'in [0, 1]',
+      '[sic]',
+      '[2024]',
+      'He [Anna] said',
+    ],
+    ...[
+      'Use the <tool_call> tag.',
+      '重点【注意】',
+      'The token <eos',
+      'a <| b |> c',
+      'a | b |',
+      '||x||',
+      '– 5 %',
+      'One\ntwo',
+    ],
+    ...[
+      'We meet on\n1. April in Bonn.',
+      'C:\\Users\\\nmore',
+      '"So," he said\nand left.',
+      'x² ½ ™ ① 1º xⁿ tʰ',
+      'ชำ ຳ և ㅋㅋ',
+      'বা\u09dcি',
+      'schön 한국',
+      '《全角，标点！》',
+      'ℹ',
+    ],
   ])('%j', (text) => {
     expect(speakable(text)).toBe(text);
   });
@@ -34,10 +64,10 @@ describe('of marks', () => {
     ['emphasis within words', '*un*believable Donau**dampf**schiff', 'unbelievable Donaudampfschiff'],
     ['only one of a pair', '**a and *b* c', '**a and b c'],
     ['inline code', 'Run `npm **start**` or ``a ` b``.', 'Run npm **start** or a ` b.'],
-    ['lists', '- one\n* two\n  + three\n1. four\n- [x] done\n- [ ] open', 'one\ntwo\nthree\n1. four\ndone\nopen'],
-    ['quotes', '> said\n> > - deep', 'said\ndeep'],
-    ['tables', '| a | b |\n|---|:-:|\n| **1** | `2` |\n\nx | y', 'a, b\n1, 2\n\nx | y'],
-    ['tables without outer lines', 'a | b\n--- | ---\n1 | 2', 'a, b\n1, 2'],
+    ['lists', '- one\n* two\n  + three\n1. four\n- [x] done\n- [ ] open', 'one.\ntwo.\nthree.\n1. four.\ndone.\nopen'],
+    ['quotes', '> said\n> > - deep', 'said.\n\ndeep'],
+    ['tables', '| a | b |\n|---|:-:|\n| **1** | `2` |\n\nx | y', 'a, b.\n\n1, 2\n\nx | y'],
+    ['tables without outer lines', 'a | b\n--- | ---\n1 | 2', 'a, b.\n\n1, 2'],
     ['rules', 'a\n\n---\n\n* * *\nb', 'a\n\n\nb'],
     ['links', 'a [link](https://e.org "Title") and [**b**](/x_(y)).', 'a link and b.'],
     ['a link whose text is an address', 'x [https://e.org](https://e.org)', 'x'],
@@ -46,8 +76,8 @@ describe('of marks', () => {
     ['links that are defined elsewhere', '[a *b*][X] ![i][x] [x][] [y][]\n\n[x]: <https://e.org> "T"', 'a b x [y][]'],
     ['notes', 'A fact[^1]. Another.[^b]\n\n[^1]: A source.\n[^b]: It.', 'A fact. Another.'],
     ['escaped characters', '1\\. \\*no emphasis\\* snake\\_case \\$5 a\\b', '1. *no emphasis* snake_case $5 a\\b'],
-    ['line breaks', 'one<br>two<br/>three<BR />\nfour', 'one\ntwo\nthree\nfour'],
-    ['paragraphs', '<p>one</p><p class="x">two</p>', 'one\n\ntwo'],
+    ['line breaks', 'one<br>two<br/>three<BR />\nfour', 'one.\ntwo.\nthree.\nfour'],
+    ['paragraphs', '<p>one</p><p class="x">two</p>', 'one.\n\ntwo'],
     [
       'tags within lines',
       'H<sub>2</sub>O, <a href="https://e.org/?a=1">**a**</a><img alt="x">, 5<sup>th</sup>',
@@ -65,7 +95,11 @@ describe('of marks', () => {
       'ten euros, AT&T, <b>, €€ étÉ',
     ],
     ['math within lines', 'so \\(x\\), $y_1 + 2$, \\[z\\] and $$a = b$$.', 'so x, y_1 + 2, z and a = b.'],
-    ['math between lines', '\\[\nE = mc^2\n\\]\n$$\n\\frac{a}{b} \\leq \\alpha_{max}\n$$', 'E = mc^2\na/b ≤ alpha_max'],
+    [
+      'math between lines',
+      '\\[\nE = mc^2\n\\]\n$$\n\\frac{a}{b} \\leq \\alpha_{max}\n$$',
+      'E = mc^2.\n\na/b ≤ alpha_max',
+    ],
     ['environments', '\\begin{align*}\na &= 2\\pi r \\\\\nb\n\\end{align*}', 'a = 2 pi r,\nb'],
     ['commands', '\\boxed{42}, \\frac{1}{2} and \\(\\text{speed} \\times \\sqrt{2}\\)', '42, 1/2 and speed × √2'],
     ['math that is not closed', '\\[\nx \\cdot y', 'x × y'],
@@ -76,6 +110,94 @@ describe('of marks', () => {
     ['emoji', 'Hi 🙂 there 👩🏽‍💻! 🇩🇪 1️⃣ ❤️ ☎ ✅ Done 🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'Hi there! Done'],
   ])('%s: the words', (_what, markdown, words) => {
     expect(speakable(markdown)).toBe(words);
+  });
+});
+
+describe('a mark that is removed leaves its pause', () => {
+  test.each([
+    ['a list', 'We want:\n- apples\n- ripe bananas\n- bread', 'We want:\napples.\nripe bananas.\nbread'],
+    ['a numbered list', '1. Open the lid\n2. Press the button', '1. Open the lid.\n2. Press the button'],
+    ['a loose list', '- one\n\n- two\n\nEnd', 'one\n\ntwo\n\nEnd'],
+    ['a list in a list', '- one\n    - two\n      1. three\n- four', 'one.\ntwo.\n      1. three.\nfour'],
+    ['a list in a quote', '> - one\n> - two', 'one.\ntwo'],
+    ['the end of a list', '- one\n- two\nAfter it.', 'one.\ntwo.\nAfter it.'],
+    ['items of several lines', '- one\n  more\n- two\nand more', 'one\n  more.\ntwo\nand more'],
+    ['bullets of plain text', 'We want:\n• apples\n◦ pears\n– plums', 'We want:\napples.\npears.\nplums'],
+    ['numbers of other kinds', '(1) one\n(2) two\na) three\n[3] four', '(1) one.\n(2) two.\na) three.\n[3] four'],
+    ['emoji as bullets', '✅ Done\n1️⃣ Open', 'Done.\nOpen'],
+    ['Chinese', '一、苹果\n二、香蕉\n- 梨\n- 桃', '一、苹果。\n二、香蕉。\n梨。\n桃'],
+    ['Japanese', '# はじめに\n- りんご\n- バター\n- パン', 'はじめに。\n\nりんご。\nバター。\nパン'],
+    ['Thai, which has no full stop', '- แอปเปิล\n- กล้วย', 'แอปเปิล\n\nกล้วย'],
+    ['Hindi and Arabic', '- सेब\n- केला।\n- تفاح\n- موز؟\n- x', 'सेब.\nकेला।\nتفاح.\nموز؟\nx'],
+    ['items that end with letters and abbreviations', '- option A\n- vs.\n- c', 'option A.\n\nvs.\n\nc'],
+    ['a heading', '# Overview\nThe fan is a wood elf.', 'Overview.\n\nThe fan is a wood elf.'],
+    ['headings with punctuation', '# What?\na\n# So:\nb\n# "Hi!"\nc', 'What?\n\na.\n\nSo:\n\nb.\n\n"Hi!"\n\nc'],
+    ['a heading of bold text', '**Overview**\nThe fan.\n__So:__\nEnd', 'Overview.\n\nThe fan.\n\nSo:\n\nEnd'],
+    ['a table', 'See:\n| one | two |\n|---|---|\n| 100 | 200 |\nEnd', 'See:\none, two.\n100, 200.\nEnd'],
+    ['a row without the head of its table', '| one | two |\n| 1 | 2 |', 'one, two.\n1, 2'],
+    ['a quote', 'She said\n> go\n\nand went', 'She said.\n\ngo\n\nand went'],
+    ['the end of a quote', '> go\nand went', 'go.\n\nand went'],
+    ['a rule', 'a\n***\nb', 'a.\n\nb'],
+    ['code', 'Run it\n```\nx\n```\nand wait', 'Run it.\n\nand wait'],
+    ['math', 'So\n$$\na + 100\n$$\nand', 'So.\na + 100.\nand'],
+    ['line breaks of HTML', 'one<br>two<br><br>three', 'one.\ntwo.\n\nthree'],
+    ['line breaks of Markdown', 'one  \ntwo\\\nthree', 'one.\ntwo.\nthree'],
+    ['a list of HTML', '<ul>\n<li>one</li>\n<li>two</li>\n</ul>\nEnd', 'one.\ntwo.\nEnd'],
+    ['a list of HTML in one line', '<ol><li>a</li><li>b</li></ol>', 'a.\n\nb'],
+    ['a table of HTML', '<tr><th>one</th><th>two</th></tr>\n<tr><td>1</td><td>2</td></tr>', 'one, two.\n1, 2'],
+  ])('%s', (_what, markdown, words) => {
+    expect(speakable(markdown)).toBe(words);
+  });
+});
+
+describe('marks that chat models write are silent', () => {
+  test.each([
+    ['a citation', 'Paris is the capital [1].', 'Paris is the capital.'],
+    [
+      'citations',
+      'It grew by 3%.[1][2] Then it fell [3, 4]. So "it"[5] (is) [6–8]',
+      'It grew by 3%. Then it fell. So "it" (is)',
+    ],
+    ['citations after words', 'In France[1] it rose[2][3]; it is.', 'In France it rose; it is.'],
+    ['citations in parentheses', 'See here ([1], [2]).', 'See here.'],
+    ['citations in Chinese', '法国的首都是巴黎[1]。很大[2][3]', '法国的首都是巴黎。很大'],
+    ['citations that are links', 'A [1](https://e.org). B [[2]](#n).', 'A. B.'],
+    ['citations that are defined', 'So is arr[1].\n\n[1]: https://e.org', 'So is arr.'],
+    ['citations in emphasis', '**Paris**[1] is _big_ [2].', 'Paris is big.'],
+    ['citations in a list', '- one [1]\n- two[2]', 'one.\ntwo'],
+    ['raised citations', 'It fell.¹ Then<sup>[2]</sup>.<sup>3</sup> Yes', 'It fell. Then. Yes'],
+    ['sources without titles', 'So.\n\n[1] https://e.org/a\n[2] https://e.org/b', 'So.'],
+    ['citations of assistants', 'It is【4:0†source】【1†L1-L5】 so[3†source].', 'It is so.'],
+    ['citations of Bing', 'It is[^1^] so[^2^].', 'It is so.'],
+    ['citations with names', '[cite_start]It is [cite: 1, 2] so [citation:3].[doc4]', 'It is so.'],
+    [
+      'citations of ChatGPT',
+      'It is\ue200cite\ue202turn0search1\ue201. :contentReference[oaicite:0]{index=0}',
+      'It is.',
+    ],
+    ['alerts', '> [!NOTE]\n> Read this.\n\n> [!warning]- Mind\n> it', 'Read this.\n\nMind.\n\nit'],
+    ['how to read characters', '<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</ruby>', '漢字'],
+    ['control tokens', '<|im_start|>assistant\nHi.<|im_end|><｜end▁of▁sentence｜></s><eos>', 'Hi.'],
+    ['control tokens of Llama and Gemma', '<start_of_turn>model\n[INST] Hi. [/INST]<end_of_turn>', 'Hi.'],
+    ['a call of a tool', 'Sure. <tool_call>{"name":"x"}</tool_call>', 'Sure.'],
+    ['a call over lines', 'Sure.\n<tool_call>\n{"a":\n\n1}\n</tool_call>\nDone.', 'Sure.\n\nDone.'],
+    ['calls of other kinds', 'A<function=x>{}</function> B<ns:tool_calls><invoke/></ns:tool_calls> C', 'A B C'],
+    [
+      'a call in tokens',
+      'A.<|tool_call_begin|>x\n{}<|tool_call_end|> B.<｜tool▁calls▁begin｜>x<｜tool▁calls▁end｜>',
+      'A.\nB.',
+    ],
+    ['a result', '<tool_response>\n5\n</tool_response>\nIt is 5.', 'It is 5.'],
+    ['a call that does not end', 'Sure.\n<tool_call>\n{"name"', 'Sure.'],
+    ['a call without arguments in tags', 'Sure. [TOOL_CALLS] [{"name":"x"}]', 'Sure.'],
+  ])('%s', (_what, markdown, words) => {
+    expect(speakable(markdown)).toBe(words);
+  });
+
+  test('but not in code', () => {
+    const text = 'Write `[1]`, `<|im_end|>`, `<rt>` and `<tool_call>`.';
+    expect(speakable(text)).toBe(text.replaceAll('`', ''));
+    expect(speakable('```\n<tool_call>\n{\n```\nEnd.')).toBe('End.');
   });
 });
 
@@ -145,9 +267,9 @@ describe('a million hostile characters take linear time', () => {
     ],
     ...['| ', '|-', '(', '\\', 'www.', 'https://)', '<https://', '🙂', '👩‍', '1️⃣', '\n', '```\n', '` `` ', '["a](b "'],
     ...['<', '<a ', '<a b="', '<!--', '<details type=', '&#', '\\(', '\\a{', '\\a$', '$a', '[^a]', '[a]: /b\n[a][['],
-    '\u0301\u0323',
+    ...['\u0301\u0323', '[1]', '[1,', '[1][', '<tool_call> a', ' \\', '**a', '\n- a', '\n|a|b|'],
   ];
   test.each(units)('%j', { timeout: 60_000 }, (unit) => {
-    expect(speakable(`${unit.repeat(1_000_000 / unit.length)})`).length).toBeLessThanOrEqual(1_000_001);
+    expect(speakable(`${unit.repeat(1_000_000 / unit.length)})`).length).toBeLessThanOrEqual(1_200_000);
   });
 });

@@ -64,6 +64,16 @@ describe('the pieces', () => {
     ]);
   });
 
+  it('end with the lines that end with a sentence, as items of lists do', () => {
+    expect(texts('We want:\napples.\nripe bananas.\n"bread!"\n苹果。\n香蕉\nand so on')).toEqual([
+      'We want: apples.',
+      'ripe bananas.',
+      '"bread!"',
+      '苹果。',
+      '香蕉 and so on',
+    ]);
+  });
+
   it.each([
     ['prose', `${long}and so it was. Then it ended! Did it? `.repeat(30)],
     ['a single word', 'a'.repeat(5_000)],

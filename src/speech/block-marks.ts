@@ -1,0 +1,117 @@
+/** Recognizes the blocks of Markdown in a line. Pure, in linear time. */
+import { startsWithEmoji } from './emoji.ts';
+import { labelOf } from './inline-marks.ts';
+import { isSpoken } from './pauses.ts';
+
+export interface Line {
+  /** The line without the marks of its blocks. The numbers of lists stay, since "1. April" may be a date. */
+  readonly rest: string;
+  /** The number of quotes that the line is in. */
+  readonly quotes: number;
+  /** `numbered`: it may be an item, or a date. */
+  readonly kind: 'text' | 'item' | 'numbered' | 'heading';
+}
+
+/**
+ * A quote, with the mark of an alert (`[!NOTE]`), whose rest is a heading; a bullet, also of plain text; a heading. A dash
+ * before a number is a minus.
+ */
+const mark = /\s*(?:(>)(?:\s*(\[!\w{1,30}\])[-+]?)?|(?:[-*+•◦‣⁃▪▫●○∙·]|[–—](?!\s*\p{N}))(?=\s)|(#{1,6})(?=\s))/uy;
+
+export function readLine(line: string): Line {
+  let [end, quotes, isItem, isHeading] = [0, 0, false, false];
+  mark.lastIndex = 0;
+  for (let found = mark.exec(line); found; found = mark.exec(line)) {
+    end = mark.lastIndex;
+    const [, quote, alert, heading] = found;
+    if (quote !== undefined) quotes += 1;
+    isHeading ||= (alert ?? heading) !== undefined;
+    isItem ||= (quote ?? heading) === undefined;
+  }
+  const rest = end === 0 ? line : withoutCheckbox(line.slice(end).trimStart());
+  if (isHeading) return { rest: rest.replace(/\s#+\s*$/, ''), quotes, kind: 'heading' };
+  return { rest, quotes, kind: isItem || startsWithEmoji(rest) ? 'item' : kindOf(rest) };
+}
+
+const withoutCheckbox = (item: string): string => item.replace(/^\[[ xX]\](?=\s)/, '');
+
+/** `1.`, `2)`, `(3)`, `[4]`, `b)`, `①`, and `一、` in Chinese. */
+const number =
+  /^\s*(?:\(?\p{Nd}{1,3}(?:[.)](?=\s)|[、．）])|\[\d{1,3}\]\s|\(?[a-z]\)\s|[①-⑳]|[一二三四五六七八九十]{1,3}[、．])/iu;
+
+/** Chat models write headings as lines of bold text. */
+const boldLine = /^\s*(\*\*|__)(?=\S)(?:(?!\1).)*\S\1:?\s*$/;
+
+function kindOf(rest: string): Line['kind'] {
+  if (number.test(rest)) return 'numbered';
+  return boldLine.test(rest) ? 'heading' : 'text';
+}
+
+/** Whether the line continues the item above it: it is indented, or begins in the midst of a sentence. */
+export const continuesItem = (line = ''): boolean => /^(?:\s*>)*(?:\s{2,}\S|\p{Ll})/u.test(line);
+
+/** Returns a line that Markdown breaks at its end without the mark of the break. A path may end with a backslash, too. */
+export function withoutLineBreak(line: string): string | undefined {
+  const end = line.slice(-100);
+  if (/\S(?: {2,}|\t+)\r?$/.test(end)) return line.trimEnd();
+  return /(?<=\s|^)[^\s\\:]+\\\r?$/.test(end) ? line.trimEnd().slice(0, -1) : undefined;
+}
+
+/** Whether the line is a thematic break, or underlines a heading. */
+export function isRule(line: string): boolean {
+  return /^\s*[-*_=]/.test(line) && /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/.test(line.replace(/\s/g, ''));
+}
+
+/** Returns the label of the link or footnote that the line defines. */
+export function definedLabel(line: string): string | undefined {
+  const [, label] =
+    /^ {0,3}\[([^[\]]{1,100})\]:\s*(?:(?:[a-z][a-z+.-]*:|[./#])\S+|<[^<>]*>)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?\s*$/i.exec(
+      line,
+    ) ??
+    /^ {0,3}\[(\^[^\s[\]]{1,50})\]:/.exec(line) ??
+    [];
+  return label === undefined ? undefined : labelOf(label);
+}
+
+// ------------------------------------------------------------------------------------------------------------ code
+
+export interface Fence {
+  readonly mark: string;
+  readonly length: number;
+}
+
+/** An unclosed fence lasts to the end of the text: apps send texts in pieces, and answers may be cut within code. */
+export function fenceOf(line: string): Fence | undefined {
+  const [, run] = /^\s*(`{3,}(?=[^`]*$)|~{3,})/.exec(line) ?? [];
+  return run === undefined ? undefined : { mark: run.charAt(0), length: run.length };
+}
+
+export function closes({ mark, length }: Fence, line: string): boolean {
+  const [, run] = /^[\s>]*(`+|~+)\s*$/.exec(line) ?? [];
+  return run !== undefined && run.startsWith(mark) && run.length >= length;
+}
+
+// ------------------------------------------------------------------------------------------------------------ math
+
+/** Finds display math: its delimiters have lines of their own, or it is an environment. Unclosed math lasts to the end. */
+export function startOfMath(line: string): { readonly length: number; readonly end: string } | undefined {
+  const [mark, delimiter, environment = ''] =
+    /^\s*(?:(\$\$(?=\s*$)|\\\[(?!.*\\\]))|\\begin\{([a-z]+\*?)\})/i.exec(line) ?? [];
+  if (mark === undefined) return undefined;
+  if (delimiter === undefined) return { length: mark.length, end: `\\end{${environment}}` };
+  return { length: mark.length, end: delimiter === '$$' ? '$$' : '\\]' };
+}
+
+// ---------------------------------------------------------------------------------------------------------- tables
+
+export function isDelimiterRow(line = ''): boolean {
+  return line.includes('|') && /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(line);
+}
+
+/** Whether the line is a row even without the rest of its table: apps send texts in pieces. */
+export function isRowAlone(line: string): boolean {
+  const row = line.trim();
+  return row.length > 1 && row.startsWith('|') && row.endsWith('|') && cellsOf(row).filter(isSpoken).length > 1;
+}
+
+export const cellsOf = (row: string): string[] => row.split('|');

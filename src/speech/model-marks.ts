@@ -1,0 +1,69 @@
+/** Recognizes marks within a line that chat models write, and that are never spoken. Pure, in linear time. */
+
+/** Each is silent with all of its characters. */
+export const silentMark = new RegExp(
+  [
+    /【\d{1,4}(?::\d{1,4})?(?:†[^【】]{0,200})?】|\[\d{1,4}(?::\d{1,4})?†[^[\]]{0,200}\]/, // citations of assistants
+    /\ue200(?:file)?cite[^\ue200\ue201]{0,1000}\ue201|:contentReference\[oaicite:\d{1,5}\](?:\{[^{}]{0,60}\})?/,
+    /\[(?:cite|citation|source|ref|doc|document)s?(?:_start|_end|[\s:._-]{0,3}\d[^[\]]{0,100})\]|\[citation needed\]/,
+    /<sup>(?<=[.,;:!?”»"]\s?<sup>)[1-9]\d{0,2}<\/sup>|[¹²³⁰⁴-⁹](?<=[.,;:!?”»"].)[¹²³⁰⁴-⁹]{0,2}(?!\S)/, // of a footnote
+    /<\|(?:start|im_start|start_header_id)\|>\s?(?:system|user|assistant|tool)?|<\|channel\|>\s?[a-z]*/, // a turn
+    /<start_of_turn>\s?(?:user|model)?|<(?:end_of_turn|bos|eos|pad|unk)>|<<\/?SYS>>|\[\/?(?:INST|SYSTEM_PROMPT)\]/,
+    /<[|｜][^\s<>|｜]{1,60}[|｜]>/, // a control token
+    /<\/(?:[a-z][\w-]{0,30}:)?(?:tool|function)(?:_[a-z]{1,20})?>/, // the end of a call whose beginning is missing
+    /<r[tp](?:\s[^<>]*)?>[^<>]{0,200}(?:<\/r[tp]>)?/, // how to read a character
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+).source;
+
+// ------------------------------------------------------------------------------------------------------- citations
+
+const number = String.raw`[1-9]\d{0,2}`;
+const bracketed = String.raw`\[{1,2}\^?${number}(?:\s?[,;–-]\s?${number}){0,20}\^?\]{1,2}`;
+const citations = new RegExp(String.raw`${bracketed}(?:[,;]?\s?${bracketed}){0,20}`, 'y');
+
+/** In these scripts there are no spaces between words. */
+const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}`;
+const mayFollow = new RegExp(String.raw`^(?:$|[\s<${unspaced}]|(?![([{])\p{P})`, 'u');
+const mayPrecede = new RegExp(
+  [
+    String.raw`(?<![=:[{<>∈+*/\\-])\s`,
+    String.raw`(?![()[\]{}\\/-])\p{P}`,
+    String.raw`[${unspaced}]`,
+    String.raw`(?=\P{ASCII})\p{L}\p{M}*`,
+    String.raw`(?<![\w.$])(?:[A-Z][a-z]{2,}|[A-Z]{3,})`,
+    '<sup>',
+  ]
+    .map((source) => `(?:${source})$`)
+    .join('|'),
+  'u',
+);
+
+/** Only at the end of a clause: words of lower-case letters may be names of arrays. */
+const mayEndClause = /(?:(?<![\w.$])(?:[a-z]{3,}|[A-Z][A-Za-z]+|\d{2,})|[)%])$/;
+const endOfClause = /^[.,;:!?…]*(?:["'”»)\s]|$)/;
+
+/** Beside the number of a source. */
+const addressAlone = /^\s*(?:<?https?:\/\/\S*)?\s*$/;
+
+/**
+ * Returns the end of the citations that begin at `index`: `[1]`, `[3, 4]`, `[1][2]`. Neither `a[1]` nor `x = [1]` nor the
+ * number at the beginning of a line is one. `isDefined`: whether the text defines a link of that name.
+ */
+export function endOfCitations(line: string, index: number, isDefined: (label: string) => boolean): number | undefined {
+  citations.lastIndex = index;
+  const [found] = citations.exec(line) ?? [];
+  if (found === undefined) return undefined;
+  const end = index + found.length;
+  const after = line.slice(end, end + 8);
+  if (!mayFollow.test(after)) return undefined;
+  const before = line.slice(Math.max(0, index - 32), index);
+  if (before.trim() === '') return addressAlone.test(line.slice(end)) ? end : undefined;
+  const isCited =
+    isDefined(found.slice(1, -1)) ||
+    mayPrecede.test(before) ||
+    (mayEndClause.test(before) && endOfClause.test(after) && !/^\s+\S/.test(after)) ||
+    (before.endsWith('(') && after.startsWith(')'));
+  return isCited ? end : undefined;
+}
