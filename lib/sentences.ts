@@ -8,14 +8,29 @@ const greekQuestion = /(?<=\p{Script=Greek}["'»”’)]*[;\u037e]["'»”’)]*
 
 /** Yields the ends of sentences and of lines, after their white space. */
 export function* sentenceEnds(text: string): Generator<number> {
+  let last = 0;
   // To Unicode's rules, an ellipsis of one character never ends a sentence.
   for (const { index, segment } of segmenter.segment(text.replace(/…(?=\s)/g, '.'))) {
     if (/[;\u037e]/.test(segment)) {
       for (const question of segment.matchAll(greekQuestion)) yield index + question.index;
     }
-    const end = index + segment.length;
-    if (end === text.length || !isInSentence(text, end)) yield end;
+    const end = endBeforeBracket(text, index + segment.length);
+    if (end <= last || (end < text.length && isInSentence(text, end))) continue;
+    last = end;
+    yield end;
   }
+}
+
+/**
+ * Unicode's rules count brackets that open after a full stop as a part of the sentence. Only citations are one: "It is.[1]".
+ * Returns 0 if the text ends within citations.
+ */
+function endBeforeBracket(text: string, end: number): number {
+  const bracket = end - 1;
+  if (end === text.length || !/[\p{Ps}\p{Pi}]/u.test(text.charAt(bracket))) return end;
+  const [citations = '', open] =
+    /^(?:\[[^\s[\]]{1,20}\]){0,5}\s*(\[[^\s[\]]{0,20}$)?/.exec(text.slice(bracket, end + 120)) ?? [];
+  return open === undefined ? bracket + citations.length : 0;
 }
 
 /** Whether the text before this place ends with an abbreviation, on the same line. */

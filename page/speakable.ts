@@ -10,8 +10,8 @@ const silent: ReadonlySet<smd.Token> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE, 
 
 /** Voices pause at an empty line. The service turns math between these delimiters into words. */
 const before: ReadonlyMap<smd.Token, string> = new Map([
-  [smd.LIST_ORDERED, '\n'],
-  [smd.LIST_UNORDERED, '\n'],
+  [smd.LIST_ORDERED, '\n\n'],
+  [smd.LIST_UNORDERED, '\n\n'],
   [smd.EQUATION_BLOCK, '\\('],
   [smd.EQUATION_INLINE, '\\('],
 ]);
@@ -23,8 +23,8 @@ const after: ReadonlyMap<smd.Token, string> = new Map([
   [smd.HEADING_4, '\n\n'],
   [smd.HEADING_5, '\n\n'],
   [smd.HEADING_6, '\n\n'],
-  [smd.LIST_ITEM, '\n'],
-  [smd.LINE_BREAK, '\n'],
+  [smd.LIST_ITEM, '\n\n'],
+  [smd.LINE_BREAK, '\n\n'],
   [smd.EQUATION_BLOCK, '\\)'],
   [smd.EQUATION_INLINE, '\\)'],
 ]);
@@ -53,6 +53,9 @@ export function createSpokenPieces() {
   };
 }
 
+/** In UTF-16 units: a bracket that is not closed must not delay the speech. */
+const longestLink = 500;
+
 const isMath = (token?: smd.Token) => token === smd.EQUATION_BLOCK || token === smd.EQUATION_INLINE;
 
 /** `write` returns the words that are complete, `end` returns the rest. */
@@ -62,9 +65,21 @@ function createSpeakable() {
   const numbers: number[] = [];
   let silence = 0;
   let said = '';
+  /** An open link, whose address comes after its text. */
+  let link: { text: string; hasAddress: boolean } | undefined;
 
   function say(words = ''): void {
-    if (silence === 0) said += words;
+    if (silence > 0) return;
+    if (link) link.text += words;
+    else said += words;
+  }
+
+  /** Brackets without an address are text. The service knows which of them are citations, and silences these. */
+  function endLink(): void {
+    const { text = '', hasAddress } = link ?? {};
+    link = undefined;
+    if (/^!\w+$/.test(text)) return; // an alert
+    say(hasAddress === true && !/^\d{1,3}$/.test(text) ? text : `[${text}]`);
   }
 
   function take(): string {
@@ -84,6 +99,7 @@ function createSpeakable() {
     add_token(_data, token) {
       say(before.get(token));
       if (silent.has(token)) silence += 1;
+      if (token === smd.LINK) link ??= { text: '', hasAddress: false };
       if (token === smd.LIST_ORDERED) numbers.push(1);
       if (token === smd.LIST_ITEM && open.at(-1) === smd.LIST_ORDERED) say(numberOf(numbers.length - 1));
       open.push(token);
@@ -91,11 +107,16 @@ function createSpeakable() {
     end_token() {
       const token = open.pop() ?? smd.DOCUMENT;
       if (silent.has(token)) silence -= 1;
+      if (token === smd.LINK && link) endLink();
       if (token === smd.LIST_ORDERED) numbers.pop();
       say(after.get(token));
     },
-    add_text: (_data, text) => say(isMath(open.at(-1)) ? text.replaceAll('\n', ' ') : text),
+    add_text(_data, text) {
+      say(isMath(open.at(-1)) ? text.replaceAll('\n', ' ') : text);
+      if (link && link.text.length > longestLink) endLink();
+    },
     set_attr(_data, attribute, value) {
+      if (link && attribute === smd.HREF) link.hasAddress = true;
       if (attribute === smd.START) numbers[numbers.length - 1] = Number(value);
     },
   });
@@ -107,6 +128,7 @@ function createSpeakable() {
     },
     end(): string {
       feed.end();
+      if (link) endLink();
       return take();
     },
   };

@@ -12,11 +12,8 @@ export interface Line {
   readonly kind: 'text' | 'item' | 'numbered' | 'heading';
 }
 
-/**
- * A quote, with the mark of an alert (`[!NOTE]`), whose rest is a heading; a bullet, also of plain text; a heading. A dash
- * before a number is a minus.
- */
-const mark = /\s*(?:(>)(?:\s*(\[!\w{1,30}\])[-+]?)?|(?:[-*+•◦‣⁃▪▫●○∙·]|[–—](?!\s*\p{N}))(?=\s)|(#{1,6})(?=\s))/uy;
+/** A quote; the mark of an alert, whose rest is a heading; a bullet, also of plain text; a heading. "– 5" has a minus. */
+const mark = /\s*(?:(>)|(\[!\w{1,30}\])[-+]?(?=\s|$)|(?:[-*+•◦‣⁃▪▫●○∙·]|[–—](?!\s*\p{N}))(?=\s)|(#{1,6})(?=\s))/uy;
 
 export function readLine(line: string): Line {
   let [end, quotes, isItem, isHeading] = [0, 0, false, false];
@@ -26,7 +23,7 @@ export function readLine(line: string): Line {
     const [, quote, alert, heading] = found;
     if (quote !== undefined) quotes += 1;
     isHeading ||= (alert ?? heading) !== undefined;
-    isItem ||= (quote ?? heading) === undefined;
+    isItem ||= (quote ?? alert ?? heading) === undefined;
   }
   const rest = end === 0 ? line : withoutCheckbox(line.slice(end).trimStart());
   if (isHeading) return { rest: rest.replace(/\s#+\s*$/, ''), quotes, kind: 'heading' };

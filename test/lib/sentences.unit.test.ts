@@ -76,6 +76,17 @@ describe('sentences end', () => {
     expect(sentencesOf(sentences.join(' '))).toEqual(sentences);
   });
 
+  test('before brackets, but after citations', () => {
+    expect(sentencesOf('He went.(Then so.) 本当？「ええ。」そう。')).toEqual([
+      'He went.',
+      '(Then so.)',
+      '本当？',
+      '「ええ。」',
+      'そう。',
+    ]);
+    expect(sentencesOf('It is.[1][2] Then so.[3]')).toEqual(['It is.[1][2]', 'Then so.[3]']);
+  });
+
   test('without spaces in Chinese and Japanese', () => {
     expect(sentencesOf('他来了。真的吗？')).toEqual(['他来了。', '真的吗？']);
   });

@@ -92,6 +92,12 @@ describe('A text that arrives in parts', () => {
     expect(pushed[text.indexOf('日')]).toEqual([sentences[3]]);
   });
 
+  test('keeps citations with their sentence', () => {
+    const { push, end } = createPieces({ longest: 200, shortest: [0] });
+    const pieces = [...Array.from('It is so.[1][2] Then (it) ended.[3]', push).flat(), ...end()];
+    expect(pieces.map((piece) => piece.text)).toEqual(['It is so.[1][2]', 'Then (it) ended.[3]']);
+  });
+
   test('is returned as soon as a line ends', () => {
     const { push } = createPieces({ longest: 200, shortest: [0] });
     expect(push('A title').length).toBe(0);

@@ -19,6 +19,7 @@ describe.each([Infinity, 7, 1])('of an answer that comes in parts of %s characte
     ['an indented block', 'Run this:\n\n    rm -r .\n\nThen wait.', 'Run this: Then wait.'],
     ['a table', 'So:\n\n|a|b|\n|-|-|\n|c|d|\n\nThe end.', 'So: The end.'],
     ['an image', 'Look: ![a cat](https://e.org/cat.png) Nice.', 'Look: Nice.'],
+    ['an alert', '> [!NOTE]\n> Read this.', 'Read this.'],
     ['an address', 'See https://e.org/a.b/c?d=e for more.', 'See for more.'],
   ])('no %s', (_what, markdown, words) => {
     expect(spoken(markdown, size)).toBe(words);
@@ -38,6 +39,8 @@ describe.each([Infinity, 7, 1])('of an answer that comes in parts of %s characte
     ['math, in one line', 'So $$\na = b\n$$ holds.', 'So \\(a = b \\) holds.'],
     ['Chinese and Japanese', '中文很好。日本語も？', '中文很好。 日本語も？'],
     ['Arabic and Hebrew', 'مرحبا. **كيف** الحال؟ שלום.', 'مرحبا. كيف الحال؟ שלום.'],
+    ['brackets that are not a link', 'So a[1] is [sic] x[1][2].', 'So a[1] is [sic] x[1][2].'],
+    ['citations, which the service silences', 'It is [1]. So[2](https://e.org).', 'It is [1]. So[2].'],
     ['emoji within a sentence', 'Well 👩‍👩‍👧 done.', 'Well 👩‍👩‍👧 done.'],
   ])('%s', (_what, markdown, words) => {
     expect(spoken(markdown, size)).toBe(words);
@@ -51,6 +54,14 @@ describe.each([Infinity, 7, 1])('of an answer that comes in parts of %s characte
     expect(piecesOf(markdown, size)).toEqual([]);
   });
 });
+
+test.each(['We want:\n- apples\n- ripe bananas', '# Fruit\napples', '1. Open it.\n2. Close it.'])(
+  'a mark that is removed leaves a pause: an empty line (%j)',
+  (markdown) => {
+    const words = markdown.replace(/^(?:- |# )/gm, '').replaceAll('\n', '\n\n');
+    expect(piecesOf(`${markdown}\n`).join('\n\n').replaceAll(/\n\n+/g, '\n\n')).toBe(words);
+  },
+);
 
 test('the first sentence is complete when a word follows it, or when its line ends', () => {
   expect(createSpokenPieces().write('Yes. ')).toEqual([]);

@@ -175,6 +175,7 @@ describe('marks that chat models write are silent', () => {
       'It is\ue200cite\ue202turn0search1\ue201. :contentReference[oaicite:0]{index=0}',
       'It is.',
     ],
+    ['an alert without its quote', '[!TIP]\nRead this.', 'Read this.'],
     ['alerts', '> [!NOTE]\n> Read this.\n\n> [!warning]- Mind\n> it', 'Read this.\n\nMind.\n\nit'],
     ['how to read characters', '<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</ruby>', '漢字'],
     ['control tokens', '<|im_start|>assistant\nHi.<|im_end|><｜end▁of▁sentence｜></s><eos>', 'Hi.'],
