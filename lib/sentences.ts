@@ -37,8 +37,13 @@ function endBeforeBracket(text: string, end: number): number {
 function isInSentence(text: string, index: number): boolean {
   let stop = index;
   while (stop > 0 && /[^\S\n]/.test(text.charAt(stop - 1))) stop -= 1;
-  return text[stop - 1] === '.' && abbreviationAt(text.slice(0, stop - 1), text.slice(index, index + 3)) !== undefined;
+  if (text[stop - 1] !== '.') return false;
+  const next = text.slice(index, index + 6);
+  return (stop === index && startsWithLetter.test(next)) || abbreviationAt(text.slice(0, stop - 1), next) !== undefined;
 }
+
+/** A letter directly after the full stop continues an abbreviation (`कि.मी.`), except in scripts without spaces. */
+const startsWithLetter = /^(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])\p{L}/u;
 
 /** The characters before a word that decide whether it begins a sentence. */
 const examined = 32;

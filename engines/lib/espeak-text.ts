@@ -21,7 +21,7 @@ const expanded: ReadonlyMap<string, RegExp> = new Map([
 ]);
 
 /** UTF-16 units before and after a full stop that decide whether it ends a sentence. */
-const [before, after] = [32, 3];
+const [before, after] = [32, 6];
 
 /** Removes the full stops of abbreviations before capital letters and numbers, where espeak-ng ends the sentence. */
 function withoutStops(text: string, needed = /(?!)/): string {

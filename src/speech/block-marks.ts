@@ -54,8 +54,9 @@ export function withoutLineBreak(line: string): string | undefined {
   return /(?<=\s|^)[^\s\\:]+\\\r?$/.test(end) ? line.trimEnd().slice(0, -1) : undefined;
 }
 
-/** Whether the line is a thematic break, or underlines a heading. */
+/** Whether the line is a thematic break, underlines a heading, or is the mark of a container (`:::note`). */
 export function isRule(line: string): boolean {
+  if (/^\s*:{3,}[\w\s{}="'.-]{0,100}$/.test(line)) return true;
   return /^\s*[-*_=]/.test(line) && /^(?:-{3,}|\*{3,}|_{3,}|={3,})$/.test(line.replace(/\s/g, ''));
 }
 

@@ -1,26 +1,33 @@
 /** Recognizes marks within a line that chat models write, and that are never spoken. Pure, in linear time. */
 
+const number = String.raw`[1-9]\d{0,2}`;
+const numbers = String.raw`${number}(?:\s?[,;–-]\s?${number}){0,20}`;
+const source = 'cite|citation|source|ref|doc|document|quelle|fuente|fonte|来源|引用|出典';
+
 /** Each is silent with all of its characters. */
-export const silentMark = new RegExp(
-  [
-    /【\d{1,4}(?::\d{1,4})?(?:†[^【】]{0,200})?】|\[\d{1,4}(?::\d{1,4})?†[^[\]]{0,200}\]/, // citations of assistants
-    /\ue200(?:file)?cite[^\ue200\ue201]{0,1000}\ue201|:contentReference\[oaicite:\d{1,5}\](?:\{[^{}]{0,60}\})?/,
-    /\[(?:cite|citation|source|ref|doc|document)s?(?:_start|_end|[\s:._-]{0,3}\d[^[\]]{0,100})\]|\[citation needed\]/,
-    /<sup>(?<=[.,;:!?”»"]\s?<sup>)[1-9]\d{0,2}<\/sup>|[¹²³⁰⁴-⁹](?<=[.,;:!?”»"].)[¹²³⁰⁴-⁹]{0,2}(?!\S)/, // of a footnote
-    /<\|(?:start|im_start|start_header_id)\|>\s?(?:system|user|assistant|tool)?|<\|channel\|>\s?[a-z]*/, // a turn
-    /<start_of_turn>\s?(?:user|model)?|<(?:end_of_turn|bos|eos|pad|unk)>|<<\/?SYS>>|\[\/?(?:INST|SYSTEM_PROMPT)\]/,
-    /<[|｜][^\s<>|｜]{1,60}[|｜]>/, // a control token
-    /<\/(?:[a-z][\w-]{0,30}:)?(?:tool|function)(?:_[a-z]{1,20})?>/, // the end of a call whose beginning is missing
-    /<r[tp](?:\s[^<>]*)?>[^<>]{0,200}(?:<\/r[tp]>)?/, // how to read a character
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-).source;
+export const silentMark = [
+  // citations
+  String.raw`[【[]\d{1,4}(?::\d{1,4})?†[^【】[\]]{0,200}[】\]]|【\d{1,4}:\d{1,4}】|[【［〔](?<=\S\s?.)${numbers}[】］〕]`,
+  String.raw`\ue200(?:file)?cite[^\ue200\ue201]{0,1000}\ue201|:contentReference\[oaicite:\d{1,5}\](?:\{[^{}]{0,60}\})?`,
+  String.raw`\[(?:${source})s?(?:_start|_end|[\s:._-]{0,3}\d[^[\]]{0,100})\]|\[citation needed\]`,
+  // raised numbers of footnotes
+  String.raw`\$?\^\{?\[${numbers}\]\}?[\^$]?|<sup>(?<=[.,;:!?”»"]\s?<sup>)${numbers}<\/sup>`,
+  String.raw`[¹²³⁰⁴-⁹](?<=[.,;:!?”»"].)[¹²³⁰⁴-⁹]{0,2}(?!\S)`,
+  // turns of a chat, and other control tokens
+  String.raw`<\|(?:start|im_start|start_header_id)\|>\s?(?:system|user|assistant|tool)?|<\|channel\|>\s?[a-z]*`,
+  String.raw`<start_of_turn>\s?(?:user|model)?|<(?:end_of_turn|bos|eos|pad|unk)>|<<\/?SYS>>|\[\/?(?:INST|SYSTEM_PROMPT)\]`,
+  String.raw`<[|｜][^\s<>|｜]{1,60}[|｜]>`,
+  // the end of a call whose beginning is missing
+  String.raw`<\/(?:[a-z][\w-]{0,30}:)?(?:tool|function)(?:_[a-z]{1,20})?>`,
+  // the reading of a character
+  String.raw`<r[tp](?:\s[^<>]*)?>[^<>]{0,200}(?:<\/r[tp]>)?`,
+  // an emoji by its name
+  String.raw`:(?<![\p{L}\p{N}:]:)(?:[-+]1|100|[a-z][a-z0-9_+-]{2,30}):(?![\p{L}\p{N}:])`,
+].join('|');
 
 // ------------------------------------------------------------------------------------------------------- citations
 
-const number = String.raw`[1-9]\d{0,2}`;
-const bracketed = String.raw`\[{1,2}\^?${number}(?:\s?[,;–-]\s?${number}){0,20}\^?\]{1,2}`;
+const bracketed = String.raw`\[{1,2}\^?${numbers}\^?\]{1,2}`;
 const citations = new RegExp(String.raw`${bracketed}(?:[,;]?\s?${bracketed}){0,20}`, 'y');
 
 /** In these scripts there are no spaces between words. */
