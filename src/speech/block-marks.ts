@@ -47,7 +47,7 @@ function kindOf(rest: string): Line['kind'] {
 /** Whether the line continues the item above it: it is indented, or begins in the midst of a sentence. */
 export const continuesItem = (line = ''): boolean => /^(?:\s*>)*(?:\s{2,}\S|\p{Ll})/u.test(line);
 
-/** Returns a line that Markdown breaks at its end without the mark of the break. A path may end with a backslash, too. */
+/** Returns the line without the mark that breaks it (two spaces, a backslash), if it has one. Paths may end with a backslash. */
 export function withoutLineBreak(line: string): string | undefined {
   const end = line.slice(-100);
   if (/\S(?: {2,}|\t+)\r?$/.test(end)) return line.trimEnd();

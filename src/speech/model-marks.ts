@@ -20,7 +20,7 @@ export const silentMark = [
   // the end of a call whose beginning is missing
   String.raw`<\/(?:[a-z][\w-]{0,30}:)?(?:tool|function)(?:_[a-z]{1,20})?>`,
   // the reading of a character
-  String.raw`<r[tp](?:\s[^<>]*)?>[^<>]{0,200}(?:<\/r[tp]>)?`,
+  String.raw`<r[tp](?:\s[^<>]*)?>[^<>]{0,200}(?:<\/r[tp]>|(?=<(?:r[tp]|\/ruby)\b))`,
   // an emoji by its name
   String.raw`:(?<![\p{L}\p{N}:]:)(?:[-+]1|100|[a-z][a-z0-9_+-]{2,30}):(?![\p{L}\p{N}:])`,
 ].join('|');
@@ -38,7 +38,7 @@ const mayPrecede = new RegExp(
     String.raw`(?<![=:[{<>∈+*/\\-])\s`,
     String.raw`(?![()[\]{}\\/-])\p{P}`,
     String.raw`[${unspaced}]`,
-    String.raw`(?=\P{ASCII})\p{L}\p{M}*`,
+    String.raw`\p{L}\p{M}*(?=\P{ASCII})\p{L}\p{M}*`,
     String.raw`(?<![\w.$])(?:[A-Z][a-z]{2,}|[A-Z]{3,})`,
     '<sup>',
   ]
@@ -51,7 +51,7 @@ const mayPrecede = new RegExp(
 const mayEndClause = /(?:(?<![\w.$])(?:[a-z]{3,}|[A-Z][A-Za-z]+|\d{2,})|[)%])$/;
 const endOfClause = /^[.,;:!?…]*(?:["'”»)\s]|$)/;
 
-/** Beside the number of a source. */
+/** The rest of a line that has only the number and the address of a source. */
 const addressAlone = /^\s*(?:<?https?:\/\/\S*)?\s*$/;
 
 /**

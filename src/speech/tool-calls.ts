@@ -4,14 +4,14 @@ import { createFinder } from './finder.ts';
 const name = String.raw`(?:[a-z][\w-]{0,30}:)?(?:tool|function)_?(?:calls?|use|code|responses?|results?|outputs?)`;
 const opening = new RegExp(
   [
-    `<(${name}|function(?==))(?:[\\s=][^<>]{0,200})?>`,
-    String.raw`<[|｜]tool[_▁]calls?(?:[_▁]section)?(?:[_▁]begin)?[|｜]>`,
+    `<(${name}|invoke|function(?==))(?:[\\s=][^<>]{0,200})?>`,
+    String.raw`<[|｜]tool[_▁](?:calls?|outputs?)(?:[_▁]section)?(?:[_▁]begin)?[|｜]>`,
     String.raw`<\|python_tag\|>|\[TOOL_CALLS\]`, // to the end of the text
   ].join('|'),
   'gi',
 );
 
-/** Text about such a mark, not a call. */
+/** Whether the text after a mark shows that it is mentioned, and not a call. */
 const isProse = (after: string): boolean => /^(?:\s+\p{L}|[.,;:!?`'")])/u.test(after);
 
 /**
@@ -22,7 +22,7 @@ export function createToolCalls(): (line: string) => string {
   let closing: string | undefined;
 
   return (line) => {
-    if (closing === undefined && !/tool|function|python/i.test(line)) return line;
+    if (closing === undefined && !/tool|function|invoke|python/i.test(line)) return line;
     const find = createFinder(line);
     let [spoken, at] = ['', 0];
     while (at <= line.length) {
@@ -51,6 +51,6 @@ export function createToolCalls(): (line: string) => string {
 /** Returns "" for a mark without an end. */
 function closingOf(mark: string, name: string | undefined): string {
   if (name !== undefined) return `</${name}>`;
-  if (!/call/i.test(mark) || mark.startsWith('[')) return '';
+  if (/python|^\[/.test(mark)) return '';
   return mark.includes('begin') ? mark.replace('begin', 'end') : mark.replace('<|', '<|/');
 }

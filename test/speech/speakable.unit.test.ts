@@ -184,6 +184,7 @@ describe('marks that chat models write are silent', () => {
     ['containers', ':::note{title="x"}\nRead.\n:::', 'Read.'],
     ['an alert without its quote', '[!TIP]\nRead this.', 'Read this.'],
     ['alerts', '> [!NOTE]\n> Read this.\n\n> [!warning]- Mind\n> it', 'Read this.\n\nMind.\n\nit'],
+    ['how to read characters, without end tags', '<ruby>漢<rt>かん<rt>x</ruby>字 <rt> tag', '漢字 tag'],
     ['how to read characters', '<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp>字<rt>じ</ruby>', '漢字'],
     ['control tokens', '<|im_start|>assistant\nHi.<|im_end|><｜end▁of▁sentence｜></s><eos>', 'Hi.'],
     ['control tokens of Llama and Gemma', '<start_of_turn>model\n[INST] Hi. [/INST]<end_of_turn>', 'Hi.'],
