@@ -1,7 +1,7 @@
 /** Parses transcription responses, whose fields differ between providers. */
 import { EngineError } from '../contract/index.ts';
 import { isObject, parseObject } from '../../lib/json.ts';
-import { badResponse } from '../lib/provider/failures.ts';
+import { badResponse, unexpected } from '../lib/provider/failures.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { toIsoLanguage } from '../../lib/languages.ts';
 import { noTimes, readTimes, toOneLine, type AskedTimes, type Times } from './times.ts';
@@ -23,7 +23,9 @@ export function readAnswer(
   { redact, outline }: Pick<Provider, 'redact' | 'outline'>,
 ): ProviderTranscript {
   const answer = parseObject(body.replace(/^\ufeff/, ''));
-  if (answer === undefined) throw badResponse('The response of the provider is not a JSON object.', outline(body));
+  if (answer === undefined) {
+    throw unexpected('The response of the provider is not a JSON object.', body, outline(body));
+  }
   if (typeof answer.text !== 'string') {
     if (answer.error === undefined || answer.error === null) {
       throw badResponse('The response of the provider contains no transcript.', outline(body));

@@ -9,7 +9,7 @@ import type { Provider } from '../lib/provider/provider.ts';
 import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
 import { notSupported } from './caller-tools.ts';
-import { badResponse, readRefusal } from '../lib/provider/failures.ts';
+import { badResponse, readRefusal, unexpected } from '../lib/provider/failures.ts';
 import { saidBy } from '../lib/provider/redact.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
@@ -85,7 +85,7 @@ async function* streamRound(
     if (limits.isComplete() || data === '') return [];
     const value = parseObject(data);
     if (value === undefined) {
-      throw badResponse('The provider sent something that is not a JSON object.', provider.outline(data));
+      throw unexpected('The provider sent something that is not a JSON object.', data, provider.outline(data));
     }
     if (name === 'error') throw errorInside(value, provider);
     throwIfError(value, provider);

@@ -1,7 +1,7 @@
 /** Reads the audio of a response: the body itself, or base64 in JSON. */
 import { EngineError } from '../contract/index.ts';
 import { parseObject, textOf } from '../../lib/json.ts';
-import { badResponse } from '../lib/provider/failures.ts';
+import { unexpected } from '../lib/provider/failures.ts';
 import { readErrorText, readText, tooLarge, type HttpAnswer } from '../lib/provider/transport.ts';
 import type { LinkedSignal } from '../../lib/abort.ts';
 
@@ -28,7 +28,7 @@ export async function* readAudio(answer: HttpAnswer, options: ReadOptions): Asyn
   } else if (mediaType.startsWith('text/')) {
     const text = await readErrorText(answer);
     lifetime.signal.throwIfAborted();
-    throw notAudio(`${mediaType}: ${outline(text)}`);
+    throw notAudio(`${mediaType}: ${outline(text)}`, text);
   } else {
     yield* readBody(answer, options);
   }
@@ -65,6 +65,7 @@ function audioIn(json: string, outline: (text: string) => string): Buffer {
   return Buffer.from(found, 'base64');
 }
 
-export function notAudio(what: string): EngineError {
-  return badResponse('The response of the provider is not audio.', `the provider answered with ${what}`);
+/** `text`: the beginning of the response, if it may be text. */
+export function notAudio(what: string, text = ''): EngineError {
+  return unexpected('The response of the provider is not audio.', text, `the provider answered with ${what}`);
 }

@@ -27,7 +27,7 @@ async function headerOf(bytes: ByteReader): Promise<WavLayout> {
 
 /** Some providers ignore the requested format; encoded audio played as samples would be noise at full volume. */
 async function expectSamples(bytes: ByteReader, head: Buffer): Promise<void> {
-  if (looksLikeText(head)) throw notAudio('text');
+  if (looksLikeText(head)) throw notAudio('text', (await bytes.peek(256)).toString('latin1'));
   const start = head.toString('latin1');
   if (audioSignatures.ogg.test(start) || audioSignatures.flac.test(start) || (await isSurelyMp3(bytes))) {
     throw notAudio('encoded audio instead of samples; fix the setting `formats`');

@@ -78,7 +78,8 @@ function maxAudioBytes(text: string): number {
 async function checkSignature(bytes: ByteReader, format: RemoteFormat): Promise<void> {
   const head = await bytes.peek(36);
   if (head.length === 0) throw notAudio('an empty body');
-  if (!signatures[format](head)) throw notAudio(`a body that is not ${format}`);
+  if (signatures[format](head)) return;
+  throw notAudio(`a body that is not ${format}`, (await bytes.peek(256)).toString('latin1'));
 }
 
 /** The first page of an Ogg stream has a header of 28 bytes and the first packet, which names the codec (RFC 3533). */

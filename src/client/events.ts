@@ -57,9 +57,9 @@ async function* parse(reader: Reader): AsyncGenerator<AnyEvent, undefined> {
   const parser = createParser({ onEvent: ({ data }) => complete.push(data) });
   for (;;) {
     const { value, done } = await reader.read();
-    if (done) return undefined;
-    parser.feed(decoder.decode(value, { stream: true }));
+    parser.feed(done ? '\n\n' : decoder.decode(value, { stream: true })); // the last event may lack its blank line
     for (const data of complete.splice(0)) yield toEvent(data);
+    if (done) return undefined;
   }
 }
 

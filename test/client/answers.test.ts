@@ -245,6 +245,11 @@ describe('a stream', () => {
     expect(await read(client)).toEqual({ seen: ['chat.started', 'content.delta', 'chat.completed'], error: undefined });
   });
 
+  it('ends with its last event, also without its blank line', async () => {
+    const { client } = await clientOf(stream(started, delta, completed(2).trimEnd()));
+    expect((await read(client)).seen).toEqual(['chat.started', 'content.delta', 'chat.completed']);
+  });
+
   it('may be split anywhere, also within a character', async () => {
     const { client } = await clientOf(async ({ body, socket }) => {
       await body;

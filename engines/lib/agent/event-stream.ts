@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import { ChunkReader } from '../../../lib/chunk-reader.ts';
+import { parseObject } from '../../../lib/json.ts';
 import { EngineError } from '../../contract/index.ts';
 import { tooLarge } from '../provider/transport.ts';
 
@@ -9,7 +10,7 @@ export interface StreamEvent {
   /** The `event:` field, or "". */
   readonly name: string;
   readonly data: string;
-  /** True if the body is a single JSON object, not a stream: some servers ignore `stream: true`. */
+  /** True if the body is a single document, not a stream: some servers ignore `stream: true`, or answer with a page. */
   readonly whole: boolean;
 }
 
@@ -33,8 +34,9 @@ const trailerMs = 2_000;
 const drainMs = 100;
 
 /**
- * Yields events in batches, one batch per chunk. An incomplete event at the end is ignored. Throws `provider-timeout`
- * when the stream is idle, and `provider-bad-response` when the body is too large or ends early. Always closes the body.
+ * Yields events in batches, one batch per chunk. An event at the end counts if its JSON is whole, even without the blank
+ * line that ends events. Throws `provider-timeout` when the stream is idle, and `provider-bad-response` when the body is
+ * too large or ends early. Always closes the body.
  */
 export async function* readEvents(
   body: Readable,
@@ -72,6 +74,8 @@ export async function* readEvents(
     }
     await readToEnd(body, chunks);
   } catch (error) {
+    const batch = collector.flush();
+    if (batch.length > 0) yield batch;
     if (isEnough()) return;
     if (EngineError.is(error)) throw error;
     throw new EngineError('provider-bad-response', 'The response of the provider ended early.', { cause: error });
@@ -90,28 +94,57 @@ async function readToEnd(body: Readable, chunks: ChunkReader): Promise<void> {
   }
 }
 
-/** Distinguishes a stream from a single JSON object by the first character. */
+/** Some providers separate events by a single line end. No JSON text has `}` and `{` or `[` around one. */
+const boundary = /(?<=\})\n(?=[{[])/;
+
+function isWhole(data: string): boolean {
+  return data.trim() === '[DONE]' || parseObject(data) !== undefined;
+}
+
+/** Whether the text ends with a whole event, but without its blank line. */
+function endsWithEvent(text: string, isLineStart: boolean): boolean {
+  const at = text.lastIndexOf('\n', text.length - 2) + 1;
+  const [, data] = at > 0 || isLineStart ? (/^data:(.*)/.exec(text.slice(at)) ?? []) : [];
+  return data !== undefined && isWhole(data);
+}
+
+/** Distinguishes a stream from a single document, JSON or HTML, by the first character. */
 function createCollector() {
   let batch: StreamEvent[] = [];
   const parser = createParser({
-    onEvent: ({ event = '', data }) => void batch.push({ name: event, data, whole: false }),
+    onEvent({ event = '', data }) {
+      for (const one of data.split(boundary)) batch.push({ name: event, data: one, whole: false });
+    },
   });
   let whole: string[] | undefined;
   let hasBegun = false;
+  let isLineStart = true;
+
+  /** Ends an event that lacks its blank line, if its JSON is whole. */
+  function flush(): readonly StreamEvent[] {
+    batch = [];
+    parser.feed('\n\n');
+    return batch.filter(({ data }) => isWhole(data));
+  }
+
   return {
+    flush,
     take(text: string, isLast: boolean): readonly StreamEvent[] {
       batch = [];
       if (!hasBegun && text.trim() !== '') {
         hasBegun = true;
-        if (text.trimStart().startsWith('{')) whole = [];
+        if (/^\s*[{<]/.test(text)) whole = [];
       }
-      if (whole === undefined) {
-        parser.feed(text);
-      } else {
+      if (whole) {
         whole.push(text);
-        if (isLast) batch.push({ name: '', data: whole.join(''), whole: true });
+        return isLast ? [{ name: '', data: whole.join(''), whole: true }] : [];
       }
-      return batch;
+      parser.feed(text);
+      const complete = batch;
+      // The connection may stay open after a last event without a blank line.
+      const isOpen = isLast || endsWithEvent(text, isLineStart);
+      isLineStart = text.endsWith('\n');
+      return isOpen ? [...complete, ...flush()] : complete;
     },
   };
 }

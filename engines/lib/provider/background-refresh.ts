@@ -2,7 +2,7 @@
 import { EngineError, type EngineContext } from '../../contract/index.ts';
 import { onAbort, startTimeout } from '../../../lib/abort.ts';
 import { addressOf, isClosedEarly } from './connection-failures.ts';
-import { schemeError } from './failures.ts';
+import { isPage, schemeError, unexpected } from './failures.ts';
 import type { Provider, ProviderRequest } from './provider.ts';
 import { speaksTls } from './speaks-tls.ts';
 import { readText } from './transport.ts';
@@ -28,7 +28,9 @@ export async function fetchList(
   using timeout = startTimeout(listTimeoutMs, late, ...signals);
   try {
     const answer = await provider.send({ ...request, method: 'GET', retry: false }, timeout.signal);
-    return await readText(answer, maxListBytes, timeout.signal);
+    const text = await readText(answer, maxListBytes, timeout.signal);
+    if (isPage(text)) throw unexpected('The provider sent no list.', text, provider.outline(text));
+    return text;
   } catch (error) {
     throw (await expectsTls(error, provider)) ? schemeError('https', provider.baseUrl, error) : error;
   }

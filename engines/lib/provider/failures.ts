@@ -94,9 +94,22 @@ export function schemeError(scheme: 'http' | 'https', url: string, cause?: unkno
   return new SchemeError('provider-misconfigured', message, { cause, forOperator });
 }
 
+/** A page instead of an answer of the API: of a web interface, a proxy or a login. */
+export function isPage(text: string): boolean {
+  return /^[\s\ufeff]*(?:<(?:\?xml|!--)[^>]*>\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(text);
+}
+
 /** `why` is only logged. */
 export function badResponse(message: string, why: string): EngineError {
   return new EngineError('provider-bad-response', message, { cause: new Error(why) });
+}
+
+/** For a response with the status 200 that begins with `text` and is not what was requested. */
+export function unexpected(message: string, text: string, why: string): EngineError {
+  return badResponse(
+    isPage(text) ? 'The provider answered with an HTML page: its base URL may be wrong.' : message,
+    why,
+  );
 }
 
 /** Public message per code. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../../lib/json.ts';
 import { maskKeys, shorten } from '../../../lib/text.ts';
-import type { Refusal } from './failures.ts';
+import { isPage, type Refusal } from './failures.ts';
 
 /** Shorter secrets could be part of ordinary words. */
 const shortestSecret = 5;
@@ -42,8 +42,7 @@ export function complaintOf(text: string): string {
 
 /** The part of a malformed result that is logged: never its text, which may be personal. */
 export function outlineOf(text: string): string {
-  const kind = /^\s*<(!doctype|html)/i.test(text) ? 'HTML' : 'no JSON';
-  return errorFieldsOf(text) ?? `${kind}, ${text.length} characters`;
+  return errorFieldsOf(text) ?? `${isPage(text) ? 'HTML' : 'no JSON'}, ${text.length} characters`;
 }
 
 /** Maximum characters of a reason in a sentence. */
@@ -57,7 +56,8 @@ export function saidBy(
   { message, complaint }: Pick<Refusal, 'message' | 'complaint'>,
   redact: Redactor,
 ): string | undefined {
-  if (/^\s*</.test(message)) return undefined; // the page of a proxy
+  if (isPage(message)) return 'The provider answered with an HTML page.';
+  if (/^\s*</.test(message)) return undefined;
   const text = /^\s*[[{]/.test(message) ? errorFieldsOf(complaint) : message;
   if (text === undefined) return undefined;
   const line = redact(text)

@@ -165,11 +165,12 @@ describe('a failure', () => {
   });
   afterAll(() => hosted[Symbol.asyncDispose]());
 
-  test.each(table)('$name is $code', async ({ says: behavior, code, retryAfter, calls = 1 }) => {
+  test.each(table)('$name is $code', async ({ name, says: behavior, code, retryAfter, calls = 1 }) => {
     const before = { calls: hosted.provider.calls.length, log: hosted.service.log.length };
     hosted.provider.behave(behavior);
     const { status, problem, headers, text } = await hosted.transcribe({ language: 'sv' });
     expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
+    if (name.includes('HTML')) expect(problem.detail).toContain('an HTML page');
     expect(headers.get('retry-after')).toBe(retryAfter ?? null);
     expect(hosted.provider.calls.length - before.calls).toBe(calls);
     // The client receives nothing of the provider's text; the log has it, without the key.

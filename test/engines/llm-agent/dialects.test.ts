@@ -258,6 +258,14 @@ describe('a stream', () => {
       'chunks without choices',
       `data: {"choices":[],"prompt_filter_results":[]}\n\n${body.toString().replace(text, 'Hi.')}`,
     ],
+    [
+      'no blank line at its end',
+      body
+        .toString()
+        .replace(text, 'Hi.')
+        .replace(/\n\ndata: \[DONE\]\n\n$/, ''),
+    ],
+    ['one line end between events', body.toString().replace(text, 'Hi.').replaceAll('\n\n', '\n')],
     ['error: null in every chunk', body.toString().replace(text, 'Hi.').replace('{', '{"error":null,')],
   ])('may have %s', async (_name, sent) => {
     const { ask } = await startAgent(sends(sent));

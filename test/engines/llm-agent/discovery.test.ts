@@ -306,5 +306,9 @@ describe('doctor', () => {
     expect(await written.inspect()).toMatchObject([
       { ok: false, detail: expect.stringContaining('apiKey is empty') as string },
     ]);
+    const page = await startAgent(answers(200, '<!doctype html>'), { apiKey: key });
+    expect(await page.inspect()).toMatchObject([
+      { ok: false, detail: expect.stringContaining('answered with an HTML page') as string },
+    ]);
   });
 });

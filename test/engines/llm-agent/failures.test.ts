@@ -117,7 +117,7 @@ const table: readonly Failure[] = [
   },
   {
     name: 'half an event',
-    says: sends(`data: ${JSON.stringify(chunk({}, 'stop'))}`),
+    says: sends(`data: ${JSON.stringify(chunk({}, 'stop')).slice(0, -1)}`),
     code: 'provider-bad-response',
     status: 502,
   },
@@ -172,13 +172,14 @@ const table: readonly Failure[] = [
 
 describe('a failure', () => {
   test.each(table)('$name is $code', async (row) => {
-    const { says: behavior, code, status, retryAfter, calls = 1 } = row;
+    const { name, says: behavior, code, status, retryAfter, calls = 1 } = row;
     const { ask, provider } = await startAgent(behavior);
     const error: unknown = await ask().catch((thrown: unknown) => thrown);
     if (!EngineError.is(error)) throw new Error(`no EngineError: ${inspect(error)}`);
     expect({ code: error.code, retryAfter: error.retryAfter }).toEqual({ code, retryAfter });
     expect(problems[code].status).toBe(status);
     expect(provider.calls).toHaveLength(calls);
+    if (name.includes('HTML')) expect(error.message).toContain('an HTML page');
     // The client receives nothing of the provider's text; the log has it, without the key.
     expect(error.message).not.toMatch(/internal-host|sk-very|Incorrect|maximum|127\.0\.0\.1/);
     expect(inspect(error, { depth: 10 })).not.toContain(key);

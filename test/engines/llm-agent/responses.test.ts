@@ -1,7 +1,7 @@
 /** The Responses API: `api: responses`. */
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../support/provider.ts';
-import { openAgent, secret, sentTo, startAgent, streamsOnly, tool, weather } from './support.ts';
+import { openAgent, secret, sends, sentTo, startAgent, streamsOnly, tool, weather } from './support.ts';
 
 const api = { api: 'responses' };
 
@@ -68,6 +68,15 @@ describe('a plain answer', () => {
         input: [{ role: 'user', content: 'What is the capital of France?' }],
       },
     ]);
+  });
+
+  test.each([
+    ['no blank line at its end', (sent: string) => sent.trimEnd()],
+    ['one line end between events', (sent: string) => sent.replaceAll('\n\n', '\n')],
+  ])('may come with %s', async (_what, change) => {
+    const sent = [text('Pa'), text('ris.'), ended({ output: [message('Paris.')] })].map(named).join('');
+    const { ask } = await startAgent(sends(change(sent)), api);
+    expect(await ask()).toMatchObject({ content: 'Paris.', finishReason: 'stop' });
   });
 
   test('may come without streaming', async () => {

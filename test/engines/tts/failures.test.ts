@@ -157,11 +157,12 @@ describe('a failure', () => {
   });
   afterAll(() => tts[Symbol.asyncDispose]());
 
-  test.each(table)('$name is $code', async ({ says: behavior, code, retryAfter, calls = 1, asked = {} }) => {
+  test.each(table)('$name is $code', async ({ name, says: behavior, code, retryAfter, calls = 1, asked = {} }) => {
     const before = { calls: tts.provider.calls.length, log: tts.service.log.length };
     tts.provider.behave(behavior);
     const { status, problem, headers, text } = await tts.speak({ voice_id: 'x', ...asked });
     expect({ status, code: problem.code }).toEqual({ status: problems[code].status, code });
+    if (name.includes('HTML')) expect(problem.detail).toContain('an HTML page');
     expect(headers.get('retry-after')).toBe(retryAfter ?? null);
     expect(tts.provider.calls.length - before.calls).toBe(calls);
     // The client receives nothing of the provider's text; the log has it, without the key.

@@ -13,6 +13,16 @@ async function readAll(body: Readable, own: Partial<typeof limits> = {}): Promis
   return events;
 }
 
+function cut(bytes: Buffer, sizes: Iterator<number>): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const { value: size } = sizes.next() as { value: number };
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
 test('the events do not depend on where the bytes are cut', async () => {
   const text = fc
     .string({ unit: 'grapheme', maxLength: 20 })
@@ -28,17 +38,67 @@ test('the events do not depend on where the bytes are cut', async () => {
           list.map(([event, data]) => `${event === '' ? '' : `event: ${event}\n`}data: ${data}\n\n`).join('') +
             'data: half',
         );
-        const pieces: Buffer[] = [];
-        for (let at = 0; at < bytes.length;) {
-          const { value: size } = sizes.next() as { value: number };
-          pieces.push(bytes.subarray(at, at + size));
-          at += size;
-        }
-        expect(await readAll(Readable.from(pieces))).toEqual(events);
+        expect(await readAll(Readable.from(cut(bytes, sizes)))).toEqual(events);
       },
     ),
     { numRuns: 100 },
   );
+});
+
+test('whole events count without their blank lines, wherever the bytes are cut', async () => {
+  const object = fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('}', '{', 'é', 1, { c: {} }), { maxKeys: 2 });
+  const lineEnd = fc.constantFrom('\n', '\n\n', '\r\n', '\r\n\r\n', '\r\r');
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(object, lineEnd), { minLength: 1, maxLength: 6 }),
+      fc.constantFrom('', '\n', 'data: {"ha', 'da', 'event: error\ndata: [DO'),
+      fc.infiniteStream(fc.integer({ min: 1, max: 9 })),
+      fc.boolean(),
+      async (list, tail, sizes, isBroken) => {
+        const data = list.map(([value]) => JSON.stringify(value));
+        const lines = list.map(
+          ([, end], index) => `data: ${data[index]!}${index < list.length - 1 || tail !== '' ? end : ''}`,
+        );
+        const body = Readable.from(cut(Buffer.from(lines.join('') + tail), sizes));
+        const broken = isBroken ? breakingOff(body) : body;
+        const seen: string[] = [];
+        const options = { ...limits, isEnough: () => seen.length === data.length };
+        for await (const batch of readEvents(broken, options)) seen.push(...batch.map((event) => event.data));
+        expect(seen).toEqual(data);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+/** The connection breaks after the last byte. */
+function breakingOff(body: Readable): Readable {
+  const broken = new Readable({ read: () => {} });
+  body.on('data', (chunk: Buffer) => void broken.push(chunk));
+  body.on('end', () => setImmediate(() => broken.destroy(new Error('ECONNRESET'))));
+  return broken;
+}
+
+test('text that looks like an event does not end one', async () => {
+  const body = Readable.from([Buffer.from('data: {"a":"'), Buffer.from('data: {}'), Buffer.from('"}\n\n')]);
+  expect(await readAll(body)).toMatchObject([{ data: '{"a":"data: {}"}' }]);
+});
+
+test('JSON on several lines is one event', async () => {
+  const body = Readable.from([
+    Buffer.from('data: {"a": {}\n'),
+    Buffer.from('data: }\ndata: \n\ndata: {"b":\ndata: 1}'),
+  ]);
+  expect(await readAll(body)).toMatchObject([{ data: '{"a": {}\n}\n' }, { data: '{"b":\n1}' }]);
+});
+
+test('an event without its blank line does not wait for the next one', async () => {
+  const body = stalled('data: {"a":1}\n');
+  const events = readEvents(body, limits);
+  expect((await events.next()).value).toMatchObject([{ data: '{"a":1}' }]);
+  body.push('\ndata: [DONE]');
+  expect((await events.next()).value).toMatchObject([{ data: '[DONE]' }]);
+  await events.return(undefined);
 });
 
 test('a JSON object is one event, however it comes', async () => {

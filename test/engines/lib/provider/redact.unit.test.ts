@@ -75,9 +75,15 @@ describe('the operator reads of a refusal', () => {
   ])('%s', (_what, text, expected) => expect(said(text)).toBe(`The provider said: "${expected}".`));
 
   test.each([
-    ['of a page', '<html><p>said'],
+    ['of XML', '<Error><Message>said'],
     ['of JSON that was cut', '{"input":"said'],
     ['of JSON without an error', '{"input":"said"}'],
     ['of nothing', ''],
   ])('nothing %s', (_what, text) => expect(said(text)).toBeUndefined());
+
+  test('that it is a page, without its text', () => {
+    for (const start of ['', '\ufeff\n', '<?xml version="1.0"?><!DOCTYPE html>', '<!-- nginx -->\n']) {
+      expect(said(`${start}<html><p>said`)).toBe('The provider answered with an HTML page.');
+    }
+  });
 });
