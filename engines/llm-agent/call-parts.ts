@@ -26,8 +26,11 @@ interface PartialCall {
 
 export type CallParts = ReturnType<typeof createCallParts>;
 
-/** `nextId` generates the ids that the provider leaves out or duplicates. */
-export function createCallParts(nextId: () => string) {
+/**
+ * `nextId` generates the ids that the provider leaves out or duplicates. `toolNames`: of the tools that the model may
+ * call.
+ */
+export function createCallParts(nextId: () => string, toolNames: ReadonlySet<string>) {
   const all: PartialCall[] = []; // at most `mostCalls`, so a linear search per part is cheap
   let count = 0;
 
@@ -45,9 +48,16 @@ export function createCallParts(nextId: () => string) {
     }
     const isIdentified = index !== undefined && latest.id !== '';
     if (isIdentified || name === '' || latest.name === '') return latest;
+    if (isPieceOfName(latest, name)) return latest;
     // Without ids, complete calls follow each other: Gemini sends them all with index 0.
     const isAnother = name !== latest.name || (latest.json.isWholeObject() && piece.trimStart().startsWith('{'));
     return isAnother ? undefined : latest;
+  }
+
+  /** Some providers stream the name, too, in pieces; others repeat it with every part. */
+  function isPieceOfName({ name, json }: PartialCall, piece: string): boolean {
+    if (piece === '' || piece === name || (name !== '' && json.length > 0)) return false;
+    return !toolNames.has(name) || toolNames.has(name + piece);
   }
 
   function checkLimits(length = 0): void {
@@ -67,9 +77,10 @@ export function createCallParts(nextId: () => string) {
       if (call === undefined) {
         call = { index, id, name, json: new JsonText(), extra };
         all.push(call);
+      } else if (isPieceOfName(call, name)) {
+        call.name += name;
       }
       if (call.id === '') call.id = id;
-      if (call.name === '') call.name = name; // some providers repeat it with every part
       call.json.append(piece);
       call.extra ??= extra;
       checkLimits(call.json.length);

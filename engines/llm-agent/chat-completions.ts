@@ -35,6 +35,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
   let reasonings: Map<JsonObject, JsonObject> | undefined;
   const messages = call.messages.map(toMessage);
   const nextId = createIds();
+  const toolNames = new Set(tools.map(({ name }) => name));
   const callerFields = chatFields(call, tools.length > 0);
   const fixed = {
     model: model.remoteId,
@@ -57,7 +58,7 @@ function createHistory(call: ChatCall, model: Model, tools: readonly CallerTool[
       ...(maxTokens !== undefined && { [limitParam]: maxTokens }),
       ...(tools.length > 0 && isLast && { tool_choice: 'none' }),
     }),
-    read: () => new Reader(nextId),
+    read: () => new Reader(nextId, toolNames),
     append({ content, calls, replay: [reasoning, ...extras] = [] }, outputs) {
       const said = {
         role: 'assistant',
@@ -138,6 +139,7 @@ const thinkingParts = 'thinking';
 /** A class instead of closures, and texts in pieces: every live stream holds one, and each `+=` would add an object. */
 class Reader implements RoundReader {
   readonly #nextId: () => string;
+  readonly #toolNames: ReadonlySet<string>;
   /** Created with the first part: most answers have none. */
   #parts: CallParts | undefined;
   #details: ReasoningDetails | undefined;
@@ -149,8 +151,9 @@ class Reader implements RoundReader {
   /** The usage chunk may follow; the caller handles `[DONE]`. */
   readonly isComplete = false;
 
-  constructor(nextId: () => string) {
+  constructor(nextId: () => string, toolNames: ReadonlySet<string>) {
     this.#nextId = nextId;
+    this.#toolNames = toolNames;
   }
 
   take(chunk: JsonObject): Delta[] {
@@ -186,8 +189,8 @@ class Reader implements RoundReader {
 
   #takeChoice({ choices, usage }: JsonObject, key: 'delta' | 'message'): Delta[] {
     this.#usage = readUsage(usage) ?? this.#usage;
-    const [choice] = objectsOf(choices);
-    if (choice === undefined) return []; // the usage chunk
+    const choice = objectsOf(choices).find(({ index }) => (index ?? 0) === 0);
+    if (choice === undefined) return []; // the usage chunk, or another answer, which was not requested
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#finish = choice.finish_reason;
     const delta = choice[key];
     return isObject(delta) ? this.#takeDelta(delta) : [];
@@ -208,7 +211,8 @@ class Reader implements RoundReader {
       this.#content.push(text);
       shown.push({ type: 'content-delta', delta: text });
     }
-    for (const part of objectsOf(delta.tool_calls)) (this.#parts ??= createCallParts(this.#nextId)).add(part);
+    for (const part of objectsOf(delta.tool_calls))
+      (this.#parts ??= createCallParts(this.#nextId, this.#toolNames)).add(part);
     return shown;
   }
 

@@ -187,6 +187,41 @@ const varieties: readonly Variety[] = [
     args: [{ n: 1 }],
     ids: ['a'],
   },
+  {
+    name: 'the name in pieces',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('ec') }),
+      call({ index: 0, ...fn('ho', '') }),
+      call({ index: 0, ...fn('', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'the name in pieces, with the id in each part',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('e') }),
+      call({ index: 0, id: 'a', ...fn('ch') }),
+      call({ index: 0, id: 'a', ...fn('o', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
+  {
+    name: 'the name in pieces, without index and id, of two calls',
+    chunks: [call(fn('ec', '')), call(fn('ho', '{"n":1}')), call(fn('ec', '')), call(fn('ho', '{"n":2}'))],
+    args: [{ n: 1 }, { n: 2 }],
+  },
+  {
+    name: 'the name with each part, before the arguments, too',
+    chunks: [
+      call({ index: 0, id: 'a', ...fn('echo', '') }),
+      call({ index: 0, ...fn('echo', '') }),
+      call({ index: 0, ...fn('echo', '{"n":1}') }),
+    ],
+    args: [{ n: 1 }],
+    ids: ['a'],
+  },
   { name: 'without arguments', chunks: [call({ index: 0, id: 'a', ...fn('echo') })], args: [{}], ids: ['a'] },
   { name: 'empty arguments', chunks: [call({ index: 0, id: 'a', ...fn('echo', '') })], args: [{}], ids: ['a'] },
 ];
@@ -277,6 +312,22 @@ describe('a stream', () => {
     expect((await ask()).content).toBe(text);
   });
 });
+
+test.each([
+  ['in a stream', streams(choices([1, 'One.', null]), choices([1, ' More.', 'length'], [0, 'Zero.', 'stop']))],
+  ['without streaming', answers(200, choices([1, 'One.', 'length'], [0, 'Zero.', 'stop'], [2, 'Two.', 'length']))],
+])('only the choice with the index 0 is the answer, %s', async (_how, behavior) => {
+  const { ask } = await startAgent(behavior);
+  expect(await ask()).toMatchObject({ content: 'Zero.', finishReason: 'stop' });
+});
+
+function choices(...list: readonly (readonly [index: number, content: string, finish: string | null])[]): object {
+  const all = list.map(([index, content, finish_reason]) => ({
+    ...{ index, delta: { content }, message: { content } },
+    finish_reason,
+  }));
+  return { id: 'chatcmpl-1', choices: all };
+}
 
 test('content may be a list of text and thinking parts (Mistral)', async () => {
   const { ask } = await startAgent(

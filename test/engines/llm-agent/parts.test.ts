@@ -10,7 +10,7 @@ import { chunk, says, startAgent, streams, tool } from './support.ts';
 const argumentsOf = (count: number) => pieces(count).join('');
 
 function take(parts: readonly Part[]): readonly { readonly arguments: string }[] {
-  const calls = createCallParts(() => 'own');
+  const calls = createCallParts(() => 'own', new Set(['echo']));
   for (const part of parts) calls.add(part);
   return calls.calls();
 }
