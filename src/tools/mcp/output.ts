@@ -6,10 +6,9 @@ type Content = CallToolResult['content'][number];
 
 /** At most 32,000 characters; truncation is noted in the text. */
 export function toText({ content, structuredContent }: CallToolResult): string {
-  const hasText = content.some(({ type }) => type === 'text');
-  const parts = content.map(describe);
-  if (!hasText && structuredContent !== undefined) parts.unshift(toJson(structuredContent));
-  const text = parts.join('\n');
+  const said = content.map(describe).join('\n');
+  const json = structuredContent === undefined ? '' : toJson(structuredContent);
+  const text = said === '' || json === '' || hasAll(said, json) ? said || json : `${said}\n${json}`;
   return text === '' ? '[no content]' : truncate(text);
 }
 
@@ -18,6 +17,36 @@ function toJson(value: unknown): string {
     return JSON.stringify(value);
   } catch {
     return '[structured content, nested too deeply]';
+  }
+}
+
+/**
+ * Whether the text has each value of the structured content: some servers repeat it there, as JSON or in sentences, and
+ * others send a summary. What is too long for the model is not compared.
+ */
+function hasAll(text: string, json: string): boolean {
+  if (text.length > maxOutputLength) return true;
+  if (json.length > maxOutputLength) return false;
+  const said = wordsOf([text, ...(valuesOf(text) ?? [])].join(' '));
+  return valuesOf(json)?.every((value) => said.includes(wordsOf(value))) ?? false;
+}
+
+/** With a space around each word, so that only whole words are found. */
+function wordsOf(text: string): string {
+  const words = text.match(/[\p{L}\p{N}]+/gu);
+  return words ? ` ${words.join(' ')} ` : '';
+}
+
+/** The strings, numbers and booleans of a JSON text; undefined if it is not JSON, or nested too deeply. */
+function valuesOf(json: string): string[] | undefined {
+  const values: string[] = [];
+  try {
+    JSON.parse(json, (_key, value: unknown) => {
+      if (['string', 'number', 'boolean'].includes(typeof value)) values.push(`${value as string | number | boolean}`);
+    });
+    return values;
+  } catch {
+    return undefined;
   }
 }
 
