@@ -4,10 +4,10 @@ import { messageOf } from '../../lib/errors.ts';
 
 /** Prints settings errors without a stack; anything else is a bug and keeps its stack. */
 export function explainStartFailure(error: unknown): void {
-  const { syscall } = error as NodeJS.ErrnoException;
-  const isMistake = error instanceof SettingsError || error instanceof RegistryError || syscall === 'listen';
+  const isListen = ['listen', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
+  const isMistake = error instanceof SettingsError || error instanceof RegistryError || isListen;
   if (!isMistake) throw error;
-  const message = syscall === 'listen' ? describeListen(error as ListenError) : messageOf(error);
+  const message = isListen ? describeListen(error as ListenError) : messageOf(error);
   process.stderr.write(`Parlance cannot start.\n${message.replace(/^/gm, '  ')}\n`);
   process.exitCode = 1;
 }
@@ -15,9 +15,11 @@ export function explainStartFailure(error: unknown): void {
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly port?: number;
+  /** Of `getaddrinfo`. */
+  readonly hostname?: string;
 }
 
-function describeListen({ code, message, address, port }: ListenError): string {
+function describeListen({ code, message, address, port, hostname }: ListenError): string {
   const at = `${String(address)}:${String(port)}`;
   switch (code) {
     case 'EADDRINUSE':
@@ -26,6 +28,9 @@ function describeListen({ code, message, address, port }: ListenError): string {
       return `PORT: this user may not listen on ${at} (EACCES); set PORT to 1024 or above`;
     case 'EADDRNOTAVAIL':
       return `HOST: this machine has no address ${String(address)} (EADDRNOTAVAIL); set HOST to an address of this machine, such as 127.0.0.1`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST: the name ${String(hostname)} has no address (${code}); set HOST to an address of this machine, such as 127.0.0.1`;
     default:
       return `HOST and PORT: ${message}`;
   }

@@ -255,9 +255,11 @@ function chatModels(instance: string, model: string | undefined): object {
   return isListed ? {} : { models: [model], discover: true };
 }
 
+type FileValues = Readonly<Record<string, unknown>>;
+
 interface SettingsFile {
   readonly dir: string;
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly values: FileValues;
   readonly facts?: FileFacts;
 }
 
@@ -332,7 +334,14 @@ function fromText(text: string, type: SettingType): unknown {
   }
 }
 
-function violations(validate: ValidateFunction, values: object, path: string | undefined): string[] {
+/** Kubernetes describes each Service to every pod of its namespace: `METRICS_PORT=tcp://10.0.0.1:9464` for `metrics`. */
+function serviceLink(name: string, value: unknown): string {
+  if (!name.endsWith('_PORT') || typeof value !== 'string' || !/^(tcp|udp|sctp):/.test(value)) return '';
+  const service = name.slice(0, -'_PORT'.length).toLowerCase().replaceAll('_', '-');
+  return `; Kubernetes sets it for a Service named "${service}": set enableServiceLinks: false in the pod, or ${name} to a port`;
+}
+
+function violations(validate: ValidateFunction, values: FileValues, path: string | undefined): string[] {
   if (validate(values)) return [];
   return describeErrors(validate.errors ?? [], (pointer) => {
     const [name = '', ...rest] = pointer.split('/').slice(1);
@@ -345,7 +354,7 @@ function violations(validate: ValidateFunction, values: object, path: string | u
     }
     return {
       where: path ? `${row.env} (in the file: ${location})` : row.env,
-      expects: row.expects,
+      expects: row.expects && row.expects + serviceLink(row.env, values[name]),
       secret: row.secret,
     };
   });

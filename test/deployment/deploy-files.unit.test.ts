@@ -56,6 +56,7 @@ interface Deployment {
       readonly metadata: { readonly labels: object };
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
+        readonly enableServiceLinks: boolean;
         readonly securityContext: object;
         readonly containers: readonly Container[];
         readonly volumes: readonly { readonly name: string; readonly emptyDir: { readonly sizeLimit: string } }[];
@@ -188,6 +189,10 @@ describe('deploy/kubernetes.yaml', () => {
   const [container] = containers as [Container];
   const { startupProbe, livenessProbe, readinessProbe } = container;
   const mebibytes = (size: string) => Number(/^(\d+)(?=[MG]i$)/.exec(size)?.[1]) * (size.endsWith('Gi') ? 1024 : 1);
+
+  it('gets no variables of other Services, which may have the names of settings', () => {
+    expect(pod.enableServiceLinks).toBe(false);
+  });
 
   it('serves on the default port, which the image exposes, and finds its pods', () => {
     const metrics = { name: 'metrics', containerPort: Number(files['kubernetes.yaml']!.env.METRICS_PORT) };

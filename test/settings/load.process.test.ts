@@ -115,4 +115,12 @@ describe('a start with wrong settings', { timeout: 120_000 }, () => {
       ALLOW_OPEN: 'true',
       PORT: '0',
     }));
+
+  it('ends with exit code 1 and a message for a name without an address, such as conda sets', () => {
+    const host = 'x'.repeat(64); // longer than any name: no server is asked
+    return expectRefused(`HOST: the name ${host} has no address (ENOTFOUND); set HOST`, {
+      HOST: host,
+      ALLOW_OPEN: 'true',
+    });
+  });
 });

@@ -505,6 +505,14 @@ describe('a wrong value', () => {
     expect(message).not.toContain('\n');
   });
 
+  it('that Kubernetes sets for a Service is reported with this cause', async () => {
+    const cause = 'Kubernetes sets it for a Service named "metrics": set enableServiceLinks: false in the pod';
+    expect(await refusal({ METRICS_PORT: 'tcp://10.96.0.17:9464' })).toBe(
+      `METRICS_PORT: "tcp://10.96.0.17:9464" is not allowed: it must be an integer from 0 to 65535; ${cause}, or METRICS_PORT to a port`,
+    );
+    expect(await refusal({ METRICS_PORT: 'http' })).not.toContain('Kubernetes');
+  });
+
   it('in a list is reported with its location', async () => {
     const message = await refusal({}, 'corsOrigins: ["https://a.example", "a.example"]');
     expect(message).toContain('corsOrigins.1): "a.example" is not allowed: it must be origins such as');
