@@ -4697,6 +4697,29 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
+            /** @description The model does not exist. */
+            404: {
+                headers: {
+                    /** @description The request id, also in the operator's log. */
+                    "X-Request-Id": string;
+                    /** @description Whether the same request may succeed later and has had no effect yet. */
+                    "X-Should-Retry": "true" | "false";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": {
+                     *         "message": "Unknown model \"nobody\".",
+                     *         "type": "invalid_request_error",
+                     *         "param": "model",
+                     *         "code": "model_not_found"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             /** @description The path does not support this method. */
             405: {
                 headers: {

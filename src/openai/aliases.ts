@@ -35,23 +35,26 @@ export const voiceAliases: readonly string[] = [
 /**
  * Returns the model that a request names, or the default: an entry with that id, then the entry that `compatAliases`
  * maps it to, then the default for an id that apps hard-code. Throws `invalid-request` for a model of another
- * capability, and the errors of `chooseModel`: the API key must permit the entry, not the alias.
+ * capability, and the errors of `chooseModel`: the API key must permit the entry, not the alias. `pointer` is where the
+ * body of the request names it.
  */
 export async function resolveModel<C extends Capability>(
   services: AliasServices,
   capability: C,
   named: string | null | undefined,
+  pointer = '/model',
 ): Promise<ServedModel<C>> {
   const { registry, compatAliases } = services;
-  if (named == null || named === '') return chooseModel(registry, capability, undefined);
+  const choose = (id: string | undefined) => chooseModel(registry, capability, id, pointer);
+  if (named == null || named === '') return choose(undefined);
   const entry = await findModel(services, capability, named);
-  if (entry) return chooseModel(registry, capability, entry.id);
-  if (isAlias(capability, named)) return chooseModel(registry, capability, targetOf(compatAliases, named));
+  if (entry) return choose(entry.id);
+  if (isAlias(capability, named)) return choose(targetOf(compatAliases, named));
   for (const other of capabilities) {
     const isListed = allowedModels(await registry.models(other)).some(({ id }) => id === named);
-    if (other !== capability && (isListed || isAlias(other, named))) throw wrongKind(named, capability);
+    if (other !== capability && (isListed || isAlias(other, named))) throw wrongKind(named, capability, pointer);
   }
-  return chooseModel(registry, capability, named);
+  return choose(named);
 }
 
 /** Whether a request uses the configured default: it names no model, or one that apps hard-code. */
@@ -103,8 +106,8 @@ export async function checkAliases({ registry, compatAliases }: AliasServices): 
   if (mistakes.length > 0) throw new RegistryError(mistakes.join('\n'));
 }
 
-function wrongKind(named: string, capability: Capability): ProblemError {
-  const blame = inBody('/model', `must be a ${capability} model`);
+function wrongKind(named: string, capability: Capability, pointer: string): ProblemError {
+  const blame = inBody(pointer, `must be a ${capability} model`);
   return new ProblemError('invalid-request', `${named} is not a ${capability} model.`, blame);
 }
 

@@ -85,6 +85,16 @@ describe('a client secret', () => {
     expect([status, error.param]).toEqual([400, param]);
   });
 
+  it.each([
+    [404, 'model_not_found', 'no-such-model'],
+    [400, 'invalid_request', 'tts-1'],
+  ])('is not made with a wrong model: %i %s', async (status, code, model) => {
+    const session = { type: 'transcription', audio: { input: { transcription: { model } } } };
+    const answer = await createApi(service.url).post(path, { session }, bearer(tokenOf('app')));
+    const param = 'session.audio.input.transcription.model';
+    expect(answer).toMatchObject({ status, error: { code, param, message: expect.stringContaining(param) as string } });
+  });
+
   it('is not made for a key that may not transcribe', async () => {
     expect((await createApi(service.url).post(path, {}, bearer(tokenOf('chat')))).status).toBe(403);
   });

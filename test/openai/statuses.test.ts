@@ -123,9 +123,12 @@ const socketWays: Readonly<Record<number, Way>> = {
   },
 };
 
+const transcribedBy = (model: string) => ({ type: 'transcription', audio: { input: { transcription: { model } } } });
+
 /** For client secrets, which begin as the WebSocket does. */
 const secretWays: Readonly<Record<number, Way>> = {
   ...ways,
+  404: ({ path }) => createApi(service.url).post(path, { session: transcribedBy('nobody') }),
   500: async (operation) => {
     await using broken = await start();
     using _defect = breakListings(broken);

@@ -55,11 +55,13 @@ export async function openConfig(services: ConfigServices, named: string | undef
   return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: noHints, detection };
 }
 
-async function chooseModel(services: ConfigServices, named: string | null | undefined) {
-  const model = await resolveModel(services, 'transcription', named);
+async function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
+  const model = await resolveModel(services, 'transcription', named, pointer);
   await requireAvailable(model, services.registry.of('transcription'));
   return model;
 }
+
+const modelPointer = '/session/audio/input/transcription/model';
 
 /** Throws the errors of a named model. */
 export async function updateConfig(
@@ -71,7 +73,7 @@ export async function updateConfig(
   const named = transcription === null ? null : transcription.model;
   return {
     format: format ? toFormat(format) : config.format,
-    model: named === undefined ? config.model : await chooseModel(services, named),
+    model: named === undefined ? config.model : await chooseModel(services, named, modelPointer),
     hints: transcription === null ? noHints : mergeHints(config.hints, transcription),
     detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
   };
