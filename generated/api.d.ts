@@ -503,7 +503,10 @@ export type components = {
             /** @description The model that generates the answer. */
             model: string;
         };
-        /** @description A piece of the answer text. The deltas of the last step concatenate to `content` of the result. */
+        /**
+         * @description A piece of the answer text. The deltas of the last step concatenate to `content` of the result. If a model marks only
+         *     the end of its reasoning, they end with it: the reasoning was sent as content before.
+         */
         ContentDelta: {
             /**
              * @description discriminator enum property added by openapi-typescript

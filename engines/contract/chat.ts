@@ -140,7 +140,7 @@ export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls';
 
 /** The result of a run. */
 export interface ChatResult {
-  /** The content deltas of the last step. */
+  /** The content deltas of the last step that were not retracted. */
   readonly content: string;
   readonly finishReason: FinishReason;
   /** The reasoning deltas of all steps, with an empty line between steps; null if there are none. */
@@ -159,6 +159,8 @@ export type AgentEvent =
   | { readonly type: 'step-started'; readonly step: number }
   | { readonly type: 'reasoning-delta'; readonly step: number; readonly delta: string }
   | { readonly type: 'content-delta'; readonly step: number; readonly delta: string }
+  /** The content of the step so far was reasoning, and follows as such: some models mark only the end of it. */
+  | { readonly type: 'content-retracted'; readonly step: number }
   | {
       readonly type: 'tool-started';
       readonly step: number;

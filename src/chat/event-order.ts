@@ -33,6 +33,10 @@ export function createEventOrder(): (event: AgentEvent) => boolean {
         if (event.type === 'content-delta') content.push(event.delta);
         else reasoning.push(joinReasoning(event));
         return true;
+      case 'content-retracted':
+        must(event.step === step, `a retraction of step ${event.step} in step ${step}`);
+        content = [];
+        return true;
       case 'tool-started':
         must(event.step === step && event.call === calls, `call ${event.call} of step ${event.step} is out of order`);
         running = [...running, calls++];

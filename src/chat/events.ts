@@ -27,7 +27,7 @@ export function createChatEvents(facts: ChatEventOptions): RunFormat<ChatEvent> 
   return {
     start: () => [{ type: 'chat.started', seq: seq++, id: facts.id, model: facts.model }],
     toEvents(event) {
-      if (!facts.isStream && 'delta' in event) return none;
+      if (event.type === 'content-retracted' || (!facts.isStream && 'delta' in event)) return none;
       if (!('call' in event)) return [toChatEvent(event, seq++, facts)];
       return inOrder(event).map((shown) => toChatEvent(shown, seq++, facts));
     },
@@ -36,12 +36,14 @@ export function createChatEvents(facts: ChatEventOptions): RunFormat<ChatEvent> 
 
 const none: readonly ChatEvent[] = [];
 
+type ShownEvent = Exclude<AgentEvent, { type: 'content-retracted' }>;
+
 /** False for the first two events, which only announce the run. */
 export function isFromProvider(event: ChatEvent): boolean {
   return event.type !== 'chat.started' && !(event.type === 'step.started' && event.step === 0);
 }
 
-function toChatEvent(event: AgentEvent, seq: number, facts: ChatEventOptions): ChatEvent {
+function toChatEvent(event: ShownEvent, seq: number, facts: ChatEventOptions): ChatEvent {
   switch (event.type) {
     case 'step-started':
       return { type: 'step.started', seq, step: event.step };

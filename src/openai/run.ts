@@ -1,5 +1,6 @@
 /** Chat runs under /v1, shared by chat completions and responses. */
 import { delayStart } from '../../lib/delayed-start.ts';
+import type { AgentEvent } from '../../engines/contract/index.ts';
 import { startRun, type RunFormat, type RunPlan } from '../chat/run.ts';
 import type { OperationRequest as NativeRequest } from '../contract/operations.ts';
 import type { Services } from '../handlers/dependencies.ts';
@@ -23,9 +24,34 @@ export async function runWhole<Answer>(
   plan: Plan,
   format: RunFormat<Answer>,
 ): Promise<Answer> {
-  const marking = markingEffects(format, request.signal);
+  const marking = markingEffects(withoutRetracted(format), request.signal);
   for await (const answer of await startRun(request, services, { ...plan, format: marking })) return answer;
   throw new Error('a run has neither failed nor completed');
+}
+
+/** Passes on the content of a step when the step is over, without what was retracted. */
+function withoutRetracted<Event>(format: RunFormat<Event>): RunFormat<Event> {
+  let held: AgentEvent[] = [];
+  return {
+    start: () => format.start(),
+    toEvents(event) {
+      switch (event.type) {
+        case 'content-delta':
+          held.push(event);
+          return [];
+        case 'content-retracted':
+          held = [];
+          return [];
+        case 'reasoning-delta':
+          return format.toEvents(event);
+        default: {
+          const ended = [...held, event];
+          held = [];
+          return ended.flatMap((one) => format.toEvents(one));
+        }
+      }
+    },
+  };
 }
 
 /** Resolves with the events once the first one from the provider has arrived, or after `streamHoldMs`. */

@@ -233,6 +233,9 @@ describe('reasoning is not said', () => {
     ['at the beginning', '<think>I should greet the user.</think>Hello there.', 'Hello there.'],
     ['over lines', '\n<think>\nA.\n\n```\n</think>\n\nHello.', 'Hello.'],
     ['by other names', '<thinking>A.</thinking>\n<thought>B.</thought>Hello.', 'Hello.'],
+    ['in other marks and any case', '[THINK]A.[/think] ◁think▷B.◁/think▷<Thought>C.</THOUGHT>Hello.', 'Hello.'],
+    ['in other reasoning', '<think>A. <think>B.</think> C.</think>Hello.', 'Hello.'],
+    ['with a closing mark alone', 'The user says hi.\n</think>\n\nHello there.', 'Hello there.'],
     ['that does not end', '<think>I should', ''],
     [
       'of Open WebUI',

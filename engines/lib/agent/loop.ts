@@ -67,9 +67,9 @@ export async function* runLoop(
     const stream = conversation.requestRound(isLast, signal);
     const text = new RoundText();
     for await (const deltas of stream.deltas) {
-      for (const { type, delta } of text.take(deltas)) yield { type, step, delta };
+      for (const event of text.take(deltas)) yield { ...event, step };
     }
-    for (const { type, delta } of text.end()) yield { type, step, delta };
+    for (const event of text.end()) yield { ...event, step };
     signal.throwIfAborted();
     const round: Round = { ...stream.end(), content: text.content, reasoning: text.reasoning };
     rounds.push(round);

@@ -23,6 +23,7 @@ function checkStep(event: Fields): void {
       mustBeText(event.delta, 'a delta');
       return;
     case 'step-started':
+    case 'content-retracted':
       return;
     case 'tool-started':
     case 'tool-event':

@@ -52,6 +52,49 @@ describe('over HTTP', () => {
     expect(events.at(-1)).toMatchObject({ result: body });
   });
 
+  describe('reasoning with a closing mark alone', () => {
+    const texts = { reasoning: 'The user says hi. I should greet.', content: 'Hello there.' };
+    const closed = streams(
+      ...['The user says hi. ', 'I should greet.\n</thi', 'nk>\n', '\nHello there.'].map((content) =>
+        chunk({ content }),
+      ),
+      chunk({}, 'stop'),
+    );
+    const v1 = { ...question, model: 'remote' };
+    const asked = { model: 'remote', input: 'Hi.' };
+
+    test('is apart in every answer without streaming, and in the last event of a stream', async () => {
+      const { api, service } = await start(closed);
+      expect((await api.post('/api/v1/chat', question)).body).toMatchObject(texts);
+      const { body } = await api.post('/v1/chat/completions', v1);
+      expect((body as { choices: object[] }).choices).toMatchObject([
+        { message: { content: texts.content, reasoning_content: texts.reasoning } },
+      ]);
+      const response = (await api.post('/v1/responses', asked)).body;
+      expect((response as { output: object[] }).output).toMatchObject([
+        { type: 'reasoning', summary: [{ text: texts.reasoning }] },
+        { type: 'message', content: [{ text: texts.content }] },
+      ]);
+      const { events } = await readStream(service.url, question);
+      expect(events.at(-1)).toMatchObject({ result: texts });
+    });
+
+    test('is at most content in a stream, and the mark is not shown', async () => {
+      const { api, service } = await start(closed);
+      const { events } = await readStream(service.url, question);
+      const deltas = events.flatMap((event) => (event.type === 'content.delta' ? [event.delta] : []));
+      expect(deltas.join('')).toMatch(/^(The user says hi\. )?(I should greet\.\s)?Hello there\.$/);
+      for (const [path, body] of [
+        ['/v1/chat/completions', v1],
+        ['/v1/responses', asked],
+      ] as const) {
+        const { text } = await api.post(path, { ...body, stream: true });
+        expect(text).toContain('Hello there.');
+        expect(text).not.toMatch(/<\/?thi|nk>/);
+      }
+    });
+  });
+
   test('null means the default, for every optional field', async () => {
     const { api, provider } = await start(paris);
     await api.post('/api/v1/chat', { ...question, model: null, temperature: null, max_tokens: null, top_p: null });
