@@ -1,14 +1,29 @@
 /** Reads the timestamps of segments, words and speaker turns, which are seconds in the responses of providers. */
-import type { SpeakerTurn, TimedText, Transcript, TranscriptionCall } from '../contract/index.ts';
+import type { Transcript, TranscriptionCall } from '../contract/index.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
+import { placeTimes, type ReportedTimes } from '../lib/place-times.ts';
 
-export type Times = Pick<Transcript, 'segments' | 'words' | 'turns'>;
+interface ReportedText extends ReportedTimes {
+  readonly text: string;
+}
+
+interface ReportedTurn extends ReportedText {
+  readonly speaker: string;
+}
+
+/** Times as the provider reports them. */
+export interface Times {
+  readonly segments?: readonly ReportedText[];
+  readonly words?: readonly ReportedText[];
+  readonly turns?: readonly ReportedTurn[];
+}
+
 export type AskedTimes = Pick<TranscriptionCall, 'timestamps' | 'diarize'>;
 
 /** Longer than any recording. LocalAI has sent nanoseconds. */
 const maxSeconds = 86_400;
 
-/** Returns undefined if any requested timestamp is missing or invalid. */
+/** Returns undefined if any requested kind of timestamps is missing or invalid. A few wrong times do not matter. */
 export function readTimes(answer: JsonObject, asked: AskedTimes): Times | undefined {
   const { timestamps = [], diarize } = asked;
   const segments = timestamps.includes('segment') ? readAll(answer.segments, readOne) : [];
@@ -35,25 +50,23 @@ function wordsInSegments(segments: unknown): unknown {
   return Array.isArray(segments) && segments.flatMap((segment: unknown) => (isObject(segment) ? segment.words : []));
 }
 
-/** Returns undefined for an invalid or empty list: a transcript with text has timestamps. */
-function readAll<T extends TimedText>(list: unknown, readPart: (part: unknown) => T | undefined): T[] | undefined {
+/** Returns undefined for a list without any valid times: a transcript with text has timestamps. */
+function readAll<T extends ReportedText>(list: unknown, readPart: (part: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(list)) return undefined;
   const read = list.map(readPart);
   if (!read.every((part) => part !== undefined)) return undefined;
   const spoken = read.filter(({ text }) => text !== '');
-  return spoken.length === 0 ? undefined : spoken;
+  return spoken.some(({ from, to }) => from !== undefined && to !== undefined) ? spoken : undefined;
 }
 
 /** The text of a word is its `word`; LocalAI calls it `text`. */
-function readOne(part: unknown): TimedText | undefined {
+function readOne(part: unknown): ReportedText | undefined {
   if (!isObject(part)) return undefined;
   const { start, end, word, text = word } = part;
-  const [startMs, endMs] = [toMs(start), toMs(end)];
-  if (startMs === undefined || endMs === undefined || typeof text !== 'string') return undefined;
-  return { startMs, endMs, text: toOneLine(text) };
+  return typeof text === 'string' ? { from: toMs(start), to: toMs(end), text: toOneLine(text) } : undefined;
 }
 
-function readTurn(part: unknown): SpeakerTurn | undefined {
+function readTurn(part: unknown): ReportedTurn | undefined {
   const time = readOne(part);
   const speaker = isObject(part) ? part.speaker : undefined;
   return time && typeof speaker === 'string' && speaker !== '' ? { ...time, speaker: toOneLine(speaker) } : undefined;
@@ -63,24 +76,19 @@ function readTurn(part: unknown): SpeakerTurn | undefined {
 function toMs(seconds: unknown): number | undefined {
   const isText = typeof seconds === 'string' && seconds.trim() !== '';
   const value = typeof seconds === 'number' || isText ? Number(seconds) : NaN;
-  return value <= maxSeconds && value >= -maxSeconds ? Math.round(value * 1000) : undefined;
+  return value <= maxSeconds && value >= -maxSeconds ? value * 1000 : undefined;
 }
 
-/** Sorts by start, and limits the times to the recording. */
-export function withinDuration({ segments, words, turns }: Times, durationMs = Infinity): Times {
+/** Brings the times in order, within the recording. */
+export function withinDuration(
+  { segments, words, turns }: Times,
+  durationMs = Infinity,
+): Pick<Transcript, 'segments' | 'words' | 'turns'> {
   return {
-    ...(segments && { segments: place(segments, durationMs) }),
-    ...(words && { words: place(words, durationMs) }),
-    ...(turns && { turns: place(turns, durationMs) }),
+    ...(segments && { segments: placeTimes(segments, 0, durationMs) }),
+    ...(words && { words: placeTimes(words, 0, durationMs) }),
+    ...(turns && { turns: placeTimes(turns, 0, durationMs) }),
   };
-}
-
-function place<T extends TimedText>(parts: readonly T[], durationMs: number): T[] {
-  let startMs = 0;
-  return parts.map((part) => {
-    startMs = Math.min(Math.max(part.startMs, startMs), durationMs);
-    return { ...part, startMs, endMs: Math.min(Math.max(part.endMs, startMs), durationMs) };
-  });
 }
 
 /** Joins lines, removes NUL characters, replaces halves of surrogate pairs: a transcript is one continuous string. */

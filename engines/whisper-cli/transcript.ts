@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { EngineError, type TimedText, type TimestampKind, type Transcript } from '../contract/index.ts';
+import { placeTimes } from '../lib/place-times.ts';
 import { fromWhisper } from './models.ts';
 import { isArrayOf, isObject } from '../../lib/json.ts';
 import { lastLine } from '../../lib/text.ts';
@@ -82,12 +83,17 @@ export function toTranscript(
   };
 }
 
+/** The segments with words; each ends before the next one starts. */
 function timesOf(segments: readonly Segment[], durationMs: number) {
-  const locate = createTimeline(durationMs);
-  return segments.flatMap(({ text, offsets = missing('offsets'), tokens }) => {
-    const segment: TimedText | undefined = locate({ ...offsets, text: decodeBytes(text) });
-    return segment === undefined ? [] : [{ segment, tokens }];
+  const spoken = segments.flatMap(({ text: bytes, offsets = missing('offsets'), tokens }) => {
+    const text = tidy(withoutNotes(decodeBytes(bytes)));
+    return text === '' ? [] : [{ ...offsets, text, tokens }];
   });
+  const placed = placeTimes(spoken, 0, durationMs);
+  return placed.map(({ tokens, endMs, ...segment }, index) => ({
+    segment: { ...segment, endMs: Math.min(endMs, placed[index + 1]?.startMs ?? endMs) },
+    tokens,
+  }));
 }
 
 function missing(what: string): never {
@@ -136,15 +142,15 @@ function withoutControls(text: string): string {
 }
 
 /**
- * The returned function takes the segments in order. It returns each one trimmed, within the recording and without
- * overlap, or undefined for silence.
+ * The returned function takes the segments in order, without those to come. It returns each one trimmed, within the
+ * recording and not before the one that precedes it, or undefined for silence.
  */
 export function createTimeline(durationMs: number): (raw: RawSegment) => TimedText | undefined {
-  let endMs = 0;
+  let [startMs, endMs] = [0, 0];
   return ({ from, to, text: rawText }) => {
     const text = tidy(withoutNotes(rawText));
     if (text === '') return undefined;
-    const startMs = clamp(from, endMs, durationMs);
+    startMs = from > durationMs ? endMs : clamp(from, startMs, durationMs);
     endMs = clamp(to, startMs, durationMs);
     return { startMs, endMs, text };
   };
@@ -245,15 +251,12 @@ function isCut(bytes: string): boolean {
   return character !== '' && character.length < length;
 }
 
-/** A missing start is the end of the word before; a missing end is the start of the next one. */
-function locateWords(words: readonly Word[], segment: TimedText): TimedText[] {
-  let { startMs, startMs: endMs } = segment;
-  const located = words.map(({ bytes, from, to }, index) => {
-    startMs = clamp(from ?? endMs, startMs, segment.endMs);
-    endMs = clamp(to ?? words[index + 1]?.from ?? segment.endMs, startMs, segment.endMs);
-    return { startMs, endMs, text: tidy(decodeBytes(bytes)) };
+function locateWords(words: readonly Word[], { startMs, endMs }: TimedText): TimedText[] {
+  const spoken = words.flatMap(({ bytes, ...times }) => {
+    const text = tidy(decodeBytes(bytes));
+    return text === '' ? [] : [{ ...times, text }];
   });
-  return located.filter(({ text }) => text !== '');
+  return placeTimes(spoken, startMs, endMs);
 }
 
 /** The inverse of reading UTF-8 as Latin-1; incomplete characters become U+FFFD. */

@@ -129,6 +129,41 @@ describe('the times of a response are read', () => {
       { segments: [at(1000, 1200, 'a'), at(1000, 1400, 'b')] },
     ],
     [
+      'one start after the recording',
+      {
+        duration: 5,
+        segments: [
+          [0, 1],
+          [9, 9.5],
+          [2, 3],
+          [3, 4],
+        ].map(([start, end], n) => ({ start, end, text: `${n}` })),
+      },
+      { segments: [at(0, 1000, '0'), at(1000, 2000, '1'), at(2000, 3000, '2'), at(3000, 4000, '3')] },
+    ],
+    [
+      'times that are missing or no numbers (NaN in JSON)',
+      {
+        duration: 5,
+        segments: [
+          [0, null],
+          [null, 1.5],
+          ['soon', 2],
+          [3, 4],
+          [4, ''],
+        ].map(([start, end], n) => ({ start, end, text: `${n}` })),
+      },
+      {
+        segments: [
+          at(0, 1000, '0'),
+          at(1000, 2000, '1'),
+          at(2000, 3000, '2'),
+          at(3000, 4000, '3'),
+          at(4000, 5000, '4'),
+        ],
+      },
+    ],
+    [
       'segments of lines, and without text',
       {
         segments: [
@@ -185,7 +220,16 @@ describe('the times of a response are read', () => {
     ['a segment without a text', { segments: [{ start: 0, end: 1 }] }],
     ['an end that is no number', { segments: [{ ...good, end: 'soon' }] }],
     ['an end that is empty', { segments: [{ ...good, end: '' }] }],
-    ['an end that is null (NaN in JSON)', { segments: [good, { ...good, end: null }] }],
+    ['an end that is null (NaN in JSON)', { segments: [{ ...good, end: null }] }],
+    [
+      'starts and ends, never together',
+      {
+        segments: [
+          { start: 0, text: 'a' },
+          { end: 1, text: 'b' },
+        ],
+      },
+    ],
     ['nanoseconds (LocalAI)', { segments: [{ ...good, end: 1_500_000_000 }] }],
   ])('unless it has %s: provider-bad-response, without its text', async (_what, times) => {
     const { transcribe } = await openModel(answers(200, { text: 'a secret', duration: 1, ...times }));

@@ -113,8 +113,28 @@ describe('segments', () => {
       { text: ' delta', times: [31_000, 60_000], tokens: [] },
     ]);
     expect(read(json, 1750).segments).toEqual([
-      ...[at(0, 1500, 'alpha'), at(1500, 1500, 'bravo')],
+      ...[at(0, 1400, 'alpha'), at(1400, 1400, 'bravo')],
       ...[at(1500, 1750, 'charlie'), at(1750, 1750, 'delta')],
+    ]);
+  });
+
+  test('with one wrong time do not move the others', () => {
+    const json = whisperJson('en', [
+      { text: ' alpha', times: [0, 1000], tokens: [[' alpha', [0, 900]]] },
+      { text: ' bravo', times: [9000, 9500], tokens: [[' bravo', [9000, 9500]]] },
+      { text: ' charlie', times: [2000, 30_000], tokens: [[' charlie', [2000, 2900]]] },
+      { text: ' delta', times: [3000, 4000], tokens: [[' delta', [3000, 3900]]] },
+    ]);
+    const { segments, words } = read(json, 10_000);
+    expect(segments).toEqual([
+      ...[at(0, 1000, 'alpha'), at(1000, 2000, 'bravo')],
+      ...[at(2000, 3000, 'charlie'), at(3000, 4000, 'delta')],
+    ]);
+    expect(words).toEqual([
+      at(0, 900, 'alpha'),
+      at(1000, 2000, 'bravo'),
+      at(2000, 2900, 'charlie'),
+      at(3000, 3900, 'delta'),
     ]);
   });
 
@@ -217,7 +237,18 @@ describe('words', () => {
       [' charlie', [2500, 9000]],
     ];
     const json = whisperJson('en', [{ text: ' alpha bravo charlie', times: [500, 2000], tokens }]);
-    expect(read(json).words).toEqual([at(500, 900, 'alpha'), at(800, 800, 'bravo'), at(2000, 2000, 'charlie')]);
+    expect(read(json).words).toEqual([at(500, 900, 'alpha'), at(800, 800, 'bravo'), at(800, 2000, 'charlie')]);
+  });
+
+  test('with one late time do not move the others', () => {
+    expect(
+      wordsOf([
+        [' alpha', [0, 500]],
+        [' bravo', [50_000, 51_000]],
+        [' charlie', [900, 1200]],
+        [' delta', [1300, 1500]],
+      ]),
+    ).toEqual([...[at(0, 500, 'alpha'), at(500, 900, 'bravo'), at(900, 1200, 'charlie'), at(1300, 1500, 'delta')]]);
   });
 
   test('lie in order within their segments, and spell the text, whatever the tokens are', () => {
@@ -284,7 +315,9 @@ describe('a line of whisper-cli', () => {
   test('is a segment', () => {
     const line = '[00:00:01.040 --> 01:02:03.500]   alpha bravo';
     expect(readSegmentLine(line)).toEqual({ from: 1040, to: 3_723_500, text: ' alpha bravo' });
-    expect(createTimeline(5000)(readSegmentLine(line)!)).toEqual(at(1040, 5000, 'alpha bravo'));
+    const locate = createTimeline(5000);
+    expect(locate(readSegmentLine(line)!)).toEqual(at(1040, 5000, 'alpha bravo'));
+    expect(locate({ from: 9000, to: 9500, text: 'late' })).toEqual(at(5000, 5000, 'late'));
     expect(readSegmentLine('[100:00:00.000 --> 100:00:00.010]  ')).toEqual({ from: 36e7, to: 36e7 + 10, text: '' });
   });
 
