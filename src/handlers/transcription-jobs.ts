@@ -61,6 +61,7 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
   }
   const text = job.result?.text ?? segments.map((segment) => segment.text.trim()).join(' ');
   const cues = segments.map(({ start_ms: startMs, end_ms: endMs, text }) => ({ startMs, endMs, text }));
+  const durationMs = job.duration_ms ?? undefined;
   switch (query.format) {
     case 'json': {
       const { model, duration_ms, result } = job;
@@ -69,9 +70,9 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
       return answer({ status: 200, mediaType: 'application/json', body });
     }
     case 'srt':
-      return answer({ status: 200, mediaType: 'application/x-subrip', body: toSrt(cues) });
+      return answer({ status: 200, mediaType: 'application/x-subrip', body: toSrt(cues, durationMs) });
     case 'vtt':
-      return answer({ status: 200, mediaType: 'text/vtt', body: toVtt(cues) });
+      return answer({ status: 200, mediaType: 'text/vtt', body: toVtt(cues, durationMs) });
     default:
       return answer({ status: 200, mediaType: 'text/plain', body: text });
   }

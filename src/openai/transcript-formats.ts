@@ -20,7 +20,7 @@ export function toFormat(format: Format, transcript: Transcript): Formatted<'cre
 
 /** Formats a transcript in any format except `diarized_json`. */
 export function toPlainFormat(format: PlainFormat, transcript: Transcript, task: Task): Formatted<'createTranslation'> {
-  const { text, segments = [] } = transcript;
+  const { text, segments = [], durationMs } = transcript;
   switch (format) {
     case 'json':
       return { mediaType: 'application/json', body: toJson(transcript) };
@@ -29,8 +29,8 @@ export function toPlainFormat(format: PlainFormat, transcript: Transcript, task:
     case 'text': // not JSON, because SDKs decide by the media type
       return { mediaType: 'text/plain', body: text };
     case 'srt':
-      return { mediaType: 'text/plain', body: toSrt(segments) };
+      return { mediaType: 'text/plain', body: toSrt(segments, durationMs) };
     case 'vtt':
-      return { mediaType: 'text/vtt', body: toVtt(segments) };
+      return { mediaType: 'text/vtt', body: toVtt(segments, durationMs) };
   }
 }

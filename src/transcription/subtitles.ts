@@ -4,15 +4,15 @@ import type { Cue as ShapedCue } from './cues.ts';
 
 type Segments = readonly (TimedText & Partial<Pick<ShapedCue, 'lines'>>)[];
 
-/** Returns "" for silence. */
-export function toSrt(segments: Segments): string {
-  const cues = cuesOf(segments, (text) => text);
+/** Returns "" for silence. `durationMs`: of the recording, if known. */
+export function toSrt(segments: Segments, durationMs?: number): string {
+  const cues = cuesOf(segments, durationMs, (text) => text);
   return cues.map(({ start, end, text }, i) => `${i + 1}\n${start(',')} --> ${end(',')}\n${text}\n\n`).join('');
 }
 
-/** Returns only the header for silence. */
-export function toVtt(segments: Segments): string {
-  const cues = cuesOf(segments, escapeMarkup);
+/** Returns only the header for silence. `durationMs`: of the recording, if known. */
+export function toVtt(segments: Segments, durationMs?: number): string {
+  const cues = cuesOf(segments, durationMs, escapeMarkup);
   return `WEBVTT\n\n${cues.map(({ start, end, text }) => `${start('.')} --> ${end('.')}\n${text}\n\n`).join('')}`;
 }
 
@@ -23,11 +23,51 @@ interface Cue {
 }
 
 /** A cue without text would look like the end of the cue before it. */
-function cuesOf(segments: Segments, escape: (text: string) => string): Cue[] {
-  return segments.flatMap(({ startMs, endMs, text, lines = [text] }) => {
-    const shown = lines.map((line) => escape(toLine(line))).filter((line) => line !== '');
-    return shown.length === 0 ? [] : [{ start: timestamp(startMs), end: timestamp(endMs), text: shown.join('\n') }];
+function cuesOf(segments: Segments, durationMs: number | undefined, escape: (text: string) => string): Cue[] {
+  const shown = segments.flatMap(({ text, lines = [text], ...times }) => {
+    const visible = lines.map((line) => escape(toLine(line))).filter((line) => line !== '');
+    return visible.length === 0 ? [] : [{ ...times, text: visible.join('\n') }];
   });
+  return timesOf(shown, durationMs).map(({ startMs, endMs, text }) => ({
+    ...{ start: timestamp(startMs), end: timestamp(endMs), text },
+  }));
+}
+
+/** Length of a cue without one, if there is room for it. */
+const usualMs = 1_000;
+
+/** Players reject or drop cues without a length: each ends after it starts, and no later than the next one starts. */
+function timesOf<T extends TimedText>(cues: readonly T[], durationMs = Infinity): T[] {
+  const starts = startsOf(cues, durationMs);
+  return cues.map((cue, index) => {
+    const startMs = starts[index] ?? 0;
+    const limit = starts[index + 1] ?? Math.max(durationMs, startMs + 1);
+    const endMs = cue.endMs > startMs ? cue.endMs : startMs + usualMs;
+    return { ...cue, startMs, endMs: Math.min(endMs, limit) };
+  });
+}
+
+/** Returns ascending starts, none of them twice: cues that start together share their time. */
+function startsOf(cues: readonly TimedText[], durationMs: number): number[] {
+  const groups: { startMs: number; endMs: number; count: number }[] = [];
+  for (const { startMs, endMs } of cues) {
+    const last = groups.at(-1);
+    if (last === undefined || startMs > last.startMs) groups.push({ startMs, endMs, count: 1 });
+    else Object.assign(last, { endMs: Math.max(last.endMs, endMs), count: last.count + 1 });
+  }
+  const starts: number[] = [];
+  let limit = Math.max(durationMs, cues.length);
+  for (const [index, { startMs, endMs, count }] of [...groups.entries()].reverse()) {
+    // Without room before the end of the recording, they begin earlier.
+    const half = Math.floor((limit - (groups[index - 1]?.startMs ?? 0)) / 2);
+    const isLate = startMs > limit - count;
+    const first = isLate ? limit - Math.max(count, Math.min(half, count * usualMs)) : startMs;
+    const room = Math.min(limit, Math.max(endMs, first + count * usualMs)) - first;
+    const step = Math.max(1, Math.floor(room / count));
+    for (let at = count - 1; at >= 0; at -= 1) starts.push(first + at * step);
+    limit = first;
+  }
+  return starts.reverse();
 }
 
 /**

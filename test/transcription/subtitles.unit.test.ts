@@ -1,5 +1,6 @@
 /** SubRip and WebVTT as written, and as an independent parser reads them. */
 import { describe, expect, test } from 'vitest';
+import fc from '../support/fast-check.ts';
 import { toSrt, toVtt } from '../../src/transcription/subtitles.ts';
 import { readSubtitles } from '../support/subtitles.ts';
 
@@ -35,14 +36,53 @@ test.each([
   [35_999_999, '09:59:59.999'],
   [360_000_000, '100:00:00.000'],
 ])('%d ms is %s', (ms, time) => {
-  expect(toVtt([segment(ms, ms, 'x')])).toContain(`\n${time} --> ${time}\n`);
+  expect(toVtt([segment(ms, ms + 1, 'x')])).toContain(`\n${time} --> `);
 });
 
 test('every millisecond of a minute is exact', () => {
   for (let ms = 0; ms < 60_000; ms++) {
-    const [, seconds, rest] = /00:00:(\d\d),(\d\d\d) /.exec(toSrt([segment(ms, ms, 'x')])) ?? [];
+    const [, seconds, rest] = /00:00:(\d\d),(\d\d\d) /.exec(toSrt([segment(ms, ms + 1, 'x')])) ?? [];
     if (Number(seconds) * 1000 + Number(rest) !== ms) expect.fail(`${ms} ms are ${seconds},${rest}`);
   }
+});
+
+describe('every cue ends after it starts, and no later than the next one starts:', () => {
+  const s = (...times: readonly number[]) => times.map((time) => time * 1000);
+  test.each<[string, readonly (readonly number[])[], number | undefined, readonly (readonly number[])[]]>([
+    ['valid times stay', [s(0, 0.9), s(1, 1.01), s(1.02, 3)], 3000, [s(0, 0.9), s(1, 1.01), s(1.02, 3)]],
+    ['an end at the start', [s(0, 1), s(1, 1), s(2.5, 2.5)], 3000, [s(0, 1), s(1, 2), s(2.5, 3)]],
+    ['an end before the start', [s(0, 1), s(1, 0.2), s(1.5, 2)], undefined, [s(0, 1), s(1, 1.5), s(1.5, 2)]],
+    ['an end after the next start', [s(0, 9), s(2, 4)], undefined, [s(0, 2), s(2, 4)]],
+    ['the same start', [s(1, 1), s(1, 1), s(1, 3), s(4, 5)], 5000, [s(1, 2), s(2, 3), s(3, 4)].concat([s(4, 5)])],
+    ['the same start, with little room', [s(1, 1), s(1, 1), s(1.1, 2)], 5000, [s(1, 1.05), s(1.05, 1.1), s(1.1, 2)]],
+    ['starts that go back', [s(1, 2), s(0.5, 1.5), s(3, 4)], undefined, [s(1, 2), s(2, 3), s(3, 4)]],
+    ['a start at the end of the recording', [s(0, 3), s(3, 3)], 3000, [s(0, 2), s(2, 3)]],
+    ['a recording without a length', [s(0, 0), s(0, 0)], 0, [s(0, 0.001), s(0.001, 0.002)]],
+  ])('%s', (_what, times, durationMs, expected) => {
+    const segments = times.map(([start = 0, end = 0]) => segment(start, end, 'x'));
+    for (const file of [toSrt(segments, durationMs), toVtt(segments, durationMs)]) {
+      expect(readSubtitles(file)).toEqual(expected.map(([from, to]) => ({ from, to, text: 'x' })));
+    }
+  });
+
+  test('any times', () => {
+    const time = fc.integer({ min: 0, max: 20 });
+    const list = fc.array(fc.tuple(time, time), { maxLength: 12 });
+    const property = fc.property(list, fc.option(time, { nil: undefined }), (times, durationMs) => {
+      const cues = readSubtitles(
+        toSrt(
+          times.map(([start, end]) => segment(start, end, 'x')),
+          durationMs,
+        ),
+      );
+      expect(cues).toHaveLength(times.length);
+      for (const [index, { from, to }] of cues.entries()) {
+        expect(to).toBeGreaterThan(from);
+        expect(to).toBeLessThanOrEqual(cues[index + 1]?.from ?? Infinity);
+      }
+    });
+    fc.assert(property, { numRuns: 2_000 });
+  });
 });
 
 describe('a cue', () => {
