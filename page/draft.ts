@@ -1,5 +1,6 @@
 /** The text in the composer, and its keyboard. */
 import { signal } from '@preact/signals';
+import { separatorOf } from '../lib/join-texts.ts';
 
 export const draft = signal('');
 
@@ -7,7 +8,8 @@ export const draftId = 'message';
 
 /** A transcript is added to what is there already. */
 export function addToDraft(text: string): void {
-  draft.value = [draft.value.trimEnd(), text].filter((part) => part !== '').join(' ');
+  const before = draft.value.trimEnd();
+  draft.value = before + separatorOf(before, text) + text;
 }
 
 export function focusDraft(): void {

@@ -1,4 +1,5 @@
 /** Progress of a transcription: applies its events to the state that the page shows. Pure. */
+import { joinTexts } from '../lib/join-texts.ts';
 import type { TranscriptionEvent } from '../src/client/index.ts';
 
 export interface Transcript {
@@ -21,7 +22,7 @@ export function applyTranscriptionEvent(transcript: Transcript, event: Transcrip
     case 'transcription.queued':
       return { ...transcript, ahead: event.ahead };
     case 'segment.created':
-      return { ...transcript, text: `${transcript.text} ${event.segment.text.trim()}`.trim() };
+      return { ...transcript, text: joinTexts([transcript.text, event.segment.text]) };
     case 'transcription.progress': {
       const { processed_ms: processed, duration_ms: duration = 0 } = event;
       const { ahead: _, ...begun } = transcript;

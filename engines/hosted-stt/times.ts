@@ -1,5 +1,6 @@
 /** Reads the timestamps of segments, words and speaker turns, which are seconds in the responses of providers. */
 import type { Transcript, TranscriptionCall } from '../contract/index.ts';
+import { joinTexts } from '../../lib/join-texts.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { placeTimes, type ReportedTimes } from '../lib/place-times.ts';
 
@@ -93,12 +94,6 @@ export function withinDuration(
 
 /** Joins lines, removes NUL characters, replaces halves of surrogate pairs: a transcript is one continuous string. */
 export function toOneLine(text: string): string {
-  const lines = text
-    .toWellFormed()
-    .replaceAll('\0', '')
-    .split(/[\r\n\u2028\u2029]+/);
-  return lines
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join(' ');
+  const plain = text.toWellFormed().replaceAll('\0', '');
+  return joinTexts(plain.split(/[\r\n\u2028\u2029]+/));
 }

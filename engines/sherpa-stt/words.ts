@@ -1,12 +1,13 @@
 /** Joins tokens into words, and words into segments. */
 import { isSentenceEnd } from '../../lib/sentences.ts';
 import type { TimedText } from '../contract/index.ts';
+import { separatorOf } from '../../lib/join-texts.ts';
 import type { RecognizedPiece } from './host.ts';
 
 export interface Word extends TimedText {
   /** Start of the last token of the word. */
   readonly lastMs: number;
-  /** True if a space separates it from the word before. */
+  /** True if a space separates it from the word before, in languages with spaces. */
   readonly isSpaced: boolean;
 }
 
@@ -64,5 +65,7 @@ export function segmentsOf(words: readonly Word[]): Word[] {
 }
 
 export function textOf(words: readonly Pick<Word, 'text' | 'isSpaced'>[]): string {
-  return words.map(({ text, isSpaced }, index) => (index > 0 && isSpaced ? ` ${text}` : text)).join('');
+  return words
+    .map(({ text, isSpaced }, at) => (isSpaced ? separatorOf(words[at - 1]?.text ?? '', text) : '') + text)
+    .join('');
 }

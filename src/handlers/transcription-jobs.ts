@@ -1,5 +1,6 @@
 import { ProblemError } from '../contract/problems.ts';
 import { answer, noBody, type Handler } from '../contract/operations.ts';
+import { joinTexts } from '../../lib/join-texts.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { chooseTranscriptionModel } from '../transcription/run.ts';
 import { requestedFeatures } from '../transcription/wire.ts';
@@ -59,7 +60,7 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
   if (segments.length === 0 && status !== 'completed') {
     throw new ProblemError('transcript-not-ready', 'Nothing of the recording has been transcribed yet.');
   }
-  const text = job.result?.text ?? segments.map((segment) => segment.text.trim()).join(' ');
+  const text = job.result?.text ?? joinTexts(segments.map((segment) => segment.text));
   const cues = segments.map(({ start_ms: startMs, end_ms: endMs, text }) => ({ startMs, endMs, text }));
   const durationMs = job.duration_ms ?? undefined;
   switch (query.format) {

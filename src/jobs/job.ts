@@ -1,5 +1,6 @@
 /** A job: its current state, and the view that callers receive. */
 import { raceAbort } from '../../lib/abort.ts';
+import { joinTexts } from '../../lib/join-texts.ts';
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
@@ -121,9 +122,8 @@ export function resultOf(
   parts: readonly Part[],
 ): Schemas['Transcription'] {
   const kinds = timestampKindsOf[timestamps];
-  const texts = parts.map(({ text }) => text.trim()).filter((text) => text !== '');
   const transcript: Transcript = {
-    text: texts.join(' '),
+    text: joinTexts(parts.map(({ text }) => text)),
     language: languageOf(parts),
     ...(durationMs !== null && { durationMs }),
     ...(kinds.includes('segment') && { segments: parts.flatMap(({ segments }) => segments) }),

@@ -1,5 +1,6 @@
 /** Builds cues of readable length from the times of words. */
 import type { TimedText, Transcript } from '../../engines/contract/index.ts';
+import { joinTexts } from '../../lib/join-texts.ts';
 import { spacesBefore } from './spaces.ts';
 
 export interface CueShape {
@@ -31,5 +32,5 @@ export function toCues({ text, words = [] }: Transcript, { width, lines: maxLine
     const last = cues.at(-1);
     if (last) last.endMs = endMs;
   }
-  return cues.map((cue) => ({ ...cue, text: cue.lines.join(' ') }));
+  return cues.map((cue) => ({ ...cue, text: joinTexts(cue.lines) }));
 }

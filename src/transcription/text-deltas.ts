@@ -1,7 +1,11 @@
 /** The text of a transcription that runs, as deltas that concatenate to the text at the end. */
+import { separatorOf } from '../../lib/join-texts.ts';
 import type { TranscriptionEvent } from './wire.ts';
 
 type Result = Extract<TranscriptionEvent, { type: 'transcription.completed' }>['result'];
+
+/** Characters at the end of the text that decide whether a space follows. */
+const maxEnd = 16;
 
 /** A delta, or the end. */
 export type TextDelta = { readonly delta: string } | { readonly text: string; readonly result: Result };
@@ -19,7 +23,7 @@ export async function* toTextDeltas(
     const delta = event.type === 'transcription.completed' ? restOf(event.result.text, text) : deltaOf(event, end);
     if (delta !== '') yield { delta };
     text += delta;
-    end = delta.slice(-2) || end; // to read the end of a long text would copy it, for each segment
+    end = (end + delta.slice(-maxEnd)).slice(-maxEnd); // to read the end of a long text would copy it
     if (event.type === 'transcription.completed') yield { text, result: event.result };
   }
 }
@@ -28,7 +32,7 @@ export async function* toTextDeltas(
 function deltaOf(event: TranscriptionEvent, end: string): string {
   if (event.type !== 'segment.created') return '';
   const text = event.segment.text.trim();
-  return text === '' ? '' : `${separatorOf(end, text)}${text}`;
+  return separatorOf(end, text) + text;
 }
 
 /** Returns the text after `sent`, ignoring differences in spaces; "" if the text does not begin with `sent`. */
@@ -40,16 +44,4 @@ function restOf(text: string, sent: string): string {
     at += character.length;
   }
   return text.slice(at);
-}
-
-/** Matches scripts that do not separate words with spaces. */
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3000-\u303f\uff00-\uffef]/u;
-
-/** Segments are joined with spaces, except in languages without them. */
-function separatorOf(end: string, text: string): string {
-  if (end === '') return '';
-  const last = Array.from(end).at(-1) ?? '';
-  const [first = ''] = text;
-  return unspaced.test(last) && unspaced.test(first) ? '' : ' ';
 }

@@ -16,6 +16,7 @@ test.each([
   ['segments, joined with spaces', ['Good morning.', 'It is late.'], 'Good morning. It is late.', 2],
   ['segments with spaces around them', [' Good morning.', ' It is late. '], 'Good morning. It is late.', 2],
   ['segments of a language without spaces', ['東京は', '雨です。', '明日は？'], '東京は雨です。明日は？', 3],
+  ['such segments with narrow punctuation', ['他说"请坐".', '"好"', '明天见'], '他说"请坐"."好"明天见', 3],
   ['characters of two code units', ['𠮷野家', '𠮷'], '𠮷野家𠮷', 2],
   ['segments of two languages', ['東京 is', 'big.'], '東京 is big.', 2],
   ['the rest, where the engine reported only a part', ['Good morning.'], 'Good morning. It is late.', 2],

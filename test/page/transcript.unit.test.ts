@@ -27,6 +27,7 @@ const progress = (processed_ms: number, duration_ms?: number): TranscriptionEven
 
 test('the text grows by segments', () => {
   expect(after(segment(' Good morning.'), segment(' How are you?')).text).toBe('Good morning. How are you?');
+  expect(after(segment('请坐。'), segment('明天见。')).text).toBe('请坐。明天见。');
 });
 
 describe('the progress', () => {

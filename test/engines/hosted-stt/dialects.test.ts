@@ -139,6 +139,11 @@ const dialects: readonly {
     expected: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },
   },
   {
+    name: 'several lines of a language without spaces',
+    answer: { text: '请坐。\n明天见。\n', language: 'zh', duration: 1 },
+    expected: { text: '请坐。明天见。', language: 'zh', duration_ms: 1000 },
+  },
+  {
     name: 'invalid fields beside the text',
     answer: { text: 'ok', language: 7, languages: [null], duration: 'soon', usage: 'none' },
     expected: { text: 'ok', language: null, duration_ms: recordingMs },

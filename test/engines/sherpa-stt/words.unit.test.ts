@@ -36,6 +36,12 @@ describe('words', () => {
     expect(textOf(wordsOf(heard(line), true))).toBe('我用 ipad吗？');
   });
 
+  it('are joined without spaces across pieces, in languages without them', () => {
+    const joined = (...texts: readonly string[]) => textOf(texts.map((text) => ({ text, isSpaced: true })));
+    expect(joined('请坐。', '明天见。')).toBe('请坐。明天见。');
+    expect(joined('Sit down.', 'See you.')).toBe('Sit down. See you.');
+  });
+
   it('do not end after the piece', () => {
     expect(spoken('▁late@20040')).toEqual(['late 20000-20000']);
   });

@@ -1,0 +1,29 @@
+/** Joins texts that were spoken one after the other. Scripts such as Han, Kana and Thai have no spaces between words. */
+
+const unspaced = ['Han', 'Hira', 'Kana', 'Bopo', 'Thai', 'Laoo', 'Khmr', 'Mymr', 'Tibt']
+  .map((script) => `\\p{scx=${script}}`)
+  .join('');
+/** Punctuation as wide as a Han character, which contains its space. */
+const wide = String.raw`\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65`;
+const [endsWide, beginsWide] = [new RegExp(`[${wide}]$`, 'u'), new RegExp(`^[${wide}]`, 'u')];
+/** Other punctuation does not decide, such as quotation marks. */
+const [endsUnspaced, beginsUnspaced] = [
+  new RegExp(`[${unspaced}]\\p{M}*\\p{P}*$`, 'u'),
+  new RegExp(`^\\p{P}*[${unspaced}]`, 'u'),
+];
+
+/** Characters at an end of a text that decide. */
+const reach = 16;
+
+/** Returns what to write between two texts, which have no white space around them. */
+export function separatorOf(before: string, after: string): '' | ' ' {
+  const [end, begin] = [before.slice(-reach), after.slice(0, reach)];
+  if (end === '' || begin === '' || endsWide.test(end) || beginsWide.test(begin)) return '';
+  return endsUnspaced.test(end) && beginsUnspaced.test(begin) ? '' : ' ';
+}
+
+/** Trims the texts, and leaves out empty ones. */
+export function joinTexts(texts: readonly string[]): string {
+  const parts = texts.map((text) => text.trim()).filter((text) => text !== '');
+  return parts.map((text, index) => separatorOf(parts[index - 1] ?? '', text) + text).join('');
+}
