@@ -58,7 +58,7 @@ export function pushLevel(gate: Gate, db: number, ms: number, options: GateOptio
   const needed = isSpeaking ? interruption : { openMs, moreDb: 0 };
   const now = gate.now + ms;
   const room = roomAt(now, db, gate.room);
-  const isVoice = db > thresholdOf(room, marginDb) + needed.moreDb;
+  const isVoice = db > thresholdOf(room, marginDb, needed.moreDb);
   const next = { ...gate, now, room, lastVoice: isVoice ? now : gate.lastVoice };
   if (gate.isOpen) return now - next.lastVoice < pauseMs ? next : closeGate(next);
   const voiceMs = isVoice ? gate.voiceMs + ms : Math.max(0, gate.voiceMs - ms);
@@ -72,7 +72,8 @@ function roomAt(now: number, db: number, room: Gate['room']): Gate['room'] {
   return [...recent.filter((quieter) => quieter.db < db), { db, at: now }];
 }
 
-function thresholdOf(room: Gate['room'], marginDb: number): number {
+/** No room and no answer make a voice inaudible: the upper bound is that of the sum. */
+function thresholdOf(room: Gate['room'], marginDb: number, moreDb: number): number {
   const floor = Math.max(quietestDb, room[0]?.db ?? quietestDb);
-  return Math.max(thresholdDb.min, Math.min(thresholdDb.max, floor + marginDb));
+  return Math.min(thresholdDb.max, Math.max(thresholdDb.min, floor + marginDb) + moreDb);
 }

@@ -65,6 +65,18 @@ describe('the gate', () => {
     expect(run(900, ...parts)[0]).toBe('opened at 1120');
   });
 
+  test.each([
+    ['silence', -120],
+    ['a quiet room', quietDb],
+    ['a loud room', -30],
+  ])('opens for an even tone of -18 dB after %s, also while an answer sounds', (_where, roomDb) => {
+    const parts: Part[] = [
+      [roomDb, 1_000],
+      [-18, 500],
+    ];
+    expect(changesOf({ pauseMs: 900, isSpeaking: true }, parts)).toEqual(['opened at 1240']);
+  });
+
   test('takes a steady noise for the room', () => {
     const changes = run(900, [-70, 1_000], [-40, 10_000], [voiceDb, 1_000], [-40, 2_000]);
     expect(changes.slice(-2)).toEqual(['opened at 11120', 'closed at 12900']);
