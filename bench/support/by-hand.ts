@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { EngineContext, Recording } from '../../engines/contract/index.ts';
 import { transcribe } from '../../engines/whisper-cli/transcribe.ts';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
-import { decodeWithFfmpeg, mixFilters } from '../../src/audio/ffmpeg.ts';
+import { ffmpegArguments } from '../../src/audio/ffmpeg/arguments.ts';
 import { requireProgram } from '../../test/support/programs.ts';
 
 export interface HandWork {
@@ -21,7 +21,7 @@ export interface HandWork {
 export async function prepareByHand(work: HandWork): Promise<(signal?: AbortSignal) => Promise<string>> {
   await mkdir(work.directory);
   const [wavPath, output] = [join(work.directory, 'decoded.wav'), join(work.directory, 'out')];
-  const decodeFlags = await flagsOfFfmpeg(work);
+  const decodeFlags = flagsOfFfmpeg(work);
   const hearFlags = await flagsOfWhisper(work, { wavPath, output });
   const [ffmpeg, whisper, run] = [requireProgram('ffmpeg'), requireProgram('whisper-cli'), promisify(execFile)];
   return async (signal) => {
@@ -31,20 +31,10 @@ export async function prepareByHand(work: HandWork): Promise<(signal?: AbortSign
   };
 }
 
-const sayFlags = join(import.meta.dirname, 'say-flags.sh');
-
-/**
- * The arguments that the service's decoder passes to ffmpeg, except those of the output, which are replaced. A user
- * would mix the channels with ffmpeg alone.
- */
-async function flagsOfFfmpeg({ clip, directory }: HandWork): Promise<string[]> {
-  const wavPath = join(directory, 'flags.wav');
-  const job = { path: clip, container: 'webm', wavPath, maxSeconds: 3600 } as const;
-  await decodeWithFfmpeg(sayFlags, job, { signal: new AbortController().signal });
-  const flags = (await readFile(wavPath, 'utf8')).slice(44).trim().split(' ');
-  const toPipe = ['-af', mixFilters, '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'];
-  if (flags.splice(-toPipe.length).join() !== toPipe.join()) throw new Error('the decoder writes to no pipe any more');
-  return [...flags, '-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le'];
+/** The arguments that the service's decoder passes to ffmpeg. A user would mix the channels with ffmpeg alone. */
+function flagsOfFfmpeg({ clip }: HandWork): string[] {
+  const output = ['-ac', '1', '-ar', String(sampleRate), '-c:a', 'pcm_s16le'];
+  return ffmpegArguments({ path: clip, container: 'webm' }, undefined, output);
 }
 
 /** The arguments that the engine passes to whisper-cli. Its context runs nothing and records them. */

@@ -1,5 +1,5 @@
 /** Request, options and errors common to all decoders. */
-import { EngineError, type Container } from '../../engines/contract/index.ts';
+import { EngineError, type Container, type Decoded, type Span } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 
 export interface DecodeRequest {
@@ -9,6 +9,11 @@ export interface DecodeRequest {
   readonly wavPath: string;
   /** Maximum duration, enforced while decoding: headers can lie. */
   readonly maxSeconds: number;
+}
+
+export interface DecodedRecording extends Decoded {
+  /** Parts that are not in the file: silence takes their place. */
+  readonly gaps: readonly Span[];
 }
 
 export interface DecodeOptions {

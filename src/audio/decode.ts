@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
-import { EngineError, type Decoded, type EngineContext } from '../../engines/contract/index.ts';
+import { EngineError, type EngineContext } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
-import { decodeWithFfmpeg } from './ffmpeg.ts';
-import type { DecodeRequest, DecodeOptions } from './decode-request.ts';
+import { decodeWithFfmpeg } from './ffmpeg/index.ts';
+import type { DecodedRecording, DecodeRequest, DecodeOptions } from './decode-request.ts';
 import { copyPcmWav } from './wav-file.ts';
-import { undecodable } from './failures.ts';
-import { sectionsOf } from './wasm/sections.ts';
+import { JoinedRecording, undecodable } from './failures.ts';
+import { sectionsOf } from './sections.ts';
 
 export interface DecoderOptions {
   /** Path of the ffmpeg program; undefined if not installed. */
@@ -20,13 +20,15 @@ export interface DecoderOptions {
   readonly accountOf: (path: string) => DiskAccount | undefined;
 }
 
+type Decoder = (...call: Parameters<EngineContext['decode']>) => Promise<DecodedRecording>;
+
 /**
  * Implements `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together
  * with it; a slice is already decoded.
  */
-export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): EngineContext['decode'] {
+export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): Decoder {
   return async ({ path, container, slice }, { signal }) => {
-    if (slice) return { wavPath: path, ...slice };
+    if (slice) return { wavPath: path, ...slice, gaps: [] };
     const request = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
     return decodeTo(request, { signal, account: accountOf(path), ffmpeg });
   };
@@ -36,11 +38,17 @@ export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions)
 export async function decodeTo(
   request: DecodeRequest,
   { ffmpeg, ...options }: DecodeOptions & Pick<DecoderOptions, 'ffmpeg'>,
-): Promise<Decoded> {
+): Promise<DecodedRecording> {
   if (isJoined(request)) return decodeJoined(request, options);
   const copied = request.container === 'wav' ? await copyPcmWav(request, options) : undefined;
   if (copied !== undefined) return copied;
-  return ffmpeg === undefined ? decodeWithoutFfmpeg(request, options) : decodeWithFfmpeg(ffmpeg, request, options);
+  if (ffmpeg === undefined) return decodeWithoutFfmpeg(request, options);
+  try {
+    return await decodeWithFfmpeg(ffmpeg, request, options);
+  } catch (error) {
+    if (error instanceof JoinedRecording) return decodeJoined(request, options);
+    throw error;
+  }
 }
 
 /** True if a file holds several recordings of which ffmpeg and the copy would read only the first. */
@@ -48,7 +56,7 @@ function isJoined({ path, container }: DecodeRequest): boolean {
   return (container === 'wav' || container === 'mp4') && sectionsOf(path, container).length > 1;
 }
 
-async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Promise<Decoded> {
+async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Promise<DecodedRecording> {
   try {
     return await decodeWithoutFfmpeg(request, options);
   } catch (error) {
@@ -58,7 +66,7 @@ async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Pro
   }
 }
 
-async function decodeWithoutFfmpeg(request: DecodeRequest, options: DecodeOptions): Promise<Decoded> {
+async function decodeWithoutFfmpeg(request: DecodeRequest, options: DecodeOptions): Promise<DecodedRecording> {
   // Imported lazily: the decoders are not needed with ffmpeg.
   const { decodeWithWasm } = await import('./wasm/index.ts');
   return decodeWithWasm(request, options);

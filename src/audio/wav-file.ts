@@ -1,9 +1,9 @@
 /** Writes the file of a decoded recording: 16 kHz mono s16. */
 import { type FileHandle, open, rm } from 'node:fs/promises';
-import type { Decoded } from '../../engines/contract/index.ts';
+import type { Span } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
 import { findWavSamples, sampleRate, wavHeader } from '../../lib/wav.ts';
-import { type DecodeRequest, type DecodeOptions, tooLong } from './decode-request.ts';
+import { type DecodedRecording, type DecodeRequest, type DecodeOptions, tooLong } from './decode-request.ts';
 
 const bytesPerSecond = sampleRate * 2;
 
@@ -47,10 +47,14 @@ export async function writeSamples(
 /** Throws `recording-too-long`. */
 export function decodedOf(
   bytes: number,
-  { wavPath, maxSeconds }: Pick<DecodeRequest, 'wavPath' | 'maxSeconds'>,
-): Decoded {
+  {
+    wavPath,
+    maxSeconds,
+    gaps = [],
+  }: Pick<DecodeRequest, 'wavPath' | 'maxSeconds'> & { readonly gaps?: readonly Span[] },
+): DecodedRecording {
   if (bytes > maxSeconds * bytesPerSecond) throw tooLong(maxSeconds);
-  return { wavPath, startMs: 0, endMs: Math.ceil((bytes / bytesPerSecond) * 1000) };
+  return { wavPath, startMs: 0, endMs: Math.ceil((bytes / bytesPerSecond) * 1000), gaps };
 }
 
 const pieceBytes = 1_048_576;
@@ -68,7 +72,7 @@ interface Range {
 export async function copyPcmWav(
   { path, wavPath, maxSeconds }: DecodeRequest,
   { signal, account }: DecodeOptions,
-): Promise<Decoded | undefined> {
+): Promise<DecodedRecording | undefined> {
   await using source = await open(path);
   const range = await findSamples(source);
   if (range === undefined) return undefined;

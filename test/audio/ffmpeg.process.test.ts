@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Container } from '../../engines/contract/index.ts';
-import { decodeWithFfmpeg, type FfmpegOptions } from '../../src/audio/ffmpeg.ts';
+import type { FfmpegOptions } from '../../src/audio/ffmpeg/decode-track.ts';
+import { decodeWithFfmpeg } from '../../src/audio/ffmpeg/index.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { processesWith, until } from '../support/processes.ts';
 import { stopTheDisk } from '../support/slow-disk.ts';
@@ -51,6 +52,12 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     ['mka', 'webm', '-c:a pcm_s16be -f matroska'],
     ['mka', 'webm', '-c:a mp2 -f matroska'],
     ['mka', 'webm', '-c:a eac3 -f matroska'],
+    ['mka', 'webm', '-c:a dca -strict -2 -f matroska'],
+    ['mka', 'webm', '-c:a wavpack -f matroska'],
+    ['mka', 'webm', '-c:a tta -f matroska'],
+    ['mka', 'webm', '-c:a wmav2 -f matroska'],
+    ['mka', 'webm', '-c:a truehd -ac 2 -strict -2 -f matroska'],
+    ['wav', 'wav', '-c:a wmav1 -f wav'],
     ['wav', 'wav', '-c:a adpcm_ima_wav -f wav'],
     ['wav', 'wav', '-c:a adpcm_ms -f wav'],
     ['wav', 'wav', '-c:a g722 -ar 16000 -f wav'],
@@ -80,20 +87,61 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
     expect(await wordsOf(container, [...silence, ...speech, ...encode.split(' ')])).toEqual(['alpha', 'golf']);
   });
 
+  test('by too much audio is recording-too-long, and ends ffmpeg', async () => {
+    const directory = await temporaryDirectory();
+    const [path, wavPath] = [join(directory, 'upload'), join(directory, 'decoded.wav')];
+    await run(ffmpeg, ['-loglevel', 'error', '-f', 'lavfi', '-t', '60', '-i', 'anullsrc=r=8000', '-f', 'flac', path]);
+    const decoding = decodeWithFfmpeg(ffmpeg, { path, container: 'flac', wavPath, maxSeconds: 1 }, stay());
+    await expect(decoding).rejects.toMatchObject({ code: 'recording-too-long' });
+    expect(await readdir(directory)).toEqual(['upload']);
+    await until('ffmpeg has ended', () => processesWith(path).length === 0);
+  });
+
   test('returns silence where all tracks are silent', async () => {
     expect(await wordsOf('mp4', [...silence, ...'-map 0:a -map 0:a -c:a aac -f mp4'.split(' ')])).toEqual([]);
   });
 
+  const nineChannels = 'aeval=val(0)|0|0|0|0|0|0|0|0';
+  /** A codec that is not decoded: nobody has recorded with it. */
+  const unknown = 'sonic';
+
   test('returns silence where a track beside the silent one cannot be decoded', async () => {
-    const encode = `${both} -c:a:0 libopus -c:a:1 wmav2 -disposition:a:0 default -f matroska`;
+    const encode = `${both} -c:a:0 libopus -c:a:1 ${unknown} -strict -2 -disposition:a:0 default -f matroska`;
     expect(await wordsOf('webm', [...silence, ...speech, ...encode.split(' ')])).toEqual([]);
   });
 
+  describe('of two tracks of which the default cannot be decoded', () => {
+    const undecodable = `-disposition:a:0 default -c:a:0 ${unknown} -strict -2 -f matroska`;
+
+    test('returns the words of the other', async () => {
+      const encode = `-map 0:a -map 0:a -c:a:1 libopus ${undecodable}`;
+      expect(await wordsOf('webm', [...speech, ...encode.split(' ')])).toEqual(['alpha', 'golf']);
+    });
+
+    test.each([
+      ['is silent', `${both} -c:a:1 libopus`, [...speech, ...silence], 'sonic, opus'],
+      [
+        'has nine channels',
+        `-map 0:a -map 0:a -c:a:1 pcm_s16le -filter:a:1 ${nineChannels}`,
+        speech,
+        'sonic, pcm_s16le',
+      ],
+    ])('refuses the recording of which the other one %s, and names both', async (_which, encode, inputs, codecs) => {
+      const decoding = wordsOf('webm', [...inputs, ...`${encode} ${undecodable}`.split(' ')]);
+      await expect(decoding).rejects.toMatchObject({
+        code: 'recording-undecodable',
+        message: expect.stringContaining(
+          `no audio was found in the Matroska file with the codecs ${codecs}.`,
+        ) as string,
+      });
+    });
+  });
+
   test.each([
-    ['of 9 channels', 'wav', '-af aeval=val(0)|0|0|0|0|0|0|0|0 -f wav', 'it has 9 channels'],
+    ['of 9 channels', 'wav', `-af ${nineChannels} -f wav`, 'it has 9 channels'],
     ['of 16 channels', 'wav', `-af aeval=val(0)${'|0'.repeat(15)} -f wav`, 'it has 16 channels'],
     ['of 384 kHz', 'flac', '-ar 384000 -f flac', 'its sample rate is 384000 Hz'],
-    ['of a codec that is not allowed', 'webm', '-c:a wmav2 -f matroska', 'with the codec wmav2'],
+    ['of a codec that is not allowed', 'webm', `-c:a ${unknown} -strict -2 -f matroska`, `with the codec ${unknown}`],
   ] as const)('refuses a recording %s and says so', async (_which, container, encode, says) => {
     await expect(wordsOf(container, [...speech, ...encode.split(' ')])).rejects.toMatchObject({
       code: 'recording-undecodable',
@@ -102,7 +150,7 @@ describeWith(['ffmpeg'], 'decoding with ffmpeg', ({ ffmpeg }) => {
   });
 
   test('keeps the title of a recording out of the cause of a failure', async () => {
-    const titled = ['-metadata', 'title=secret\nin two lines', '-c:a', 'wmav2', '-f', 'matroska'];
+    const titled = ['-metadata', 'title=secret\nin two lines', '-c:a', unknown, '-strict', '-2', '-f', 'matroska'];
     const failure = await wordsOf('webm', [...speech, ...titled]).catch((error: unknown) => error as Error);
     expect(failure).toMatchObject({
       cause: { message: expect.stringMatching(/^ffmpeg: exit \d+: .*decoder/) as string },
@@ -145,8 +193,8 @@ describe('a failing ffmpeg', () => {
     }
   });
 
-  test('by too much audio is recording-too-long', async () => {
-    await expect(decodeWith('exec cat /dev/zero')).rejects.toMatchObject({ code: 'recording-too-long' });
+  test('by something else than sound is an error, and does not fill the memory', async () => {
+    await expect(decodeWith('exec cat /dev/zero')).rejects.toThrow('ffmpeg wrote something else than Matroska');
   });
 
   test('by an abort rejects with its reason', async () => {

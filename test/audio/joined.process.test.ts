@@ -86,7 +86,7 @@ describeWith(['ffmpeg'], 'without ffmpeg', () => {
   test('rejects a file most of whose packets cannot be decoded', async () => {
     const opus = await encode(['alpha'], '-c:a libopus -f matroska');
     const path = await written(Buffer.from(opus.toString('latin1').replace('A_OPUS', 'A_FLAC'), 'latin1'));
-    await expectFailure(decode(path, 'webm'), 'recording-undecodable', /most packets of the webm file are damaged/);
+    await expectFailure(decode(path, 'webm'), 'recording-undecodable', /most packets of the Matroska file are damaged/);
   });
 
   test('with ffmpeg, which reads only the first, rejects joined mp4 files that only ffmpeg decodes', async () => {

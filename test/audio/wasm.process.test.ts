@@ -78,9 +78,13 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
     test.each<{ codec: string; container: Container; format: string; rename?: [from: string, to: string] }>([
       { codec: 'ALAC in mp4', container: 'mp4', format: '-c:a alac -f ipod' },
       { codec: 'AMR in mp4', container: 'mp4', format: '-c:a alac -f ipod', rename: ['alac', 'samr'] },
-      { codec: 'AAC in webm', container: 'webm', format: '-c:a aac -f matroska' },
+      { codec: 'AAC in Matroska', container: 'webm', format: '-c:a aac -f matroska' },
+      { codec: 'DTS in Matroska', container: 'webm', format: '-c:a dca -strict -2 -f matroska' },
+      { codec: 'WavPack in Matroska', container: 'webm', format: '-c:a wavpack -f matroska' },
+      { codec: 'TTA in Matroska', container: 'webm', format: '-c:a tta -f matroska' },
+      { codec: 'Windows audio in Matroska', container: 'webm', format: '-c:a wmav2 -f matroska' },
       { codec: 'FLAC in ogg', container: 'ogg', format: '-c:a flac -f ogg' },
-      { codec: 'Speex in ogg', container: 'ogg', format: '-c:a libopus -f ogg', rename: ['OpusHead', 'Speex   '] },
+      { codec: 'Speex in ogg', container: 'ogg', format: '-c:a libspeex -ar 16000 -f ogg' },
       { codec: 'IMA ADPCM in wav', container: 'wav', format: '-c:a adpcm_ima_wav -f wav' },
       { codec: 'MP3 in wav', container: 'wav', format: '-c:a libmp3lame -f wav' },
       { codec: 'GSM in wav', container: 'wav', format: '-c:a adpcm_ima_wav -f wav', rename: ['\x11\0', '\x31\0'] },
@@ -100,6 +104,17 @@ describeWith(['ffmpeg'], 'decoding without ffmpeg', (programs) => {
       await ffmpeg(['-f', 'lavfi', '-i', 'sine=duration=0.2', '-c:a', 'alac', '-f', 'ipod', path]);
       await writeFile(path, (await readFile(path, 'latin1')).replaceAll('alac', 'Qclp'), 'latin1');
       await expectFailure(decode(path, 'mp4'), 'recording-undecodable', /unsupported codec \(Qclp in mp4\)/);
+    });
+
+    test.each([
+      ['webm', 'ac3', 'dca', 'matroska', 'AC-3 and DTS in Matroska need ffmpeg on the server.'],
+      ['mp4', 'alac', 'aac', 'mov', 'ALAC in mp4 needs ffmpeg on the server, and apac is not supported.'],
+    ] as const)('%s with tracks of %s and %s, and names both', async (container, one, other, format, message) => {
+      const path = join(await temporaryDirectory(), 'recording');
+      const sine = ['-f', 'lavfi', '-i', 'sine=duration=0.2', '-map', '0', '-map', '0', '-strict', '-2'];
+      await ffmpeg([...sine, '-c:a:0', one, '-c:a:1', other, '-f', format, path]);
+      await writeFile(path, (await readFile(path, 'latin1')).replaceAll('mp4a', 'apac'), 'latin1');
+      await expectFailure(decode(path, container), 'recording-undecodable', new RegExp(message));
     });
 
     test('an mp4 that begins with a segment type, for its codec', async () => {

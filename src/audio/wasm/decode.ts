@@ -1,6 +1,6 @@
 /** Decodes a file to blocks of samples. Decoders are loaded lazily: loading takes most of the time of a short decode. */
 import type { Container } from '../../../engines/contract/index.ts';
-import { withFile } from './file-bytes.ts';
+import { withFile } from '../../../lib/recording/file-bytes.ts';
 import type { Pcm } from './pcm.ts';
 
 type Blocks = Iterable<Pcm> | AsyncIterable<Pcm>;
@@ -19,7 +19,7 @@ export async function decode(path: string, container: Container): Promise<Blocks
 
 async function decodeMp3(path: string): Promise<Blocks> {
   const { mp3Decoder } = await import('./codecs/mp3.ts');
-  const { mp3Pieces } = await import('./mp3-frames.ts');
+  const { mp3Pieces } = await import('../../../lib/recording/mp3-frames.ts');
   const decode = await mp3Decoder();
   return withFile(path, function* (file, fileBytes) {
     for (const { sampleRate, bytes } of mp3Pieces(file, fileBytes)) yield { ...decode(bytes), sampleRate };

@@ -1,15 +1,23 @@
-/** Worker thread that decodes one recording, posts the result and exits. */
+/** Worker thread that decodes one recording, or counts the recordings in a file, posts the result and exits. */
 import { once } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { EngineError, type Container, type Decoded, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { EngineError, type Container, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { DamagedRecording } from '../../../lib/recording/damage.ts';
 import { isAtMachineLimit, isDiskFull } from '../../../lib/resource-limits.ts';
-import type { DecodeRequest } from '../decode-request.ts';
+import { nameOf } from '../container-name.ts';
+import type { DecodedRecording, DecodeRequest } from '../decode-request.ts';
 import { isSystemError, undecodable } from '../failures.ts';
+import { sectionsOf } from '../sections.ts';
 import { transcode } from './transcode.ts';
 
 /** Errors lose their class between threads, so a failure is sent as plain data. */
-export type DecodeResult =
-  Decoded | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
+export type ThreadResult<T> =
+  { readonly value: T } | { readonly code: EngineErrorCode; readonly message: string; readonly cause: string };
+
+/** What the thread does. The results are a `DecodedRecording` and the number of recordings. */
+export type ThreadWork =
+  | ({ readonly task: 'decode' } & DecodeRequest)
+  | { readonly task: 'count'; readonly path: string; readonly container: Exclude<Container, 'mp3'> };
 
 /** Requests disk space before writing. The next message grants it; if it is denied, the worker is terminated. */
 export interface SpaceRequest {
@@ -22,8 +30,14 @@ console.error = console.warn = (...words: unknown[]) => {
   lastConsoleMessage = words.join(' ');
 };
 
-const request = workerData as DecodeRequest;
-parentPort?.postMessage(await transcode(request, take).catch((error: unknown) => toResult(error, request.container)));
+const work = workerData as ThreadWork;
+try {
+  const value: DecodedRecording | number =
+    work.task === 'count' ? sectionsOf(work.path, work.container).length : await transcode(work, take);
+  parentPort?.postMessage({ value });
+} catch (error) {
+  parentPort?.postMessage(toFailure(error, work));
+}
 
 async function take(bytes: number): Promise<void> {
   if (!parentPort) return;
@@ -31,19 +45,20 @@ async function take(bytes: number): Promise<void> {
   await once(parentPort, 'message');
 }
 
-function toResult(error: unknown, container: Container): DecodeResult {
-  const { code, message, cause } = toEngineError(error, container);
+function toFailure(error: unknown, file: Pick<ThreadWork, 'path' | 'container'>): ThreadResult<never> {
+  const { code, message, cause } = toEngineError(error, file);
   return { code, message, cause: describe(cause ?? lastConsoleMessage) };
 }
 
-function toEngineError(error: unknown, container: Container): EngineError {
+function toEngineError(error: unknown, { path, container }: Pick<ThreadWork, 'path' | 'container'>): EngineError {
   if (EngineError.is(error)) return error;
+  if (error instanceof DamagedRecording) return undecodable(error.message, error);
   if (isAtMachineLimit(error)) {
     return new EngineError('overloaded', 'The service has no resources to decode another recording; try again later.', {
       cause: error,
     });
   }
-  if (!isSystemError(error)) return undecodable(`the ${container} file is damaged`, error);
+  if (!isSystemError(error)) return undecodable(`the ${nameOf(path, container)} file is damaged`, error);
   if (isDiskFull(error)) {
     return new EngineError('storage-full', 'The disk is full: the recording cannot be decoded; try again later.', {
       cause: error,

@@ -5,11 +5,11 @@
 import { rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
 import { compileCacheEnv } from '../../../lib/compile-cache.ts';
-import type { DecodeRequest, DecodeOptions } from '../decode-request.ts';
+import type { DecodedRecording, DecodeRequest, DecodeOptions } from '../decode-request.ts';
 import { undecodable } from '../failures.ts';
-import type { DecodeResult, SpaceRequest } from './decoder-thread.ts';
+import type { SpaceRequest, ThreadResult, ThreadWork } from './decoder-thread.ts';
 
 const deadlineMs = 120_000;
 
@@ -24,25 +24,44 @@ const workerUrl = new URL(`./decoder-thread${extname(import.meta.url)}`, import.
  *
  * Rejects with an `EngineError` or the signal's reason, after the thread has ended.
  */
-export async function decodeWithWasm(request: DecodeRequest, { signal, ...options }: DecodeOptions): Promise<Decoded> {
-  signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: request, resourceLimits, env: compileCacheEnv() });
+export async function decodeWithWasm(request: DecodeRequest, options: DecodeOptions): Promise<DecodedRecording> {
   try {
-    return unwrap(await awaitResult(worker, { signal, ...options }).finally(() => worker.terminate()));
+    return await runThread<DecodedRecording>({ task: 'decode', ...request }, options);
   } catch (error) {
     await rm(request.wavPath, { force: true });
     throw error;
   }
 }
 
-function awaitResult(worker: Worker, { signal, account, deadlineFactor = 1 }: DecodeOptions): Promise<DecodeResult> {
-  const { promise, resolve, reject } = Promise.withResolvers<DecodeResult>();
+/**
+ * Returns the number of recordings in a file, which is 1 unless it was joined. Throws `recording-undecodable` if the file
+ * is damaged before its end.
+ */
+export async function countSections(
+  { path, container }: Pick<DecodeRequest, 'path' | 'container'>,
+  options: DecodeOptions,
+): Promise<number> {
+  if (container === 'mp3') return 1;
+  return runThread<number>({ task: 'count', path, container }, options);
+}
+
+async function runThread<T>(workerData: ThreadWork, options: DecodeOptions): Promise<T> {
+  options.signal.throwIfAborted();
+  const worker = new Worker(workerUrl, { workerData, resourceLimits, env: compileCacheEnv() });
+  return unwrap(await awaitResult<T>(worker, options).finally(() => worker.terminate()));
+}
+
+function awaitResult<T>(
+  worker: Worker,
+  { signal, account, deadlineFactor = 1 }: DecodeOptions,
+): Promise<ThreadResult<T>> {
+  const { promise, resolve, reject } = Promise.withResolvers<ThreadResult<T>>();
   const fail = (cause?: unknown): void => reject(undecodable('the decoder crashed', cause));
   const abort = (): void => reject(signal.reason);
   const deadline = setTimeout(() => {
     reject(new EngineError('engine-timeout', 'Decoding the recording timed out.'));
   }, deadlineMs * deadlineFactor);
-  const onMessage = (message: DecodeResult | SpaceRequest): void => {
+  const onMessage = (message: ThreadResult<T> | SpaceRequest): void => {
     if (!('needs' in message)) return resolve(message);
     try {
       account?.take(message.needs);
@@ -59,7 +78,7 @@ function awaitResult(worker: Worker, { signal, account, deadlineFactor = 1 }: De
   });
 }
 
-function unwrap(result: DecodeResult): Decoded {
-  if ('wavPath' in result) return result;
+function unwrap<T>(result: ThreadResult<T>): T {
+  if ('value' in result) return result.value;
   throw new EngineError(result.code, result.message, { cause: new Error(result.cause) });
 }

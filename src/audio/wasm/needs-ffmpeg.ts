@@ -1,5 +1,6 @@
 /** The codecs that are known but not decoded here. ffmpeg decodes them; the documentation and the doctor list them. */
 import type { Container, EngineError } from '../../../engines/contract/index.ts';
+import { nameOf } from '../container-name.ts';
 import { undecodable } from '../failures.ts';
 
 /**
@@ -14,12 +15,23 @@ const names: Readonly<Partial<Record<Container, readonly (readonly [id: string, 
     ['sawb', 'AMR-WB'],
     ['ac-3', 'AC-3'],
     ['ec-3', 'E-AC-3'],
+    ['dts', 'DTS'],
+    ['mlpa', 'TrueHD'],
   ],
   webm: [
     ['A_AAC', 'AAC'],
     ['A_ALAC', 'ALAC'],
     ['A_AC3', 'AC-3'],
     ['A_EAC3', 'E-AC-3'],
+    ['A_DTS', 'DTS'],
+    ['A_TRUEHD', 'TrueHD'],
+    ['A_MLP', 'MLP'],
+    ['A_WAVPACK4', 'WavPack'],
+    ['A_TTA1', 'TTA'],
+    ['A_MPEG/L2', 'MP2'],
+    ['A_MS/ACM', 'Windows audio'],
+    ['A_REAL', 'RealAudio'],
+    ['A_QUICKTIME', 'QuickTime audio'],
   ],
   ogg: [
     ['\x7fFLAC', 'FLAC'],
@@ -30,23 +42,31 @@ const names: Readonly<Partial<Record<Container, readonly (readonly [id: string, 
     ['17', 'IMA ADPCM'],
     ['49', 'GSM'],
     ['85', 'MP3'],
+    ['353', 'Windows Media Audio'],
   ],
 };
 
 /** Text for the documentation and the doctor. */
 export const codecsOfFfmpeg = Object.entries(names)
-  .map(([container, codecs]) => `${codecs.map(([, name]) => name).join(', ')} in ${container}`)
+  .map(([container, codecs]) => [
+    codecs.map(([, name]) => name).join(', '),
+    container === 'webm' ? 'Matroska' : container,
+  ])
+  .map(([codecs, file]) => `${codecs} in ${file}`)
   .join('; ');
 
 /**
- * The error for a codec that is not supported. `ids` are those of all streams, for containers that do not say which of
- * them are audio.
+ * The error for a file without a codec that is supported. `ids` are those of all tracks, or of all streams for containers
+ * that do not say which of them are audio.
  */
-export function unsupportedCodec(container: Container, ...ids: readonly string[]): EngineError {
+export function unsupportedCodecs(path: string, container: Container, ids: readonly string[]): EngineError {
   const isId = container === 'wav' ? Object.is : (id: string, known: string) => id.startsWith(known);
-  const name = names[container]?.find(([known]) => ids.some((id) => isId(id, known)))?.[1];
-  if (name !== undefined) return undecodable(`${name} in ${container} needs ffmpeg on the server`);
+  const nameOfId = (id: string) => names[container]?.find(([known]) => isId(id, known))?.[1];
+  const known = [...new Set(ids.map(nameOfId).filter((name) => name !== undefined))];
   // Ids come from the file: only short, plain ones are shown.
-  const shown = ids.find((id) => /^[\w/. -]{1,32}$/.test(id)) ?? 'an unknown codec';
-  return undecodable(`unsupported codec (${shown} in ${container})`);
+  const others = ids.filter((id) => nameOfId(id) === undefined && /^[\w/. -]{1,32}$/.test(id)).join(', ');
+  const file = nameOf(path, container);
+  if (known.length === 0) return undecodable(`unsupported codec (${others || 'an unknown codec'} in ${file})`);
+  const needs = `${known.join(' and ')} in ${file} ${known.length > 1 ? 'need' : 'needs'} ffmpeg on the server`;
+  return undecodable(others === '' || container === 'ogg' ? needs : `${needs}, and ${others} is not supported`);
 }

@@ -12,13 +12,16 @@ import {
   type InputAudioTrack,
   type InputFormat,
 } from 'mediabunny';
+import { withFile } from '../../../lib/recording/file-bytes.ts';
+import { viewedSource, type FileView } from '../../../lib/recording/file-view.ts';
+import { oggCodecIds } from '../../../lib/recording/ogg.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
-import { decoderFor } from './codecs/index.ts';
+import { decoderFor, isDecodable, type PacketDecoder } from './codecs/index.ts';
+import { nameOf } from '../container-name.ts';
 import { isSystemError, undecodable } from '../failures.ts';
-import { withFile } from './file-bytes.ts';
-import { viewedSource, type FileView } from './file-view.ts';
-import { unsupportedCodec } from './needs-ffmpeg.ts';
-import { oggCodecIds, sectionsOf } from './sections.ts';
+import { sectionsOf } from '../sections.ts';
+import { Timeline } from '../timeline.ts';
+import { unsupportedCodecs } from './needs-ffmpeg.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
 import type { PacketContainer, Track } from './track.ts';
 
@@ -29,86 +32,129 @@ const formats: Readonly<Record<PacketContainer, InputFormat[]>> = {
   flac: [FLAC],
 };
 
+/** A recording in a file. */
+interface Section extends FileView {
+  readonly path: string;
+  readonly container: PacketContainer;
+}
+
 export async function* decodePackets(path: string, container: PacketContainer): AsyncGenerator<Pcm> {
   const sections = sectionsOf(path, container);
   for (const [i, section] of sections.entries()) {
     let hasAudio = false;
     try {
-      for await (const block of decodeSection(path, container, section)) {
+      for await (const block of decodeSection({ ...section, path, container })) {
         hasAudio = true;
         yield block;
       }
     } catch (error) {
       const isAtEnd = hasAudio && i === sections.length - 1;
       if (isAtEnd || EngineError.is(error) || isSystemError(error)) throw error;
-      throw undecodable(`the ${container} file is damaged before its end`, error);
+      throw damaged({ path, container }, error);
     }
   }
 }
 
-async function* decodeSection(path: string, container: PacketContainer, section: FileView): AsyncGenerator<Pcm> {
+function damaged({ path, container }: Pick<Section, 'path' | 'container'>, cause?: unknown): EngineError {
+  return undecodable(`the ${nameOf(path, container)} file is damaged before its end`, cause);
+}
+
+async function* decodeSection(section: Section): AsyncGenerator<Pcm> {
+  const { path, container } = section;
   const input = new Input({ source: viewedSource(path, section), formats: formats[container] });
   try {
     const tracks = await input.getAudioTracks();
-    if (tracks.length === 0) throw noTrack(path, container, section);
-    yield* decodeTrack(await chooseTrack(tracks, container, section), container, section);
+    if (tracks.length === 0) throw noTrack(section);
+    yield* decodeTrack(await chooseTrack(tracks, section), section, await input.getFirstTimestamp());
   } finally {
     input.dispose();
   }
 }
 
-function noTrack(path: string, container: PacketContainer, section: FileView): EngineError {
-  if (container !== 'ogg') return undecodable(`no audio track was found in the ${container} file`);
-  const ids = [...withFile(path, (file) => oggCodecIds(file, section))];
-  return unsupportedCodec('ogg', ...ids);
+function noTrack(section: Section): EngineError {
+  const { path, container } = section;
+  if (container !== 'ogg') return undecodable(`no audio track was found in the ${nameOf(path, container)} file`);
+  return unsupportedCodecs(path, 'ogg', [...withFile(path, (file) => oggCodecIds(file, section))]);
 }
 
-/** Default tracks come first. Of several tracks, some may be silent: the first with sound is the recording. */
-async function chooseTrack(
-  tracks: readonly InputAudioTrack[],
-  container: PacketContainer,
-  section: FileView,
-): Promise<InputAudioTrack> {
-  const isDefault = await Promise.all(tracks.map(async (track) => (await track.getDisposition()).default));
-  const ranked = [...tracks.filter((_, i) => isDefault[i]), ...tracks.filter((_, i) => !isDefault[i])];
-  if (ranked.length > 1) {
-    for (const track of ranked) if (await hasSound(track, container, section)) return track;
+/**
+ * Default tracks come first. Of several tracks, some may be silent or not decodable: the first with sound is the
+ * recording.
+ */
+async function chooseTrack(tracks: readonly InputAudioTrack[], section: Section): Promise<InputAudioTrack> {
+  const facts = await Promise.all(
+    tracks.map(async (track) => ({
+      track,
+      isDefault: (await track.getDisposition()).default,
+      isDecodable: isDecodable(await track.getCodec()),
+      codecId: String(await track.getInternalCodecId()),
+    })),
+  );
+  const ranked = [...facts.filter(({ isDefault }) => isDefault), ...facts.filter(({ isDefault }) => !isDefault)];
+  const candidates = ranked.filter(({ isDecodable }) => isDecodable).map(({ track }) => track);
+  const [first] = candidates;
+  if (first === undefined) throw unsupportedCodecs(section.path, section.container, ranked.map(({ codecId }) => codecId)); // prettier-ignore
+  if (candidates.length > 1) {
+    for (const track of candidates) if (await hasSound(track, section)) return track;
   }
-  return ranked[0]!;
+  return first;
 }
 
 /** -60 dB of full scale. */
 const minAmplitude = 0.001;
 
-async function hasSound(audio: InputAudioTrack, container: PacketContainer, section: FileView): Promise<boolean> {
-  for await (const { channels } of decodeTrack(audio, container, section)) {
-    if (channels.some((samples) => samples.some((sample) => Math.abs(sample) > minAmplitude))) return true;
+/** False also for a track that cannot be decoded. */
+async function hasSound(audio: InputAudioTrack, section: Section): Promise<boolean> {
+  try {
+    for await (const { channels } of decodeTrack(audio, section)) {
+      if (channels.some((samples) => samples.some((sample) => Math.abs(sample) > minAmplitude))) return true;
+    }
+  } catch (error) {
+    if (isSystemError(error)) throw error;
   }
   return false;
 }
 
-async function* decodeTrack(
-  audio: InputAudioTrack,
-  container: PacketContainer,
-  { framesAt, end }: FileView,
-): AsyncGenerator<Pcm> {
-  const track = await describe(audio, container);
-  const decode = await decoderFor(track);
-  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0 };
+/** `startsAt`: the first time stamp of all tracks, in seconds. */
+async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt = 0): AsyncGenerator<Pcm> {
+  const { path, container, framesAt, end } = section;
+  const track = await describe(audio);
+  const decode = tolerant(await decoderFor(track));
+  const opusTimes = new Timeline(section);
+  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 };
   for await (const packet of packetsOf(audio)) {
     const block = await decode(packet.data);
-    const samples = block.channels[0]?.length ?? 0;
+    const samples = block?.channels[0]?.length ?? 0;
     count.packets += 1;
     count.bytes += packet.data.length;
-    count.decoded += Math.sign(samples);
+    if (block === undefined || samples === 0) {
+      count.lost += Math.sign(count.decoded); // the first packets may refer to others, which were cut
+      continue;
+    }
+    if (count.lost > 0) throw damaged(section);
+    count.decoded += 1;
     count.samples += samples;
-    yield container === 'ogg' ? trimmed(block, packet.duration) : block;
+    const startMs = (packet.timestamp - startsAt) * 1000;
+    if (track.codec === 'opus') opusTimes.place(startMs, (samples / block.sampleRate) * 1000);
+    yield { ...(container === 'ogg' ? trimmed(block, packet.duration) : block), startMs };
   }
   // The first packet of Vorbis has no samples.
-  if (count.decoded < (count.packets - 1) / 2) throw undecodable(`most packets of the ${container} file are damaged`);
+  if (count.decoded < (count.packets - 1) / 2)
+    throw undecodable(`most packets of the ${nameOf(path, container)} file are damaged`);
+  if (opusTimes.isShortened) throw damaged(section);
   const isCutShort = framesAt !== undefined && framesAt + count.bytes < end;
-  if (isCutShort && count.samples !== flacSamples(track))
-    throw undecodable(`the ${container} file is damaged before its end`);
+  if (isCutShort && count.samples !== flacSamples(track)) throw damaged(section);
+}
+
+/** Returns undefined for a packet that makes the decoder fail. */
+function tolerant(decode: PacketDecoder): (packet: Uint8Array) => Promise<Pcm | undefined> {
+  return async (packet) => {
+    try {
+      return await decode(packet);
+    } catch {
+      return undefined;
+    }
+  };
 }
 
 /** The last packet of an Ogg stream may have more samples than the stream. */
@@ -123,19 +169,11 @@ function flacSamples({ description }: Track): number {
   return Number(view.getBigUint64(18) & 0xf_ffff_ffffn);
 }
 
-async function describe(audio: InputAudioTrack, container: PacketContainer): Promise<Track> {
-  const sampleRate = await audio.getSampleRate();
-  const channels = await audio.getNumberOfChannels();
+async function describe(audio: InputAudioTrack): Promise<Track> {
+  const [codec, sampleRate, channels] = [await audio.getCodec(), await audio.getSampleRate(), await audio.getNumberOfChannels()]; // prettier-ignore
   assertPlausible(sampleRate, channels);
   const config: { description?: ArrayBufferView | ArrayBufferLike } | null = await audio.getDecoderConfig();
-  return {
-    container,
-    codec: await audio.getCodec(),
-    codecId: String(await audio.getInternalCodecId()),
-    sampleRate,
-    channels,
-    description: toBytes(config?.description),
-  };
+  return { codec: codec!, sampleRate, channels, description: toBytes(config?.description) };
 }
 
 /** Does not use the sink's own iterator, which drops the packets that it has read ahead when a file is truncated. */

@@ -7,6 +7,8 @@ export interface Pcm {
   readonly sampleRate: number;
   /** One array per channel, all of the same length; full scale is -1 to 1. */
   readonly channels: readonly Float32Array[];
+  /** The time stamp, in milliseconds from the beginning of the recording; absent if the sound has none. */
+  readonly startMs?: number;
 }
 
 const minSampleRate = 1_000;

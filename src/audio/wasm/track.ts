@@ -5,11 +5,7 @@ export type PacketContainer = 'webm' | 'mp4' | 'ogg' | 'flac';
 
 /** Parameters of a track for its decoder. */
 export interface Track {
-  readonly container: PacketContainer;
-  /** Null if unknown to the demuxer. */
-  readonly codec: AudioCodec | null;
-  /** The container's own name of the codec. */
-  readonly codecId: string;
+  readonly codec: AudioCodec;
   /** Hz. */
   readonly sampleRate: number;
   readonly channels: number;

@@ -1,12 +1,16 @@
-/** The pipeline inside the worker: decode, mix down, resample, write. */
-import { EngineError, type Decoded } from '../../../engines/contract/index.ts';
-import { tooLong, type DecodeRequest } from '../decode-request.ts';
+/** The pipeline inside the worker: decode, place in time, mix down, resample, write. */
+import { statSync } from 'node:fs';
+import { EngineError } from '../../../engines/contract/index.ts';
+import { tooLong, type DecodedRecording, type DecodeRequest } from '../decode-request.ts';
+import { DamagedRecording } from '../../../lib/recording/damage.ts';
 import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
 import { decode } from './decode.ts';
+import { nameOf } from '../container-name.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
 import { RateConverter } from '../resample.ts';
+import { Timeline } from '../timeline.ts';
 import { decodedOf } from '../wav-file.ts';
 import { WavWriter } from './wav-writer.ts';
 
@@ -16,21 +20,22 @@ const stepBytes = 65_536;
 export async function transcode(
   { path, container, wavPath, maxSeconds }: DecodeRequest,
   take: (bytes: number) => Promise<void>,
-): Promise<Decoded> {
+): Promise<DecodedRecording> {
+  const timeline = new Timeline({ container, bytes: statSync(path).size });
   const wav = new WavWriter(wavPath);
   let taken = 0;
-  for await (const samples of resampled(untilDamaged(await decode(path, container)))) {
+  for await (const samples of resampled(placed(untilCut(await decode(path, container)), timeline))) {
     for (; taken < 2 * (wav.samples + samples.length); taken += stepBytes) await take(stepBytes);
     wav.write(samples);
     if (wav.samples > maxSeconds * sampleRate) throw tooLong(maxSeconds);
   }
   wav.close();
-  if (wav.samples === 0) throw undecodable(`no audio was found in the ${container} file`);
-  return decodedOf(2 * wav.samples, { wavPath, maxSeconds });
+  if (wav.samples === 0) throw undecodable(`no audio was found in the ${nameOf(path, container)} file`);
+  return decodedOf(2 * wav.samples, { wavPath, maxSeconds, gaps: timeline.gaps });
 }
 
-/** For truncated or damaged recordings, yields everything before the damage, as ffmpeg does. */
-async function* untilDamaged(blocks: AsyncIterable<Pcm> | Iterable<Pcm>): AsyncGenerator<Pcm> {
+/** For truncated recordings, yields everything before the cut, as ffmpeg does. */
+async function* untilCut(blocks: AsyncIterable<Pcm> | Iterable<Pcm>): AsyncGenerator<Pcm> {
   let hasAudio = false;
   try {
     for await (const block of blocks) {
@@ -39,13 +44,30 @@ async function* untilDamaged(blocks: AsyncIterable<Pcm> | Iterable<Pcm>): AsyncG
       yield block;
     }
   } catch (error) {
-    if (!hasAudio || EngineError.is(error) || isSystemError(error)) throw error;
+    const isCut = hasAudio && !EngineError.is(error) && !(error instanceof DamagedRecording) && !isSystemError(error);
+    if (!isCut) throw error;
   }
 }
 
 function isEmpty({ channels: [first] }: Pcm): boolean {
   return first === undefined || first.length === 0;
 }
+
+/** Inserts silence where the time stamps leave out time. */
+async function* placed(blocks: AsyncIterable<Pcm>, timeline: Timeline): AsyncGenerator<Pcm> {
+  for await (const block of blocks) {
+    const { sampleRate, channels, startMs } = block;
+    const msOf = (samples: number) => (samples / sampleRate) * 1000;
+    const gapMs = startMs === undefined ? 0 : timeline.place(startMs, msOf(channels[0]?.length ?? 0));
+    for (let left = gapMs; left > 0; left -= silentMs) {
+      const samples = Math.round((Math.min(left, silentMs) * sampleRate) / 1000);
+      yield { sampleRate, channels: channels.map(() => new Float32Array(samples)) };
+    }
+    yield block;
+  }
+}
+
+const silentMs = 1_000;
 
 /** Mono at 16 kHz. */
 async function* resampled(blocks: AsyncIterable<Pcm>): AsyncGenerator<Float32Array> {

@@ -3,11 +3,11 @@ import { createByteReader } from '../../../lib/byte-reader.ts';
 import { deinterleave } from '../../../lib/samples.ts';
 import { framesOf, readWavHeader, WavError } from '../../../lib/wav.ts';
 import { undecodable } from '../failures.ts';
-import { pieces, withFile } from './file-bytes.ts';
-import type { FileView } from './file-view.ts';
-import { unsupportedCodec } from './needs-ffmpeg.ts';
+import { pieces, withFile } from '../../../lib/recording/file-bytes.ts';
+import type { FileView } from '../../../lib/recording/file-view.ts';
+import { unsupportedCodecs } from './needs-ffmpeg.ts';
 import { assertPlausible, type Pcm } from './pcm.ts';
-import { sectionsOf } from './sections.ts';
+import { sectionsOf } from '../sections.ts';
 
 const pieceBytes = 16_384;
 
@@ -21,7 +21,7 @@ async function* readSection(path: string, section: FileView): AsyncGenerator<Pcm
   try {
     const bytes = createByteReader(source);
     const layout = await readWavHeader(bytes).catch((error: unknown) => {
-      throw error instanceof WavError ? refusalOf(error) : error;
+      throw error instanceof WavError ? refusalOf(path, error) : error;
     });
     const { sampleRate, channels, format } = layout;
     assertPlausible(sampleRate, channels);
@@ -33,8 +33,8 @@ async function* readSection(path: string, section: FileView): AsyncGenerator<Pcm
   }
 }
 
-function refusalOf({ message, format }: WavError): EngineError {
-  return format === undefined ? undecodable(`it is ${message}`) : unsupportedCodec('wav', String(format));
+function refusalOf(path: string, { message, format }: WavError): EngineError {
+  return format === undefined ? undecodable(`it is ${message}`) : unsupportedCodecs(path, 'wav', [String(format)]);
 }
 
 /**

@@ -1,28 +1,28 @@
 import { deinterleave, sampleFormats, type SampleFormatName } from '../../../../lib/samples.ts';
-import { unsupportedCodec } from '../needs-ffmpeg.ts';
 import type { Pcm } from '../pcm.ts';
 import type { Track } from '../track.ts';
 
 export type PacketDecoder = (packet: Uint8Array) => Pcm | Promise<Pcm>;
 
-/** The decoder for the packets of a track, loaded lazily. */
-export async function decoderFor(track: Track): Promise<PacketDecoder> {
-  switch (track.codec) {
-    case 'opus':
-      return (await import('./opus.ts')).opusDecoder(track);
-    case 'vorbis':
-      return (await import('./vorbis.ts')).vorbisDecoder(track);
-    case 'flac':
-      return (await import('./flac.ts')).flacDecoder();
-    case 'mp3':
-      return (await import('./mp3.ts')).mp3Decoder();
-    default:
-      return pcmDecoder(track);
-  }
+export function isDecodable(codec: Track['codec'] | null): codec is Track['codec'] {
+  return codec !== null && (codec in decoders || codec in sampleFormats);
 }
 
-function pcmDecoder({ codec, codecId, container, sampleRate, channels }: Track): PacketDecoder {
-  if (codec === null || !(codec in sampleFormats)) throw unsupportedCodec(container, codecId);
+/** Loaded lazily. */
+const decoders = {
+  opus: async (track: Track) => (await import('./opus.ts')).opusDecoder(track),
+  vorbis: async (track: Track) => (await import('./vorbis.ts')).vorbisDecoder(track),
+  flac: async () => (await import('./flac.ts')).flacDecoder(),
+  mp3: async () => (await import('./mp3.ts')).mp3Decoder(),
+} satisfies Partial<Record<string, (track: Track) => Promise<PacketDecoder>>>;
+
+/** The decoder for the packets of a track. */
+export async function decoderFor(track: Track): Promise<PacketDecoder> {
+  const { codec } = track;
+  return codec in decoders ? await decoders[codec as keyof typeof decoders](track) : pcmDecoder(track);
+}
+
+function pcmDecoder({ codec, sampleRate, channels }: Track): PacketDecoder {
   const format = sampleFormats[codec as SampleFormatName];
   return (packet) => ({ sampleRate, channels: deinterleave(packet, format, channels) });
 }

@@ -1,6 +1,6 @@
-/** Finds the frames of an MP3 file. Tags, padding and damage between them are skipped, as ffmpeg does. */
-import { haveSameFormat, readMp3Frame, type Mp3Frame } from '../../../lib/mp3-frame.ts';
-import { undecodable } from '../failures.ts';
+/** Finds the frames of an MP3 file. Tags, padding, and what is left of cut frames are skipped, as ffmpeg does. */
+import { haveSameFormat, readMp3Frame, type Mp3Frame } from '../mp3-frame.ts';
+import { damagedBeforeEnd, DamagedRecording } from './damage.ts';
 import { createReader } from './file-bytes.ts';
 
 /** Consecutive frames of one format. */
@@ -13,11 +13,11 @@ export interface Mp3Piece {
 /** Small, so that a decoded piece stays small even at the lowest bit rate. */
 const pieceBytes = 4096;
 
-/** Throws when most of the file is something else. */
+/** Throws a `DamagedRecording` when most of the file, or too much before its end, is something else. */
 export function* mp3Pieces(file: number, fileBytes: number): Generator<Mp3Piece> {
   let frames: FrameBytes[] = [];
   let length = 0;
-  for (const next of framesOf(file, fileBytes)) {
+  for (const next of mp3Frames(file, fileBytes)) {
     const [first] = frames;
     if (first && (!haveSameFormat(first.frame, next.frame) || length + next.bytes.length > pieceBytes)) {
       yield pieceOf(frames, first);
@@ -39,7 +39,8 @@ interface FrameBytes {
   readonly bytes: Uint8Array;
 }
 
-function* framesOf(file: number, fileBytes: number): Generator<FrameBytes> {
+/** Throws a `DamagedRecording` as `mp3Pieces` does. */
+export function* mp3Frames(file: number, fileBytes: number): Generator<FrameBytes> {
   const read = createReader(file);
   const frameAt = (position: number) => readFrame(read(position, 4));
   /** The first frame after something else counts only if another follows it or the file ends. */
@@ -49,27 +50,45 @@ function* framesOf(file: number, fileBytes: number): Generator<FrameBytes> {
   };
   let inFrames = 0;
   let elsewhere = 0;
-  let isSynchronized = false;
+  let longest = 0;
+  /** What is between the last frame and here; undefined within frames. */
+  let between: { bytes: number; hasTag: boolean } | undefined = { bytes: 0, hasTag: true };
   for (let position = 0; position < fileBytes;) {
     const frame = frameAt(position);
-    if (frame && (isSynchronized || isConfirmed(frame, position + frame.bytes))) {
-      yield { frame, bytes: read(position, frame.bytes) };
+    if (frame && (!between || isConfirmed(frame, position + frame.bytes))) {
+      const bytes = read(position, frame.bytes);
+      if (between && !between.hasTag && between.bytes > maxCutFrames * longest && !isHeader(bytes))
+        throw damagedBeforeEnd('mp3');
+      between = undefined;
+      yield { frame, bytes };
       inFrames += frame.bytes;
+      longest = Math.max(longest, frame.bytes);
       position += frame.bytes;
-      isSynchronized = true;
       continue;
     }
-    isSynchronized = false;
+    between ??= { bytes: 0, hasTag: false };
     const length = tagLength(read(position, tagHeaderBytes));
     const tag = position + length > fileBytes ? 0 : length;
     const skipped = read(position, tag === 0 ? skipBytes : 0);
     const next = skipped.findIndex((byte, i) => i > 0 && initials.has(byte));
     const other = next === -1 ? skipped : skipped.subarray(0, next);
     elsewhere += other.reduce((sum, byte) => sum + Math.sign(byte), 0); // zeros are padding
+    between.hasTag ||= tag > 0;
+    between.bytes += other.length;
     position += tag + other.length;
   }
-  if (inFrames < elsewhere) throw undecodable('most of the mp3 file is not MPEG audio layer III');
+  if (inFrames < elsewhere) throw new DamagedRecording('most of the mp3 file is not MPEG audio layer III');
 }
+
+/** Where recordings are joined, the last frame of one and the first of the next may be cut. */
+const maxCutFrames = 2;
+
+/** The first frame of a recording may hold its length instead of sound. What precedes it is the end of another one. */
+function isHeader(frame: Uint8Array): boolean {
+  return /Xing|Info|VBRI/.test(Buffer.from(frame.subarray(0, maxHeaderBytes)).toString('latin1'));
+}
+
+const maxHeaderBytes = 64;
 
 /** Number of bytes that are searched at a time where no frame begins. */
 const skipBytes = 1024;

@@ -1,0 +1,64 @@
+import type { Container } from '../../../engines/contract/index.ts';
+import type { DecodeRequest } from '../decode-request.ts';
+import { mixFilters } from './mix.ts';
+
+const demuxers: Readonly<Record<Container, string>> = {
+  webm: 'matroska',
+  mp4: 'mov',
+  ogg: 'ogg',
+  mp3: 'mp3',
+  wav: 'wav',
+  flac: 'flac',
+};
+
+/**
+ * The audio decoders of ffmpeg for all that the accepted containers may hold, except those of games and of studios; there
+ * are none for video. The raw samples are those of ffmpeg's list `pcm_*`.
+ */
+const codecs = [
+  ...['opus', 'vorbis', 'aac', 'aac_latm', 'mp3float', 'mp3', 'mp3adufloat', 'mp3on4float', 'mp2float', 'mp2'],
+  ...['mp1float', 'mp1', 'flac', 'alac', 'als', 'tta', 'wavpack', 'ac3', 'eac3', 'dca', 'truehd', 'mlp'],
+  ...['wmav1', 'wmav2', 'wmapro', 'wmalossless', 'wmavoice', 'xma1', 'xma2', 'cook', 'sipr', 'real_144', 'real_288'],
+  ...['ralf', 'atrac1', 'atrac3', 'atrac3al', 'atrac3plus', 'atrac3plusal', 'atrac9', 'qdm2', 'qdmc', 'mace3', 'mace6'],
+  ...[
+    'amrnb',
+    'amrwb',
+    'qcelp',
+    'evrc',
+    'gsm',
+    'gsm_ms',
+    'speex',
+    'libspeex',
+    'ilbc',
+    'g722',
+    'g726',
+    'g726le',
+    'g729',
+  ],
+  ...['g723_1', 'truespeech', 'nellymoser', 'dss_sp', 'siren', 'msnsiren', 'libcodec2', 'comfortnoise', 'metasound'],
+  ...['imc', 'iac', 'on2avc', 'sbc', 'aptx', 'aptx_hd', 'dfpwm', 'dsd_lsbf', 'dsd_msbf', 'dst', 's302m'],
+  ...['adpcm_ms', 'adpcm_ima_wav', 'adpcm_ima_qt', 'adpcm_ima_oki', 'adpcm_yamaha', 'adpcm_swf', 'adpcm_ct'],
+  ...['pcm_mulaw', 'pcm_alaw', 'pcm_vidc', 'pcm_dvd', 'pcm_bluray', 'pcm_u8', 'pcm_s8'],
+  ...['16', '24', '32', '64'].flatMap((bits) => ['le', 'be'].flatMap((order) => [`pcm_s${bits}${order}`, `pcm_u${bits}${order}`])), // prettier-ignore
+  ...['16', '24', '32', '64'].flatMap((bits) => [`pcm_f${bits}le`, `pcm_f${bits}be`]),
+].join(',');
+
+/** The output has the times of the file, which raw samples do not have. */
+const toPipe = ['-af', mixFilters, '-c:a', 'pcm_s16le', '-f', 'matroska', 'pipe:1'];
+
+/** `track`: the index of a stream. Default: the choice of ffmpeg, which prefers default tracks, then those with more channels. */
+export function ffmpegArguments(
+  { path, container }: Pick<DecodeRequest, 'path' | 'container'>,
+  track?: number,
+  output: readonly string[] = toPipe,
+): string[] {
+  const map = track === undefined ? [] : ['-map', `0:${String(track)}`];
+  return [
+    ...['-nostdin', '-hide_banner', '-nostats', '-loglevel', 'level+info'],
+    ...['-max_alloc', '67108864', '-threads', '1'],
+    ...['-protocol_whitelist', 'file,pipe', '-codec_whitelist', codecs, '-max_streams', '16'],
+    ...['-f', demuxers[container], '-i', `file:${path}`, ...map, '-vn', '-sn', '-dn'],
+    ...['-map_metadata', '-1'],
+    ...output,
+  ];
+}

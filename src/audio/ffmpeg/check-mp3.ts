@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
+import { DamagedRecording } from '../../../lib/recording/damage.ts';
+import { withFile } from '../../../lib/recording/file-bytes.ts';
+import { mp3Frames } from '../../../lib/recording/mp3-frames.ts';
+import { undecodable } from '../failures.ts';
+
+/** Less than a millisecond of work. */
+const framesAtATime = 1_000;
+
+/**
+ * ffmpeg skips everything between the frames of an MP3 file, sometimes without a word. Throws `recording-undecodable` if
+ * that is more than a cut frame or a tag.
+ */
+export async function checkMp3(path: string, signal: AbortSignal): Promise<void> {
+  let frames = 0;
+  try {
+    for (const _frame of withFile(path, mp3Frames)) {
+      if (++frames % framesAtATime > 0) continue;
+      await setImmediate();
+      signal.throwIfAborted();
+    }
+  } catch (error) {
+    throw error instanceof DamagedRecording ? undecodable(error.message, error) : error;
+  }
+}

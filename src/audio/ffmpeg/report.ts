@@ -1,0 +1,88 @@
+/** What ffmpeg prints about the streams of a file and its failures. */
+import { maxChannels, maxSampleRate } from '../decode-request.ts';
+
+/** An audio stream of the input. */
+export interface AudioStream {
+  readonly index: number;
+  /** ffmpeg's name of the codec, or the file's if ffmpeg does not know it. */
+  readonly codec: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly channels: number;
+}
+
+const streamLine = /^\[info\] +Stream #0:(\d+).*?: Audio: (?:none \()?(\w+)(?:.*, (\d+) Hz, ([^,]+))?/;
+const choiceLine = /^\[info\] +Stream #0:(\d+) -> #0:0 /;
+
+const errorLine = /\[(error|fatal)\] /;
+/** Printed for the video of a film: there are no decoders for it. */
+const harmless = 'not on whitelist';
+/** A packet could not be decoded, or only with gaps: before ffmpeg 6, up to 7, and of all. */
+const failureLine = /Error while decoding|Error submitting packet|Decoding error|corrupt decoded frame/;
+/** The last packet of a file that was cut. */
+const cut = 'corrupt input packet';
+
+export class FfmpegReport {
+  readonly #streams = new Map<number, AudioStream>();
+  #failures = 0;
+  #cutPackets = 0;
+  /** The stream that is decoded; ffmpeg reports it before decoding. */
+  chosen: AudioStream | undefined;
+  /** Whether ffmpeg has met anything that it could not read. */
+  hasErrors = false;
+
+  read(line: string): void {
+    if (this.chosen === undefined) this.#readStream(line); // the streams of the output follow
+    if (failureLine.test(line)) this.#failures += 1;
+    if (line.includes(cut)) this.#cutPackets += 1;
+    if (errorLine.test(line) && !line.includes(harmless)) this.hasErrors = true;
+  }
+
+  #readStream(line: string): void {
+    const [, index, codec = '', rate, layout = ''] = streamLine.exec(line) ?? [];
+    if (index !== undefined) {
+      const stream = { index: Number(index), codec, sampleRate: Number(rate ?? 0), channels: channelsOf(layout) };
+      this.#streams.set(stream.index, stream);
+    }
+    const [, choice] = choiceLine.exec(line) ?? [];
+    if (choice !== undefined) this.chosen = this.#streams.get(Number(choice));
+  }
+
+  /** Whether a packet could not be decoded that was not cut. */
+  get hasFailures(): boolean {
+    return this.#failures > this.#cutPackets;
+  }
+
+  /** Returns why the stream cannot be decoded. */
+  get excess(): string | undefined {
+    const { channels = 0, sampleRate = 0 } = this.chosen ?? {};
+    if (channels > maxChannels) return `it has ${String(channels)} channels, and the limit is ${String(maxChannels)}`;
+    if (sampleRate <= maxSampleRate) return undefined;
+    return `its sample rate is ${String(sampleRate)} Hz, and the limit is ${String(maxSampleRate)} Hz`;
+  }
+
+  /** All audio streams, in order. */
+  get streams(): readonly AudioStream[] {
+    return [...this.#streams.values()];
+  }
+}
+
+/**
+ * Number of channels of a layout such as `mono`, `5.1(side)`, `7.1.4` or `9 channels`. All other layouts have at most
+ * eight.
+ */
+function channelsOf(layout: string): number {
+  const [count] = /^\d+(?= channels)/.exec(layout) ?? [];
+  if (count !== undefined) return Number(count);
+  const [counts] = /^\d+(\.\d+)+/.exec(layout) ?? [];
+  if (counts !== undefined) return counts.split('.').reduce((sum, some) => sum + Number(some), 0);
+  return layout.startsWith('hexadecagonal') ? 16 : layout === 'mono' ? 1 : 2;
+}
+
+/** The error lines, without details of the recording such as its title. */
+export function errorsIn(stderr: string): string {
+  return stderr
+    .split('\n')
+    .filter((line) => !/^(\[info\]| |$)/.test(line))
+    .join('\n');
+}
