@@ -2,8 +2,12 @@
 export const audioSignatures = {
   // eslint-disable-next-line no-control-regex -- they are bytes
   webm: /^\x1a\x45\xdf\xa3/,
-  /** A segment of a stream begins with its own type. */
-  mp4: /^.{4}(ftyp|styp)/s,
+  /**
+   * The first box of a file, with its length. A segment of a stream begins with its own type, and QuickTime files of old
+   * with any box.
+   */
+  // eslint-disable-next-line no-control-regex -- they are bytes
+  mp4: /^(.{4}(ftyp|styp|mdat)|\0.{3}(wide|free|skip|pnot|moov))/s,
   ogg: /^OggS/,
   /** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) are WAV with lengths of 64 bits. */
   wav: /^(RIFF|RF64|BW64).{4}WAVE/s,

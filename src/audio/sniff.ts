@@ -38,7 +38,6 @@ const known: readonly (readonly [detected: string, signature: RegExp])[] = [
   ['Windows media (ASF)', /^\x30\x26\xb2\x75/],
   ['an AVI video', /^RIFF.{4}AVI /s],
   ['a MIDI file', /^MThd/],
-  ['QuickTime without its type box', /^.{4}moov/s],
   ['an HLS playlist', /^#EXTM3U/],
   ['an ffconcat script', /^ffconcat/],
   ['a session description (SDP)', /^v=0/],

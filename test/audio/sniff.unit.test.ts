@@ -39,6 +39,10 @@ describe('a container is detected from its first bytes', () => {
     ['mp4', 'an ftyp box of QuickTime', `${hex('00000014')}ftypqt  `],
     ['mp4', 'the styp box of a segment', `${hex('00000018')}stypmsdh`],
     ['mp4', 'the ftyp box of a fragmented file', `${hex('0000001c')}ftypiso5`],
+    ['mp4', 'a wide box of QuickTime', `${hex('00000008')}wide${hex('00001000')}mdat`],
+    ['mp4', 'the free box of a file without a type', `${hex('00000100')}free`],
+    ['mp4', 'the moov box of a file without a type', `${hex('00000100')}moov`],
+    ['mp4', 'the mdat box of a file without a type', `${hex('7f000100')}mdat`],
     ['ogg', 'a page', `OggS${hex('00 02')}`],
     ['wav', 'RIFF and WAVE', `RIFF${hex('24000000')}WAVEfmt `],
     ['wav', 'RIFF of unknown length and WAVE', `RIFF${hex('ffffffff')}WAVEfmt `],
@@ -111,7 +115,6 @@ describe('a problem names what was detected:', () => {
     ['Windows media (ASF)', hex('3026b2758e66cf11')],
     ['an AVI video', `RIFF${hex('24000000')}AVI LIST`],
     ['a MIDI file', 'MThd'],
-    ['QuickTime without its type box', `${hex('00000100')}moov`],
     ['an HLS playlist', '#EXTM3U\n#EXT-X-VERSION:3\n'],
     ['an ffconcat script', "ffconcat version 1.0\nfile 'a'\n"],
     ['a session description (SDP)', 'v=0\r\ns=memo\r\n'],
@@ -133,6 +136,7 @@ describe('a problem names what was detected:', () => {
 
   it.each([
     ['text', 'just a line of text\n'],
+    ['text', 'The free encyclopedia\n'],
     ['text', '#!/bin/sh\nrm -rf /\n'],
     ['text', 'a long line '.repeat(100)],
     ['text', Buffer.from('Überall Grüße, '.repeat(10)).toString('latin1')],
