@@ -47,6 +47,8 @@ export interface RequestUsage {
   audioMs?: number;
   /** Length of the audio decoded on this machine, in milliseconds. */
   decodedMs?: number;
+  /** The part of the recording that was decoded last which is not in its file, in milliseconds. It is not charged. */
+  gapMs?: number;
   /** Time spent in call queues, in milliseconds. */
   queueMs?: number;
   /** Input and output tokens, as reported by the provider. */

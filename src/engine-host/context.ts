@@ -7,7 +7,9 @@ import type { Decoded, EngineContext, Logger, Pcm, CallQueueOptions } from '../.
 import { currentUsage, currentVia } from '../request-scope.ts';
 import { traceHeaders } from '../trace.ts';
 import { createDecoder } from '../audio/decode.ts';
+import type { DecodedRecording } from '../audio/decode-request.ts';
 import { createEncoder } from '../audio/encode/index.ts';
+import { gapMsIn } from '../audio/timeline.ts';
 import { largestSpeech } from '../system/disk-budget.ts';
 import { findExecutable, whyNotExecutable } from '../../lib/find-executable.ts';
 import { runProgram } from '../system/child-process/child.ts';
@@ -118,10 +120,13 @@ export function createEngineContexts({
   };
 }
 
-/** Records the length of the recording, from which the timeout of the transcription is derived. */
-function recordLength(decoded: Decoded): Decoded {
+/** Records the length of the recording, from which the timeout of the transcription and its charge are derived. */
+function recordLength({ gaps, ...decoded }: DecodedRecording): Decoded {
   const usage = currentUsage();
-  if (usage) usage.decodedMs = Math.max(usage.decodedMs ?? 0, lengthOf(decoded));
+  if (usage) {
+    usage.decodedMs = Math.max(usage.decodedMs ?? 0, lengthOf(decoded));
+    usage.gapMs = gapMsIn(gaps, decoded);
+  }
   return decoded;
 }
 

@@ -37,7 +37,7 @@ export type WorkerMessage =
 
 /** The last message of a worker about a call. */
 export type LastMessage =
-  | { readonly type: 'result'; readonly transcript: Transcript }
+  | { readonly type: 'result'; readonly transcript: Transcript; readonly gapMs?: number | undefined }
   | ({ readonly type: 'failed' } & Failure)
   /**
    * This worker cannot run the call, but another one may: it is stopping, its disk is full, or it does not have the

@@ -15,7 +15,7 @@ import { errnoOf, ignore } from '../../lib/errors.ts';
 import type { HttpClient, HttpResponse } from '../../lib/http-client.ts';
 import { toJsonLine } from '../../lib/json-lines.ts';
 import { isDiskFull } from '../../lib/resource-limits.ts';
-import { runInScope } from '../request-scope.ts';
+import { runInScope, type RequestUsage } from '../request-scope.ts';
 import type { Workspace } from '../system/workspace.ts';
 import type { CallEnd } from './back-off.ts';
 import { createClocks } from './clocks.ts';
@@ -167,7 +167,7 @@ async function lastMessage(
   using link = linkedSignal(connection.closed, stopping);
   const { signal } = link;
   try {
-    return { type: 'result', transcript: await transcribe(ticket.url, connection, signal, options) };
+    return { type: 'result', ...(await transcribe(ticket.url, connection, signal, options)) };
   } catch (error) {
     connection.closed.throwIfAborted();
     if (stopping.aborted) return unavailable('The worker is stopping.');
@@ -210,9 +210,11 @@ async function transcribe(url: string, connection: FrontConnection, signal: Abor
     },
     ...(segments && { onSegment: (segment) => connection.send({ type: 'segment', segment }) }),
   };
-  return await runInScope(scope, async () => {
+  const usage: RequestUsage = {};
+  return await runInScope({ ...scope, usage }, async () => {
     try {
-      return await engine.transcribe({ ...call, recording: { ...recording, path } }, reporting);
+      const transcript = await engine.transcribe({ ...call, recording: { ...recording, path } }, reporting);
+      return { transcript, gapMs: usage.gapMs };
     } catch (error) {
       // Logged here, with the request id: the front receives the public code and message, but not the cause.
       if (!signal.aborted && (error as Error).cause !== undefined)

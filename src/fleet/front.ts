@@ -55,7 +55,10 @@ export function createFront({ nodes, admissions, viaId, log, ...options }: Front
       if (usage) usage.queueMs = (usage.queueMs ?? 0) + performance.now() - queuedAt;
       const last = await readToLast(connection, listeners, signal);
       signal.throwIfAborted();
-      if (last?.type === 'result') return last.transcript;
+      if (last?.type === 'result') {
+        if (usage && last.gapMs !== undefined) usage.gapMs = last.gapMs;
+        return last.transcript;
+      }
       if (last?.type === 'failed') throw errorOf(last);
       if (last) attempts.countReturned(last);
       else attempts.countLost();

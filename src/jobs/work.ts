@@ -1,9 +1,11 @@
 /** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Decoded, CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
+import type { CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
 import { lengthOf, type WavSlice } from '../../lib/wav.ts';
 import { decodeTo } from '../audio/decode.ts';
+import type { DecodedRecording } from '../audio/decode-request.ts';
+import { gapMsIn } from '../audio/timeline.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { supports } from '../engine-host/registry/model-selection.ts';
@@ -51,7 +53,7 @@ async function transcribeAll(work: Work): Promise<void> {
   const { job, metrics } = work;
   await using directory = await retry(work, () => work.workspace.accountedDirectory('job'));
   // A timeout is not retried: the retry would time out too, while other jobs wait for the decoder.
-  const { wavPath, endMs: durationMs } = await retry(work, () => decode(work, directory), 'engine-timeout');
+  const { wavPath, endMs: durationMs, gaps } = await retry(work, () => decode(work, directory), 'engine-timeout');
   if (job.record.durationMs === null) await retry(work, () => job.update({ durationMs }));
   const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
@@ -59,7 +61,7 @@ async function transcribeAll(work: Work): Promise<void> {
   for (let startMs = doneMs(stored); startMs < durationMs;) {
     const known = language;
     const slice = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
-    const part = await retry(work, () => transcribePart(work, slice, known));
+    const part = await retry(work, () => transcribePart(work, slice, { language: known, gapMs: gapMsIn(gaps, slice) }));
     await retry(work, () => job.addPart(part));
     language ??= part.language;
     metrics?.jobPartEnded(lengthOf(slice));
@@ -68,7 +70,7 @@ async function transcribeAll(work: Work): Promise<void> {
 }
 
 /** Throws `recording-undecodable`, also if the uploaded file was removed or replaced. */
-async function decode(work: Work, { path, account }: AccountedDirectory): Promise<Decoded> {
+async function decode(work: Work, { path, account }: AccountedDirectory): Promise<DecodedRecording> {
   const { job, signal, ffmpeg, maxSeconds, decoding } = work;
   const { container, bytes } = job.record;
   const found = await lstat(job.recording).catch(() => undefined);
@@ -80,8 +82,14 @@ async function decode(work: Work, { path, account }: AccountedDirectory): Promis
   return decoding.run(() => decodeTo(request, { signal, account, deadlineFactor, ffmpeg }), { signal });
 }
 
-/** `language`: the requested one, else the one detected in the first part with speech. */
-async function transcribePart(work: Work, slice: WavSlice, language: string | null): Promise<Part> {
+interface PartFacts {
+  /** The requested language, else the one detected in the first part with speech. */
+  readonly language: string | null;
+  /** Milliseconds that are not in the recording. */
+  readonly gapMs: number;
+}
+
+async function transcribePart(work: Work, slice: WavSlice, { language, gapMs }: PartFacts): Promise<Part> {
   const { job, signal } = work;
   await work.requireBudget();
   const features = requestedFeatures(job.record);
@@ -96,7 +104,7 @@ async function transcribePart(work: Work, slice: WavSlice, language: string | nu
     onProgress: (ms: number) => void (job.partMs = ms),
     onQueued: (ahead: number | null) => void (job.ahead = ahead ?? 0),
   };
-  const call = { recording, language: language ?? undefined, ...features, timestamps };
+  const call = { recording, language: language ?? undefined, ...features, timestamps, gapMs };
   const transcript = await transcribe(model, call, listener, work).finally(() => {
     job.partMs = 0;
     job.ahead = 0;

@@ -34,6 +34,8 @@ export interface TranscriptionRequest {
   readonly translate?: true | undefined;
   readonly diarize?: true | undefined;
   readonly knownSpeakers?: readonly KnownSpeaker[];
+  /** The part of the recording that is not charged. Default: what its decoder reports. */
+  readonly gapMs?: number;
 }
 
 export interface TranscriptionServices {
@@ -85,7 +87,7 @@ export async function transcribe(
   const record = new TranscriptionMetrics(model.id, options.signal, metrics);
   try {
     const transcript = await callWithHint(model, request, record.watch(options), transcribeTimeout);
-    record.observe({ durationMs: knownMs(request), ...transcript });
+    record.observe({ durationMs: knownMs(request), ...transcript }, request.gapMs);
     const requested = withTimes(transcript, request);
     record.complete();
     return requested;
@@ -201,7 +203,7 @@ class TranscriptionMetrics {
   readonly #metrics: Metrics | undefined;
   readonly #scope: RequestScope | undefined = currentScope();
   readonly #started = performance.now();
-  /** Length of the recording, if the transcript reports it. */
+  /** Length of the sound in the recording, if the transcript reports it. */
   #audioMs: number | undefined;
   /** Progress that the engine has reported; a failed transcription is charged for it. */
   #reportedMs = 0;
@@ -232,9 +234,9 @@ class TranscriptionMetrics {
     };
   }
 
-  /** Call it with the transcript before it is checked. */
-  observe({ durationMs }: { readonly durationMs?: number | undefined }): void {
-    this.#audioMs = durationMs;
+  /** Call it with the transcript before it is checked. Silence that stands for a gap of the recording does not count. */
+  observe({ durationMs }: { readonly durationMs?: number | undefined }, gapMs = this.#scope?.usage?.gapMs ?? 0): void {
+    this.#audioMs = durationMs === undefined ? undefined : Math.max(0, durationMs - gapMs);
   }
 
   complete(): void {
