@@ -175,21 +175,23 @@ export async function* framesOf(
 const headBytes = 65_536;
 
 /**
- * Returns undefined if the file is not WAV, has an unsupported encoding, or has too much data before the samples.
- * `bytes` is the size of the file.
+ * Returns undefined if the part of a file is not WAV, has an unsupported encoding, or has too much data before the
+ * samples. `bytes` is the size of the samples.
  */
 export async function findWavSamples(
   file: FileHandle,
+  part?: { readonly start: number; readonly end: number },
 ): Promise<{ readonly layout: WavLayout; readonly start: number; readonly bytes: number } | undefined> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), { position: 0 });
+  const { start: position, end } = part ?? { start: 0, end: (await file.stat()).size };
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(headBytes), { position });
   const head = buffer.subarray(0, bytesRead);
   if (!isWav(head)) return undefined;
   const reader = createByteReader(Readable.from([head]));
   try {
     const layout = await readWavHeader(reader);
-    const start = head.length - (await reader.peek(head.length)).length;
+    const start = position + head.length - (await reader.peek(head.length)).length;
     // A recording may have been cut off: the existing samples are used, as ffmpeg does.
-    return { layout, start, bytes: Math.min(layout.bytes, (await file.stat()).size - start) };
+    return { layout, start, bytes: Math.min(layout.bytes, end - start) };
   } catch (error) {
     if (error instanceof WavError) return undefined;
     throw error;

@@ -5,6 +5,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { CallQueue, Recording } from '../contract/index.ts';
+import type { MeasuredFile } from './duration-worker.ts';
 import { compileCacheEnv } from '../../lib/compile-cache.ts';
 import { raceAbort } from '../../lib/abort.ts';
 
@@ -13,41 +14,27 @@ import { raceAbort } from '../../lib/abort.ts';
  */
 const timeoutMs = 5_000;
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-/**
- * An Opus packet of silence has 10 bytes with its framing and lasts up to 400 ms. No recording has fewer bytes for its
- * length.
- */
-const maxMsPerByte = 40;
-const maxMs = 86_400_000;
 
 /** `.ts` in the repository, `.js` in the built package. */
 const workerUrl = new URL(`./duration-worker${extname(import.meta.url)}`, import.meta.url);
 
-/**
- * Whether a recording of this size can be that long: its timestamps may jump, and so may durations that providers
- * derive from them.
- */
-export function canLast(ms: number, { bytes }: Pick<Recording, 'bytes'>): boolean {
-  return ms > 0 && ms <= Math.min(bytes * maxMsPerByte, maxMs);
-}
-
 /** Resolves with milliseconds, or undefined if unknown. Rejects if the signal has aborted. */
 export async function measureDuration(
-  { path }: Recording,
+  { path, container }: Recording,
   queue: CallQueue,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   try {
-    return await queue.run(() => readInThread(path, signal), { signal });
+    return await queue.run(() => readInThread({ path, container }, signal), { signal });
   } catch (error) {
     if (signal.aborted) throw error;
     return undefined; // the machine is overloaded, or no thread could start: return the transcript without a duration
   }
 }
 
-async function readInThread(path: string, signal: AbortSignal): Promise<number | undefined> {
+async function readInThread(workerData: MeasuredFile, signal: AbortSignal): Promise<number | undefined> {
   signal.throwIfAborted();
-  const worker = new Worker(workerUrl, { workerData: { path }, resourceLimits, env: compileCacheEnv() });
+  const worker = new Worker(workerUrl, { workerData, resourceLimits, env: compileCacheEnv() });
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const giveUp = () => resolve(undefined);
   let timer: NodeJS.Timeout | undefined;

@@ -7,10 +7,11 @@ import {
   type TranscriptionCall,
 } from '../contract/index.ts';
 import { linkedSignal } from '../../lib/abort.ts';
+import { canLast } from '../../lib/recording/plausible.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { readText } from '../lib/provider/transport.ts';
 import { readAnswer, type ProviderTranscript } from './answer.ts';
-import { canLast, measureDuration } from './duration.ts';
+import { measureDuration } from './duration.ts';
 import type { Model, ResponseFormat } from './models.ts';
 import { explainRefusal, FormatRefused, LanguagesRefused, timesNotSupported } from './refusals.ts';
 import { createForm, type Field } from './request.ts';

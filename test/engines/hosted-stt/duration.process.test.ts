@@ -47,6 +47,45 @@ describeWith(['ffmpeg'], 'the duration', () => {
     expect(Math.abs(measured - speechSeconds({ words }) * 1000)).toBeLessThan(toleranceMs);
   });
 
+  test.each([
+    ['webm', '-c:a libopus -f webm', '-c:a libvorbis -f webm'],
+    ['ogg', '-c:a libopus -f ogg', '-c:a libvorbis -ar 16000 -f ogg'],
+    ['flac', '-c:a flac -f flac', '-c:a flac -ar 16000 -f flac'],
+    ['mp4', '-c:a aac -f mp4', '-c:a aac -f mp4'],
+    ['wav', '-c:a pcm_s16le -f wav', '-c:a pcm_mulaw -ar 8000 -f wav'],
+  ])('of joined %s is that of the whole: %s, then %s', async (_container, ...formats) => {
+    const directory = await temporaryDirectory();
+    const parts = formats.map(async (format, i) => {
+      const path = join(directory, String(i));
+      const input = toneWav({ words, rate: 48_000 });
+      await run(requireProgram('ffmpeg'), ['-loglevel', 'error', '-i', 'pipe:0', ...format.split(' '), path], {
+        input,
+      });
+      return readFile(path);
+    });
+    const measured = (await durationOf(Buffer.concat(await Promise.all(parts)))) as number;
+    expect(Math.abs(measured - 2 * speechSeconds({ words }) * 1000)).toBeLessThan(2 * toleranceMs);
+  });
+
+  test('of a damaged recording is what its container says', async () => {
+    const path = join(await temporaryDirectory(), 'recording.ogg');
+    const input = toneWav({ words, rate: 48_000 });
+    await run(requireProgram('ffmpeg'), ['-loglevel', 'error', '-i', 'pipe:0', '-c:a', 'libopus', path], { input });
+    const file = await readFile(path);
+    file.fill(0, file.length * 0.4, file.length * 0.5);
+    expect(await durationOf(file)).toBeGreaterThan(1_000);
+  });
+
+  test('of a film whose sound begins late is that from its beginning', async () => {
+    const path = join(await temporaryDirectory(), 'film.webm');
+    const film =
+      '-f lavfi -t 4 -i testsrc=s=32x32:r=5 -itsoffset 2 -i pipe:0 -map 0:v -map 1:a -c:v libvpx -c:a libopus';
+    const input = toneWav({ words, rate: 48_000 });
+    await run(requireProgram('ffmpeg'), ['-loglevel', 'error', ...film.split(' '), path], { input });
+    const measured = (await durationOf(await readFile(path))) as number;
+    expect(Math.abs(measured - 2_000 - speechSeconds({ words }) * 1000)).toBeLessThan(toleranceMs);
+  });
+
   test('is left out where time stamps jump further than the bytes can hold', async () => {
     const path = join(await temporaryDirectory(), 'recording.webm');
     const jump = "asetpts='PTS+if(gt(T,1),3600/TB,0)'";
