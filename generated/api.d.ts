@@ -566,8 +566,8 @@ export type components = {
             /** @description Optional features of the model; may be empty. */
             supports: components["schemas"]["Feature"][];
             /**
-             * @description Transcription models: the languages that a request may name (ISO 639-1); empty if it may name none. Absent if they
-             *     are not known.
+             * @description Transcription models: the languages that a request may name (ISO 639-1, `haw` and `yue`); empty if it may name
+             *     none. Absent if they are not known.
              */
             languages?: string[];
         };
@@ -747,8 +747,8 @@ export type components = {
             /** @description Optional features of the model; may be empty. */
             supports: components["schemas"]["Feature"][];
             /**
-             * @description Transcription models: the languages that a request may name (ISO 639-1); empty if it may name none. Absent if they
-             *     are not known.
+             * @description Transcription models: the languages that a request may name (ISO 639-1, `haw` and `yue`); empty if it may name
+             *     none. Absent if they are not known.
              */
             languages?: string[];
             /** @description Empty if the engine does not list its voices. */
@@ -1004,7 +1004,10 @@ export type components = {
              *     it to an external hosted provider.
              */
             model?: string;
-            /** @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed. Skips language detection. */
+            /**
+             * @description The spoken language (ISO 639-1, two letters such as `de` or `en`; also `haw` and `yue`, which have no such code).
+             *     Usually not needed. Skips language detection.
+             */
             language?: string;
             /**
              * @description `translate` returns an English transcript; `language` of the result is still the spoken language. The model must
@@ -1086,7 +1089,10 @@ export type components = {
              *     it to an external hosted provider.
              */
             model?: string;
-            /** @description The spoken language (ISO 639-1, two letters such as `de` or `en`). Usually not needed. Skips language detection. */
+            /**
+             * @description The spoken language (ISO 639-1, two letters such as `de` or `en`; also `haw` and `yue`, which have no such code).
+             *     Usually not needed. Skips language detection.
+             */
             language?: string;
             /**
              * @description `translate` returns an English transcript; `language` of the result is still the spoken language. The model must

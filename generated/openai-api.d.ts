@@ -1685,7 +1685,7 @@ export type components = {
              *     first model that distinguishes speakers, if there is one.
              */
             model?: string;
-            /** @description The spoken language: `de`, `de-DE`, `deu` or `german`. Absent or `auto`: the model detects it. */
+            /** @description The spoken language: `de`, `de-DE`, `deu`, `german` or `yue`. Absent or `auto`: the model detects it. */
             language?: string;
             /**
              * @description The languages that may be spoken, such as `de` and `en-US`, without `language`. One has the effect of `language`.

@@ -6,7 +6,6 @@ export const audioSignatures = {
    * The first box of a file, with its length. A segment of a stream begins with its own type, and QuickTime files of old
    * with any box.
    */
-  // eslint-disable-next-line no-control-regex -- they are bytes
   mp4: /^(.{4}(ftyp|styp|mdat)|\0.{3}(wide|free|skip|pnot|moov))/s,
   ogg: /^OggS/,
   /** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) are WAV with lengths of 64 bits. */

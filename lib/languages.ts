@@ -22,6 +22,12 @@ const whisperNames: Readonly<Record<string, string | null>> = {
 /** ISO 639-1 codes of Whisper's languages. */
 export const whisperLanguages: readonly string[] = Object.values(whisperNames).filter((code) => code !== null);
 
+/** Their ISO 639-3 codes by their names: requests may name these languages, too. */
+const otherCodes: Readonly<Record<string, string>> = { hawaiian: 'haw', cantonese: 'yue' };
+
+/** Codes of Whisper's languages that have none in ISO 639-1. */
+export const languagesWithoutIso: readonly string[] = Object.values(otherCodes);
+
 /** Whisper's aliases, and some names that other models use. */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ burmese: 'my', valencian: 'ca', flemish: 'nl', haitian: 'ht', letzeburgesch: 'lb', pushto: 'ps' },
@@ -48,7 +54,7 @@ let displayNames: Intl.DisplayNames | undefined;
 /** Created on first use: that takes 9 ms. */
 const unicodeNames = () => (displayNames ??= new Intl.DisplayNames('en', { type: 'language' }));
 
-/** Lower-case English name of an ISO 639-1 code, as Whisper names it, else as Unicode does: `german`, `irish`. */
+/** Lower-case English name of a code, as Whisper names it, else as Unicode does: `german`, `irish`. */
 export function languageName(code: string): string {
   return nameOf.get(code) ?? (unicodeNames().of(code) ?? code).toLowerCase();
 }
@@ -59,6 +65,15 @@ export function toIsoLanguage(name: unknown): string | null {
   const plain = name.trim().toLowerCase();
   const named = names.get(plain);
   return named === undefined ? fromTag(plain) : named;
+}
+
+/** The code by which a request names a language: ISO 639-1, `haw` or `yue`; null for anything else. */
+export function toLanguage(name: unknown): string | null {
+  const iso = toIsoLanguage(name);
+  if (iso !== null || typeof name !== 'string') return iso;
+  const plain = name.trim().toLowerCase();
+  const code = otherCodes[plain] ?? plain.split(/[-_]/)[0] ?? '';
+  return languagesWithoutIso.includes(code) ? code : null;
 }
 
 /** Uses the first subtag, an ISO 639 code of two or three letters; withdrawn codes (jw, iw) are replaced by current ones. */

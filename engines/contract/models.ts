@@ -65,8 +65,8 @@ export interface ModelEntry {
   /** Features of the model. Defaults to none if not specified. */
   readonly supports?: readonly Feature[];
   /**
-   * Transcription: ISO 639-1 codes that `TranscriptionCall.language` may have; empty if the model accepts none. Absent if
-   * they are not known.
+   * Transcription: what `TranscriptionCall.language` may be; empty if the model accepts none. Absent if the languages are
+   * not known.
    */
   readonly languages?: readonly string[];
   /** For speech models whose voices are known. */

@@ -81,7 +81,10 @@ export interface TranscriptionCall {
   readonly recording: Recording;
   /** Id of one of the engine's entries. */
   readonly model: string;
-  /** ISO 639-1 code, two letters. Defaults to the language that the model detects if not specified. */
+  /**
+   * ISO 639-1 code, two letters, or `haw` or `yue`, which have none. Defaults to the language that the model detects if
+   * not specified.
+   */
   readonly language?: string;
   /**
    * The languages that the recording may be in, at least one ISO 639-1 code: the model detects one of them. Codes that

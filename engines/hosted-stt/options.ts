@@ -59,7 +59,7 @@ export const optionsSchema: OptionsSchema = {
           languages: {
             type: 'array',
             minItems: 1,
-            items: { type: 'string', pattern: '^[a-z]{2}$' },
+            items: { type: 'string', pattern: '^([a-z]{2}|haw|yue)$' },
             description:
               'Supported languages (ISO 639-1); requests for others are rejected. Default: the provider decides.',
           },

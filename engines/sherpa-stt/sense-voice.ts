@@ -5,10 +5,9 @@ import type { Metadata } from '../lib/sherpa/onnx-file.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { checkTokens } from './tokens.ts';
 
-/** It also transcribes Cantonese, which has no code in ISO 639-1. */
-const languages = ['zh', 'en', 'ja', 'ko'];
+const languages = ['zh', 'en', 'ja', 'ko', 'yue'];
 
-const languageIds = ['auto', 'zh', 'en', 'ja', 'ko', 'yue'].map((language) => `lang_${language}`);
+const languageIds = ['auto', ...languages].map((language) => `lang_${language}`);
 const integers = ['lfr_window_shift', 'normalize_samples', 'with_itn', 'without_itn', ...languageIds];
 
 /** Mel bands of a frame. */

@@ -109,8 +109,8 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       if (found === undefined || !file.ok)
         throw new EngineError('model-unavailable', (await availability(model)).reason);
       const spoken = {
-        language: languageFor(language ?? model.language, file.multilingual, id),
-        ...limitTo(languages),
+        language: languageFor(language ?? model.language, file, id),
+        ...limitTo(languages, file),
       };
       const files = { program: found, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;

@@ -9,6 +9,8 @@ export type ModelFile =
       readonly bytes: number;
       /** False for English-only models. */
       readonly multilingual: boolean;
+      /** Models since large-v3 have a word more in their vocabulary, for Cantonese. */
+      readonly knowsCantonese: boolean;
     }
   | {
       readonly ok: false;
@@ -80,13 +82,16 @@ const blocks: Readonly<Record<number, { readonly bytes: number; readonly values:
   30: { bytes: 2, values: 1 }, // bf16
 };
 
-function walk(cursor: Cursor): { multilingual: boolean } {
+function walk(cursor: Cursor): Pick<Extract<ModelFile, { ok: true }>, 'multilingual' | 'knowsCantonese'> {
   const { vocabulary, bands, tensors } = readHyperparameters(cursor);
   skipFilterBank(cursor, bands);
   skipWords(cursor);
   for (let index = 0; index < tensors; index++) skipTensor(cursor);
   if (cursor.left > 0) throw new NotAModel(`${cursor.left} bytes follow its last tensor`);
-  return { multilingual: vocabulary >= minMultilingualVocabulary };
+  return {
+    multilingual: vocabulary >= minMultilingualVocabulary,
+    knowsCantonese: vocabulary > minMultilingualVocabulary,
+  };
 }
 
 function readHyperparameters(cursor: Cursor): { vocabulary: number; bands: number; tensors: number } {

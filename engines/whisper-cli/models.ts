@@ -1,7 +1,7 @@
 /** The model files that the settings name. */
 import { stat } from 'node:fs/promises';
 import { type EngineContext, EngineError, type ModelEntry } from '../contract/index.ts';
-import { whisperLanguages } from '../../lib/languages.ts';
+import { languagesWithoutIso, whisperLanguages } from '../../lib/languages.ts';
 import { catalogue } from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions } from './options.ts';
@@ -41,7 +41,15 @@ export async function abilitiesOf(
     ...(isMultilingual && hasHost && vad === undefined ? (['languages'] as const) : []),
     ...(isMultilingual ? (['translate'] as const) : []),
   ];
-  return { supports, languages: isMultilingual ? whisperLanguages : ['en'] };
+  const knowsCantonese = file.ok ? file.knowsCantonese : download?.startsWith('large-v3') === true;
+  return { supports, languages: languagesOf({ multilingual: isMultilingual, knowsCantonese }) };
+}
+
+type Vocabulary = Pick<UsableFile, 'multilingual' | 'knowsCantonese'>;
+
+function languagesOf({ multilingual, knowsCantonese }: Vocabulary): readonly string[] {
+  if (!multilingual) return ['en'];
+  return [...whisperLanguages, ...languagesWithoutIso.filter((code) => knowsCantonese || code !== 'yue')];
 }
 
 /** Inspecting a model file takes milliseconds, so the result is kept until the file changes. */
@@ -59,11 +67,8 @@ function remember(path: string): () => Promise<InspectedFile> {
 
 const known = new Set(whisperLanguages);
 
-/** Whisper's code of a language, or undefined if it is not supported. */
-function toWhisper(language: string): string | undefined {
-  if (!known.has(language)) return undefined;
-  return language === 'jv' ? 'jw' : language;
-}
+/** Whisper's code of a language. */
+const toWhisper = (language: string): string => (language === 'jv' ? 'jw' : language);
 
 /** ISO 639-1 code, or null for Whisper languages that have none (Hawaiian, Cantonese). */
 export function fromWhisper(code: string | undefined): string | null {
@@ -71,9 +76,13 @@ export function fromWhisper(code: string | undefined): string | null {
   return language !== undefined && known.has(language) ? language : null;
 }
 
-/** The languages that Whisper knows, by its codes: several limit the detection, one is the language, none has no effect. */
-export function limitTo(languages: readonly string[]): { language?: string; languages?: readonly string[] } {
-  const [language, ...more] = languages.map(toWhisper).filter((code) => code !== undefined);
+/** The languages that the model knows, by its codes: several limit the detection, one is the language, none has no effect. */
+export function limitTo(
+  languages: readonly string[],
+  file: Vocabulary,
+): { language?: string; languages?: readonly string[] } {
+  const known = languagesOf(file);
+  const [language, ...more] = languages.filter((code) => known.includes(code)).map(toWhisper);
   if (language === undefined) return {};
   return more.length === 0 ? { language } : { language: 'auto', languages: [language, ...more] };
 }
@@ -82,16 +91,14 @@ export function limitTo(languages: readonly string[]): { language?: string; lang
  * The value of whisper-cli's `-l`: the requested language, else `auto` (the program's own default is English). Throws
  * `language-not-supported`.
  */
-export function languageFor(language: string | undefined, multilingual: boolean, model: string): string {
-  if (!multilingual) {
-    if (language === undefined || language === 'en') return 'en';
-    throw new EngineError(
-      'language-not-supported',
-      `The model ${model} supports only English (en), not "${language}".`,
-    );
-  }
-  if (language === undefined) return 'auto';
-  const code = toWhisper(language);
-  if (code !== undefined) return code;
-  throw new EngineError('language-not-supported', `Whisper does not support the language "${language}".`);
+export function languageFor(language: string | undefined, file: Vocabulary, model: string): string {
+  if (language === undefined) return file.multilingual ? 'auto' : 'en';
+  if (languagesOf(file).includes(language)) return toWhisper(language);
+  throw new EngineError('language-not-supported', whyNot(language, file, model));
+}
+
+function whyNot(language: string, { multilingual }: Vocabulary, model: string): string {
+  if (!multilingual) return `The model ${model} supports only English (en), not "${language}".`;
+  if (language !== 'yue') return `Whisper does not support the language "${language}".`;
+  return `The model ${model} does not support Cantonese (yue); Whisper does since large-v3.`;
 }

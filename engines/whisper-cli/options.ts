@@ -51,7 +51,7 @@ export const optionsSchema: OptionsSchema = {
           name: { ...text, description: 'Display name. Default: id.' },
           language: {
             type: 'string',
-            pattern: '^[a-z]{2}$',
+            pattern: '^([a-z]{2}|haw|yue)$',
             description: 'Used when a request names no language. Default: detected.',
           },
           vad: { ...text, description: 'Path of a Silero VAD model (ggml), which removes silence and noise.' },

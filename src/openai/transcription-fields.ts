@@ -1,7 +1,7 @@
 /** Reads the fields of a form with a recording. */
 import type { KnownSpeaker, TimestampKind } from '../../engines/contract/index.ts';
 import { timestampKinds } from '../../engines/contract/index.ts';
-import { toIsoLanguage } from '../../lib/languages.ts';
+import { toLanguage } from '../../lib/languages.ts';
 import type { FormFields } from '../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../contract/problems.ts';
 import type { CueShape } from '../transcription/cues.ts';
@@ -189,7 +189,7 @@ function readGranularities(values: readonly string[]): readonly TimestampKind[] 
 
 function readLanguage(name: string | undefined): string | undefined {
   if (name === undefined || name.trim().toLowerCase() === 'auto') return undefined;
-  const language = toIsoLanguage(name);
+  const language = toLanguage(name);
   if (language !== null) return language;
   const detail = `Unknown language "${name}"; send an ISO 639-1 code such as de, or no language.`;
   throw new ProblemError('language-not-supported', detail, inBody('/language', 'must be a language'));
@@ -197,7 +197,7 @@ function readLanguage(name: string | undefined): string | undefined {
 
 /** Unlike `language`, these are a hint: an unknown code has no effect. */
 function readLanguages(fields: FormFields): { readonly languages: readonly string[]; readonly unknown: boolean } {
-  const codes = given(fields, 'languages').map(toIsoLanguage);
+  const codes = given(fields, 'languages').map(toLanguage);
   const known = codes.filter((code) => code !== null);
   return { languages: [...new Set(known)], unknown: known.length < codes.length };
 }

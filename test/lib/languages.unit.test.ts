@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { languageName, toIsoLanguage } from '../../lib/languages.ts';
+import { languageName, toIsoLanguage, toLanguage } from '../../lib/languages.ts';
 
 /** All of openai/whisper, tokenizer.py, LANGUAGES. */
 const whisper =
@@ -70,4 +70,19 @@ test.each(rows.filter(({ iso }) => iso !== null))('the name of $iso is $name', (
 test('languages that Whisper does not know have their usual names', () => {
   expect(languageName('ga')).toBe('irish');
   expect(languageName('xx')).toBe('xx');
+});
+
+test.each([
+  ['yue', 'yue'],
+  ['yue-HK', 'yue'],
+  ['Cantonese', 'yue'],
+  ['haw', 'haw'],
+  [' hawaiian', 'haw'],
+  ['de-DE', 'de'],
+  ['german', 'de'],
+  ['xxx', null],
+  ['constructor', null],
+  [undefined, null],
+])('a request may name %s: %s', (name, code) => {
+  expect(toLanguage(name)).toBe(code);
 });

@@ -228,6 +228,15 @@ describe('with engines that do less', () => {
     expect(lastCall()).toEqual({ model: 'full', temperature: 0 });
   });
 
+  test.each([
+    ['yue', 'yue'],
+    ['Cantonese', 'yue'],
+    ['haw', 'haw'],
+  ])('the language %s is passed on, although ISO 639-1 has no code for it', async (language, code) => {
+    await create({ model: 'full', language });
+    expect(lastCall()).toMatchObject({ language: code });
+  });
+
   test('other hints are dropped and named', async () => {
     const form = fields(['model', 'plain'], ['prompt', 'Names: Ada.'], ['temperature', '0.5'], ['language', 'de']);
     const more = fields(

@@ -113,7 +113,7 @@ describeWith(['whisper-cli'], 'five instances of mixed origin', ({ 'whisper-cli'
           local: true,
           ...ready,
           supports: times,
-          languages: whisperLanguages,
+          languages: [...whisperLanguages, 'haw'],
         },
         { id: 'scribe', name: 'scribe', engine: 'openai', local: false, ...ready, supports: ['prompt', 'temperature'] },
       ],

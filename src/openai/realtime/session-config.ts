@@ -1,6 +1,6 @@
 /** The configuration of a session: what a client has set, and what of it is in effect. */
 import { randomBytes } from 'node:crypto';
-import { toIsoLanguage } from '../../../lib/languages.ts';
+import { toLanguage } from '../../../lib/languages.ts';
 import { requireAvailable, supports } from '../../engine-host/registry/model-selection.ts';
 import type { ServedModel } from '../../engine-host/registry/served-models.ts';
 import type { Services } from '../../handlers/dependencies.ts';
@@ -106,10 +106,10 @@ const maxPrompt = 8_192;
 
 /** Unknown languages, and what exceeds a limit, have no effect. */
 function mergeHints(current: Hints, { language, languages, prompt, keywords, delay }: TranscriptionUpdate): Hints {
-  const codes = languages?.map(toIsoLanguage).filter((code) => code !== null);
+  const codes = languages?.map(toLanguage).filter((code) => code !== null);
   const words = keywords?.filter((word) => word.trim() !== '') ?? [];
   return {
-    language: language === undefined ? current.language : (toIsoLanguage(language) ?? undefined),
+    language: language === undefined ? current.language : (toLanguage(language) ?? undefined),
     languages: languages === undefined ? current.languages : [...new Set(codes)],
     prompt: prompt === undefined ? current.prompt : prompt?.slice(-maxPrompt),
     keywords: keywords === undefined ? current.keywords : withinKeywordLimits(words),

@@ -89,15 +89,16 @@ describe('the language', () => {
   it('of a request is that of SenseVoice, also of requests at the same time, and is returned', async () => {
     const { hear, service } = await startRecognizers({ models: { heard: { shape: 'sense-voice' } }, options: { slots: 4 } }); // prettier-ignore
     const { data } = (await (await service.api('/transcribe/models')).json()) as { data: { languages: string[] }[] };
-    expect(data[0]?.languages).toEqual(['zh', 'en', 'ja', 'ko']);
+    expect(data[0]?.languages).toEqual(['zh', 'en', 'ja', 'ko', 'yue']);
     const asked = ['en', 'ja', 'ko', 'zh', 'en', 'ja'];
     const heard = await Promise.all(asked.map((language) => hear(spoken, { language })));
     expect(heard.map(({ language }) => language)).toEqual(asked);
     expect(await hear(spoken)).toMatchObject({ text, language: 'zh' }); // the model detects Chinese
+    expect(await hear(spoken, { language: 'yue' })).toMatchObject({ status: 200, text, language: null });
     expect(await hear(spoken, { language: 'de' })).toMatchObject({
       status: 422,
       code: 'language-not-supported',
-      detail: 'The model heard supports only "zh", "en", "ja", "ko", not "de".',
+      detail: 'The model heard supports only "zh", "en", "ja", "ko", "yue", not "de".',
     });
   });
 
@@ -105,7 +106,7 @@ describe('the language', () => {
     const { engine } = await start('sense-voice', { language: 'de' });
     expect(await engine.availability('heard')).toMatchObject({
       available: false,
-      reason: expect.stringMatching(/transcribes zh, en, ja, ko, not "de" of the settings\.$/) as string,
+      reason: expect.stringMatching(/transcribes zh, en, ja, ko, yue, not "de" of the settings\.$/) as string,
     });
   });
 

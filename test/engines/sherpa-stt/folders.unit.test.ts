@@ -178,7 +178,7 @@ describe('a folder of another family', () => {
     ['rnnt', { hasTimes: true, pieceSeconds: 30, config: { transducer: {} } }],
     [
       'sense-voice',
-      { hasTimes: true, pieceSeconds: 30, languages: ['zh', 'en', 'ja', 'ko'], config: { senseVoice: {} } },
+      { hasTimes: true, pieceSeconds: 30, languages: ['zh', 'en', 'ja', 'ko', 'yue'], config: { senseVoice: {} } },
     ],
     ['moonshine-v1', { hasTimes: false, pieceSeconds: 8, config: { moonshine: {} } }],
     ['moonshine-v2', { hasTimes: false, pieceSeconds: 8, config: { moonshine: {} } }],

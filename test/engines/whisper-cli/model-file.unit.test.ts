@@ -57,7 +57,10 @@ test.for([false, true])(
   'a complete model is valid, and says whether it is multilingual (English only: %s)',
   async (englishOnly) => {
     const { path, bytes } = await toneModel({ englishOnly });
-    expect(inspectModelFile(path)).toEqual({ ok: true, bytes: bytes.length, multilingual: !englishOnly });
+    expect(inspectModelFile(path)).toEqual({
+      ...{ ok: true, bytes: bytes.length },
+      ...{ multilingual: !englishOnly, knowsCantonese: false },
+    });
   },
 );
 
@@ -79,7 +82,7 @@ test.for([
   const path = await modelPath();
   const shape = { vocabulary: 51_865, encoderLayers: 2, decoderLayers: 2, state: 256, type, tensorBytes };
   const bytes = await writeHollowModel(path, shape);
-  expect(inspectModelFile(path)).toEqual({ ok: true, bytes, multilingual: true });
+  expect(inspectModelFile(path)).toEqual({ ok: true, bytes, multilingual: true, knowsCantonese: false });
   await truncate(path, bytes - 1);
   expect(inspectModelFile(path)).toMatchObject({ problem: 'truncated' });
 });
@@ -90,7 +93,7 @@ test('a model of 3 GB is inspected quickly', async () => {
   const bytes = await writeHollowModel(path, { ...large, tensorBytes: 2 * 1280 * 1280 });
   expect(bytes).toBeGreaterThan(3e9);
   const before = process.threadCpuUsage();
-  expect(inspectModelFile(path)).toEqual({ ok: true, bytes, multilingual: true });
+  expect(inspectModelFile(path)).toEqual({ ok: true, bytes, multilingual: true, knowsCantonese: true });
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1000, 'ms').toBeLessThan(500);
 });
