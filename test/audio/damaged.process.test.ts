@@ -105,6 +105,17 @@ describeWith(['ffmpeg'], 'a recording', ({ ffmpeg }) => {
       expect(Math.abs(ms - recordings * lengthMs)).toBeLessThan(recordings * 150);
     });
 
+    test('a QuickTime file that begins with a wide box is decoded', async () => {
+      const file = await encode('-c:a pcm_s16be -f mov');
+      expect([file.readUInt32BE(0), file.toString('latin1', 4, 8), file.toString('latin1', 24, 28)]).toEqual([
+        20,
+        'ftyp',
+        'wide',
+      ]);
+      file.write('\0\0\0\x08wide\0\0\0\x0cfree', 'latin1');
+      expect(await decode('mp4', file, program)).toBe(lengthMs);
+    });
+
     const stereo = '-ar 44100 -ac 2';
     test.each<[Container, string, string]>([
       ['ogg', '-c:a libopus -f ogg', `-c:a libvorbis ${stereo} -f ogg`],
