@@ -135,7 +135,7 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
     count.decoded += 1;
     count.samples += samples;
     const startMs = (packet.timestamp - startsAt) * 1000;
-    if (track.codec === 'opus') opusTimes.place(startMs, (samples / block.sampleRate) * 1000);
+    if (container === 'mp4' && track.codec === 'opus') opusTimes.place(startMs, (samples / block.sampleRate) * 1000);
     yield { ...(container === 'ogg' ? trimmed(block, packet.duration) : block), startMs };
   }
   // The first packet of Vorbis has no samples.
