@@ -24,6 +24,9 @@ export interface DecodeOptions {
   readonly deadlineFactor?: number;
 }
 
+/** The first packets of a recording that was cut out of another one may refer to packets that are missing. */
+export const maxFailuresAtStart = 5;
+
 /** No speech recorder writes more channels, and each second of them takes long to decode. */
 export const maxChannels = 8;
 /** Hz. */

@@ -77,6 +77,13 @@ describeWith(['ffmpeg'], 'a recording', ({ ffmpeg }) => {
       }
     });
 
+    test('mp4 is refused when its first sound is noise', async () => {
+      const file = await encode(`-c:a ${program === undefined ? 'libopus' : 'aac'} -f mp4`);
+      const soundAt = file.indexOf('mdat') + 4;
+      noise(file.length / 4).copy(file, soundAt);
+      await expect(decode('mp4', file, program)).rejects.toMatchObject({ code: 'recording-undecodable' });
+    });
+
     test.each([
       ['ogg', '-c:a libopus -f ogg'],
       ['flac', '-c:a flac -f flac'],

@@ -6,7 +6,12 @@ import { findExecutable } from '../../../lib/find-executable.ts';
 import { lastLine } from '../../../lib/text.ts';
 import { readLines, startProgram } from '../../system/child-process/child.ts';
 import { nameOf } from '../container-name.ts';
-import type { DecodedRecording, DecodeOptions, DecodeRequest } from '../decode-request.ts';
+import {
+  maxFailuresAtStart,
+  type DecodedRecording,
+  type DecodeOptions,
+  type DecodeRequest,
+} from '../decode-request.ts';
 import { JoinedRecording, undecodable } from '../failures.ts';
 import { Timeline } from '../timeline.ts';
 import { createWav, decodedOf, writeSamples } from '../wav-file.ts';
@@ -95,7 +100,8 @@ async function decodeInto(
   if (container === 'mp3') await checkMp3(path, signal);
   else if (report.hasErrors) {
     if ((await countSections()) > 1) throw new JoinedRecording();
-    if (report.hasFailures && timeline.hasHoles) throw damagedFile(request, cause);
+    const isHoleAtStart = timeline.gaps[0]?.startMs === 0 && report.failures > maxFailuresAtStart;
+    if (isHoleAtStart || (timeline.hasHoles && report.failures > 0)) throw damagedFile(request, cause);
   }
   // In mp4, nothing but the packets themselves tells where they end.
   if (container === 'mp4' && timeline.isShortened) throw damagedFile(request, cause);

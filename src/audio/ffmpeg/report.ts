@@ -48,9 +48,9 @@ export class FfmpegReport {
     if (choice !== undefined) this.chosen = this.#streams.get(Number(choice));
   }
 
-  /** Whether a packet could not be decoded that was not cut. */
-  get hasFailures(): boolean {
-    return this.#failures > this.#cutPackets;
+  /** Number of packets that could not be decoded, without those that were cut. */
+  get failures(): number {
+    return Math.max(0, this.#failures - this.#cutPackets);
   }
 
   /** Returns why the stream cannot be decoded. */

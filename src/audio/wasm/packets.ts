@@ -18,6 +18,7 @@ import { oggCodecIds } from '../../../lib/recording/ogg.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { decoderFor, isDecodable, type PacketDecoder } from './codecs/index.ts';
 import { nameOf } from '../container-name.ts';
+import { maxFailuresAtStart } from '../decode-request.ts';
 import { isSystemError, undecodable } from '../failures.ts';
 import { sectionsOf } from '../sections.ts';
 import { Timeline } from '../timeline.ts';
@@ -121,17 +122,18 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
   const track = await describe(audio);
   const decode = tolerant(await decoderFor(track));
   const opusTimes = new Timeline(section);
-  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 };
+  const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 }; // lost: packets since the last sound
   for await (const packet of packetsOf(audio)) {
     const block = await decode(packet.data);
     const samples = block?.channels[0]?.length ?? 0;
     count.packets += 1;
     count.bytes += packet.data.length;
     if (block === undefined || samples === 0) {
-      count.lost += Math.sign(count.decoded); // the first packets may refer to others, which were cut
+      count.lost += 1;
       continue;
     }
-    if (count.lost > 0) throw damaged(section);
+    if (count.lost > (count.decoded > 0 ? 0 : maxFailuresAtStart)) throw damaged(section);
+    count.lost = 0;
     count.decoded += 1;
     count.samples += samples;
     const startMs = (packet.timestamp - startsAt) * 1000;
