@@ -8,6 +8,7 @@ import {
   type TranscriptionOptions,
 } from '../../engines/contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
+import { languagesWithoutIso } from '../../lib/languages.ts';
 import { promptWithKeywords } from '../../lib/text.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { violation } from '../engine-host/guard/failures.ts';
@@ -178,9 +179,9 @@ export function timeoutMs(setting: number | 'auto', audioMs: number): number {
 
 const fieldOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
 
-/** Returns exactly the requested times; [] for silence. */
+/** Returns exactly the requested times; [] for silence. A language without a code in ISO 639-1 is not reported. */
 function withTimes(
-  { segments, words, turns, ...plain }: Transcript,
+  { segments, words, turns, language: heard, ...plain }: Transcript,
   { timestamps = [], diarize }: Pick<TranscriptionRequest, 'timestamps' | 'diarize'>,
 ): Transcript {
   const given = { segments, words, turns };
@@ -193,7 +194,8 @@ function withTimes(
     if (times) return [name, times] as const;
     throw violation(`the entry supports "${feature}", but its transcript has no ${name}`);
   });
-  return { ...plain, ...Object.fromEntries(entries) };
+  const language = heard !== null && languagesWithoutIso.includes(heard) ? null : heard;
+  return { ...plain, language, ...Object.fromEntries(entries) };
 }
 
 /** Records the metrics, usage and charge of a transcription, which starts now and ends with `complete` or `fail`. */
