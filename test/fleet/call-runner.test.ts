@@ -12,6 +12,7 @@ import { createHttpClient } from '../../lib/http-client.ts';
 import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
 import { sealTicket, skewMs } from '../../src/fleet/ticket.ts';
 import { createCallRunner } from '../../src/fleet/call-runner.ts';
+import { currentUsage } from '../../src/request-scope.ts';
 import type { AccountedDirectory } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -92,6 +93,24 @@ test('a result that takes longer than the heartbeat interval arrives whole', asy
   expect(JSON.parse(messages.at(-1)!)).toEqual({ type: 'result', transcript: { text: long, language: 'en' } });
   await done;
   expect(ends).toEqual(['done']);
+});
+
+test('a result has the part of the recording that is not charged', async () => {
+  const sent = Promise.withResolvers<string>();
+  const front: RequestListener = (req, res) => {
+    if (req.method === 'GET') return void res.end('wav');
+    res.writeHead(200).write(firstLine);
+    text(req)
+      .then(sent.resolve, sent.reject)
+      .finally(() => res.end());
+  };
+  const { done } = await work(front, () => {
+    currentUsage()!.gapMs = 10_000; // as `decode` of the context does
+    return Promise.resolve(transcript);
+  });
+  const last = (await sent.promise).trim().split('\n').at(-1)!;
+  expect(JSON.parse(last)).toEqual({ type: 'result', transcript, gapMs: 10_000 });
+  await done;
 });
 
 describe('another program at the address of a front', () => {

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { createFront } from '../../src/fleet/front.ts';
+import { runInScope, type RequestUsage } from '../../src/request-scope.ts';
 import type { WorkerConnection, WorkerMessage } from '../../src/fleet/call-protocol.ts';
 import { fleetTimeouts } from '../../src/fleet/timeouts.ts';
 import type { QueuePosition, TicketQueue } from '../../src/fleet/redis.ts';
@@ -86,6 +87,16 @@ describe('a call', () => {
       scope: { caller: '', via: ['this'] },
       segments: false,
     });
+  });
+
+  it('is not charged for what the worker says is not in the recording', async () => {
+    const { transcribe, take } = start();
+    const usage: RequestUsage = {};
+    const answer = runInScope({ caller: 'one', usage }, transcribe);
+    await second(0);
+    await take({ type: 'result', transcript, gapMs: 10_000 });
+    await answer;
+    expect(usage.gapMs).toBe(10_000);
   });
 
   it('is queued again when Redis has lost its ticket, or a worker has taken the ticket and disappeared', async () => {
