@@ -10,6 +10,9 @@ export interface OggPage {
   /** The first page of a stream. The first pages of all streams of a link precede their other pages. */
   readonly isFirst: boolean;
   readonly checksum: number;
+  /** Number of packets that end on the page, and the samples of the stream up to the last of them. */
+  readonly packets: number;
+  readonly samples: number;
 }
 
 const capturePattern = Buffer.from('OggS');
@@ -45,6 +48,15 @@ export function* oggCodecIds(file: number, { start, end }: FileView): Generator<
   }
 }
 
+/** The pages of a link with one stream, in which packets with sound end; nothing for other links. */
+export function* soundPages(file: number, { start, end }: FileView): Generator<Pick<OggPage, 'packets' | 'samples'>> {
+  let streams = 0;
+  for (const { isFirst, packets, samples } of oggPages(file, end, start)) {
+    if (isFirst && ++streams > 1) return;
+    if (packets > 0 && samples > 0) yield { packets, samples };
+  }
+}
+
 /** Between links there may be anything, for example a tag; within a link that is damage. */
 function* oggPages(file: number, fileBytes: number, start = 0): Generator<OggPage> {
   const read = createReader(file);
@@ -64,7 +76,11 @@ function readPage(bytes: Uint8Array, position: number): OggPage | undefined {
   const length = headerBytes + header[26]!;
   const bodyAt = position + length;
   const end = bodyAt + header.subarray(headerBytes, length).reduce((sum, segment) => sum + segment, 0);
-  return { position, bodyAt, end, isFirst: (header[5]! & 2) !== 0, checksum: header.readUInt32LE(checksumAt) };
+  return {
+    ...{ position, bodyAt, end, isFirst: (header[5]! & 2) !== 0, checksum: header.readUInt32LE(checksumAt) },
+    packets: header.subarray(headerBytes, length).filter((segment) => segment < 255).length,
+    samples: Number(header.readBigInt64LE(6)),
+  };
 }
 
 /** CRC-32 with the polynomial 04c11db7, neither reflected nor inverted; the field of the checksum counts as zeros. */

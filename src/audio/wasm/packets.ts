@@ -15,6 +15,7 @@ import {
 import { withFile } from '../../../lib/recording/file-bytes.ts';
 import { viewedSource, type FileView } from '../../../lib/recording/file-view.ts';
 import { oggCodecIds } from '../../../lib/recording/ogg.ts';
+import { inPages } from './ogg-times.ts';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { decoderFor, isDecodable, type PacketDecoder } from './codecs/index.ts';
 import { nameOf } from '../container-name.ts';
@@ -123,7 +124,8 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
   const decode = tolerant(await decoderFor(track));
   const opusTimes = new Timeline(section);
   const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 }; // lost: packets since the last sound
-  for await (const packet of packetsOf(audio)) {
+  const packets = container === 'ogg' ? inPages(packetsOf(audio), track, section) : packetsOf(audio);
+  for await (const packet of packets) {
     const block = await decode(packet.data);
     const samples = block?.channels[0]?.length ?? 0;
     count.packets += 1;
