@@ -15,8 +15,8 @@ export interface Logger {
 
 /**
  * A recording as audio: the part between `startMs` and `endMs` of a WAV file. Without `decodes`, that is the whole file,
- * from 0 to the length of the recording. The length is measured from the decoded samples and rounded up: the file may end
- * less than 1 ms before `endMs`.
+ * from 0 to the length of the recording. Its times are those of the recording: silence takes the place of time without
+ * sound. The length is measured from the decoded samples and rounded up: the file may end less than 1 ms before `endMs`.
  */
 export interface Decoded extends Span {
   /**
