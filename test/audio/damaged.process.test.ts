@@ -123,6 +123,12 @@ describeWith(['ffmpeg'], 'a recording', ({ ffmpeg }) => {
       expect(await decode('mp4', file, program)).toBe(lengthMs);
     });
 
+    test('an mp4 whose header skips the first packets, as GStreamer writes it, is decoded', async () => {
+      const file = await encode('-c:a libopus -f mp4');
+      file.writeUInt16BE(14_337, file.indexOf('dOps') + 6);
+      expect(Math.abs((await decode('mp4', file, program)) - lengthMs)).toBeLessThan(150);
+    });
+
     const stereo = '-ar 44100 -ac 2';
     test.each<[Container, string, string]>([
       ['ogg', '-c:a libopus -f ogg', `-c:a libvorbis ${stereo} -f ogg`],

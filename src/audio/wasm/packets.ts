@@ -131,7 +131,8 @@ async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt =
     count.packets += 1;
     count.bytes += packet.data.length;
     if (block === undefined || samples === 0) {
-      count.lost += 1;
+      const isSkipped = block !== undefined && track.codec === 'opus'; // by the pre-skip of its header
+      count.lost += isSkipped ? 0 : 1;
       continue;
     }
     if (count.lost > (count.decoded > 0 ? 0 : maxFailuresAtStart)) throw damaged(section);

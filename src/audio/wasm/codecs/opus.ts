@@ -7,7 +7,12 @@ import type { Track } from '../track.ts';
 export async function opusDecoder(track: Track): Promise<(packet: Uint8Array) => Pcm> {
   const decoder = new OpusDecoder({ sampleRate, ...readHeader(track) });
   await decoder.ready;
-  return (packet) => ({ sampleRate, channels: decoder.decodeFrame(packet).channelData });
+  return (packet) => {
+    const { channelData, errors } = decoder.decodeFrame(packet);
+    const [error] = errors;
+    if (error) throw new Error(error.message);
+    return { sampleRate, channels: channelData };
+  };
 }
 
 const headerBytes = 19;
