@@ -104,12 +104,17 @@ export function badResponse(message: string, why: string): EngineError {
   return new EngineError('provider-bad-response', message, { cause: new Error(why) });
 }
 
+/** The provider answered with an HTML page. */
+export class PageError extends EngineError {
+  constructor(why: string) {
+    const message = 'The provider answered with an HTML page: its base URL may be wrong.';
+    super('provider-bad-response', message, { cause: new Error(why) });
+  }
+}
+
 /** For a response with the status 200 that begins with `text` and is not what was requested. */
 export function unexpected(message: string, text: string, why: string): EngineError {
-  return badResponse(
-    isPage(text) ? 'The provider answered with an HTML page: its base URL may be wrong.' : message,
-    why,
-  );
+  return isPage(text) ? new PageError(why) : badResponse(message, why);
 }
 
 /** Public message per code. */

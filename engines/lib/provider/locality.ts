@@ -6,6 +6,7 @@ import type { EngineContext, ModelEntry } from '../../contract/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
 import { objectsOf, parseObject, textOf, type JsonObject } from '../../../lib/json.ts';
 import { fetchList, refreshInBackground, type BackgroundRefresh } from './background-refresh.ts';
+import { PageError } from './failures.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 
@@ -45,7 +46,8 @@ export function createLocality(options: ProviderOptions, provider: Provider): Lo
         const request = { path, explain, countsForHealth: false };
         isOfCloud = readCloudModels(await fetchList(provider, request, signal));
       } catch (error) {
-        if (status !== 0) isOfCloud = isWithoutList(status) ? hasCloudName : undefined;
+        if (error instanceof PageError) isOfCloud = hasCloudName;
+        else if (status !== 0) isOfCloud = isWithoutList(status) ? hasCloudName : undefined;
         if (!isOfCloud || signal.aborted) throw error;
       }
     },
