@@ -19,6 +19,14 @@ const checks: readonly (readonly [what: string, ...command: string[]])[] = [
     'generated/asyncapi-compat.json',
   ],
   ['types', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', '.'],
+  [
+    'types that the package exports',
+    process.execPath,
+    'node_modules/@typescript/native/bin/tsc',
+    '-p',
+    'tsconfig.build.json',
+    '--noEmit',
+  ],
   ['types of the page', process.execPath, 'node_modules/@typescript/native/bin/tsc', '-p', 'page'],
   [
     'types of the example for browsers',

@@ -47,6 +47,14 @@ const replacedMs = 1_000;
 const remembered = 8;
 const unknownSeconds = 60;
 
+interface TakenPlace {
+  readonly place: SessionPlace;
+  /** The id of the session's model; undefined until the session has begun. */
+  readonly model: () => string | undefined;
+  /** Aborts with a `PlaceTaken`. */
+  readonly taken: AbortSignal;
+}
+
 export function createSessions({ limit, draining, concluding, metrics }: SessionsOptions) {
   /** Oldest first, without those whose place has been taken. */
   const open = new Set<OpenSession>();
@@ -93,7 +101,10 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
       await Promise.race([replaced.ended.promise, wait(replacedMs, undefined, { ref: false })]);
     },
     /** Takes a place until the end of the request. Throws `shutting-down` and `overloaded`. */
-    open({ atEnd, record }: Pick<IncomingRequest, 'atEnd' | 'record'>, { secret }: Pick<SessionAccess, 'secret'>) {
+    open(
+      { atEnd, record }: Pick<IncomingRequest, 'atEnd' | 'record'>,
+      { secret }: Pick<SessionAccess, 'secret'>,
+    ): TakenPlace {
       draining.throwIfAborted();
       const [caller, weight] = [currentCaller(), currentKey()?.weight ?? 1];
       if (open.size >= limit) makeRoomFor(caller, weight);
