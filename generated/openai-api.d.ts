@@ -150,7 +150,7 @@ export type paths = {
         };
         /**
          * Get a model
-         * @description Returns a model. The id may contain slashes, percent-encoded or not.
+         * @description Returns a model. The id may contain slashes, percent-encoded or not, and may be any alias that requests may name.
          */
         get: operations["retrieveModel"];
         put?: never;

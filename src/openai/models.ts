@@ -23,10 +23,11 @@ export const listModels: Handler<'listModels', Services> = async ({ query: { cap
   return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', data } });
 };
 
-export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path }, services) => {
-  const found = (await allModels(services)).find(({ id }) => id === path.id);
+export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path: { id } }, services) => {
+  const meant = await Promise.all(capabilities.map((capability) => modelNamed(id, capability, services)));
+  const [found] = withoutDuplicates(meant.flatMap((model) => model ?? []));
   if (!found) {
-    throw new ProblemError('unknown-model', `The model "${path.id}" does not exist; GET /v1/models lists them all.`);
+    throw new ProblemError('unknown-model', `The model "${id}" does not exist; GET /v1/models lists them all.`);
   }
   return answer({ status: 200, mediaType: 'application/json', body: found });
 };
@@ -39,19 +40,27 @@ const started = Math.floor(performance.timeOrigin / 1000);
 
 /** Returns all models without duplicate ids, chat models first. */
 async function allModels(services: Services): Promise<Model[]> {
-  const byId = new Map<string, Model>();
-  const lists = await Promise.all(capabilities.map((capability) => modelsOf(capability, services)));
-  for (const model of lists.flat()) add(byId, model);
-  return [...byId.values()];
+  return withoutDuplicates(
+    (await Promise.all(capabilities.map((capability) => modelsOf(capability, services)))).flat(),
+  );
 }
 
 async function modelsOf(capability: Capability, services: Services): Promise<Model[]> {
-  const { registry, transcribeEnabled } = services;
-  if ((capability === 'transcription' && !transcribeEnabled) || !mayCall(listings[capability])) return [];
-  const models = allowedModels(await registry.models(capability)).map((model) => toModel(model, capability));
-  const meant = capability === 'transcription' ? await findModel(services, capability, whisper) : undefined;
-  const [transcriber] = allowedModels(meant ? [meant] : []);
-  return transcriber ? [...models, { ...toModel(transcriber, capability), id: whisper }] : models;
+  if (!mayList(capability, services)) return [];
+  const models = allowedModels(await services.registry.models(capability)).map((model) => toModel(model, capability));
+  const alias = capability === 'transcription' ? await modelNamed(whisper, capability, services) : undefined;
+  return alias ? [...models, alias] : models;
+}
+
+/** Returns the model that requests with this id use, under the id, which may be an alias. */
+async function modelNamed(id: string, capability: Capability, services: Services): Promise<Model | undefined> {
+  const meant = mayList(capability, services) ? await findModel(services, capability, id) : undefined;
+  const [allowed] = allowedModels(meant ? [meant] : []);
+  return allowed && { ...toModel(allowed, capability), id };
+}
+
+function mayList(capability: Capability, { transcribeEnabled }: Services): boolean {
+  return (capability !== 'transcription' || transcribeEnabled) && mayCall(listings[capability]);
 }
 
 /** Alias of the default model, listed for apps that only show ids that look like OpenAI's. */
@@ -65,10 +74,14 @@ function toModel({ id, entry, instance }: ServedModel, capability: Capability): 
   return { id, object: 'model', created: started, owned_by: owner, name, capabilities: has };
 }
 
-function add(byId: Map<string, Model>, model: Model): void {
-  const known = byId.get(model.id);
-  if (!known) byId.set(model.id, model);
-  else known.capabilities = [...new Set([...known.capabilities, ...model.capabilities])];
+function withoutDuplicates(models: readonly Model[]): Model[] {
+  const byId = new Map<string, Model>();
+  for (const model of models) {
+    const known = byId.get(model.id);
+    if (!known) byId.set(model.id, model);
+    else known.capabilities = [...new Set([...known.capabilities, ...model.capabilities])];
+  }
+  return [...byId.values()];
 }
 
 export const listAudioModels: Handler<'listAudioModels', Services> = async (_request, { registry }) => {

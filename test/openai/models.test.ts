@@ -65,6 +65,26 @@ describe('GET /v1/models/{id}', () => {
     expect(await sdk().models.retrieve('deep/thinker')).toMatchObject({ id: 'deep/thinker' });
   });
 
+  it.each([
+    ['gpt-transcribe', 'Local ears', 'transcription'],
+    ['gpt-4o-transcribe-2025-12-15', 'Local ears', 'transcription'],
+    ['gpt-4o-mini-tts', 'tts-1', 'speech'],
+  ])('has the alias %s of a default model, as requests do', async (id, name, capability) => {
+    expect(await sdk().models.retrieve(id)).toMatchObject({ id, name, capabilities: [capability] });
+  });
+
+  it('has an alias of the settings, unless its model is unknown or switched off', async () => {
+    const aliases = 'compatAliases: { gpt-4o: deep/thinker, both: voice, whisper-1: mouth/gone, gpt-transcribe: local }';
+    const config = `${engines.config}\n${aliases}\n`;
+    await using mapped = await startTestService({ ...engines, config, env: { TRANSCRIBE_ENABLED: 'false' } });
+    const retrieve = async (id: string) => (await createApi(mapped.url).get(`/v1/models/${id}`)).body;
+    expect(await retrieve('gpt-4o')).toMatchObject({ id: 'gpt-4o', name: 'deep/thinker', capabilities: ['chat'] });
+    expect(await retrieve('both')).toMatchObject({ id: 'both', name: 'both', capabilities: ['chat', 'speech'] });
+    for (const id of ['whisper-1', 'gpt-transcribe']) {
+      expect(await retrieve(id)).toMatchObject({ error: { code: 'model_not_found' } });
+    }
+  });
+
   it('is model_not_found for an unknown id', async () => {
     const failed = await sdk()
       .models.retrieve('nobody')
