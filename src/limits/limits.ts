@@ -77,7 +77,7 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
       onRefused?.(name, violated);
       const all = policies();
       const shown = all.filter((policy) => policy.name === violated);
-      const wait = withJitter(shown[0]?.resetSeconds ?? 1, random());
+      const wait = waitFor(shown[0], random());
       const headers = { ...api.limitHeaders(all, shown), 'Retry-After': String(wait) };
       return new ProblemError(code, `The API key ${detail(wait)}`, { headers, violatedPolicies: [violated] });
     };
@@ -160,9 +160,12 @@ function secondsUntil(ms: number): number {
   return Math.max(0, Math.ceil((ms - Date.now()) / 1000));
 }
 
-/** Adds up to 10 %, at most a minute, so that the clients of a key do not all return at once. */
-function withJitter(seconds: number, random: number): number {
-  return seconds + Math.round(Math.min(seconds * 0.1, 60) * random);
+/**
+ * Seconds until the window of a policy ends, and up to 10 % more, at most a minute, so that the clients of a key do not
+ * all return at once. Never longer than the window.
+ */
+function waitFor({ resetSeconds = 1, windowSeconds = Infinity }: Partial<Policy> = {}, random: number): number {
+  return Math.min(windowSeconds, resetSeconds + Math.round(Math.min(resetSeconds * 0.1, 60) * random));
 }
 
 function count(number: number, what: string): string {

@@ -90,9 +90,19 @@ describe('requestsPerMinute', () => {
     const { send } = open({ random: 1 });
     const once = keyWith({ requestsPerMinute: 1 });
     await send(once);
+    vi.advanceTimersByTime(20_000);
     const { message, headers } = await refusal(send(once));
-    expect(headers).toMatchObject({ 'Retry-After': '66', RateLimit: '"requests";r=0;t=60' });
-    expect(message).toContain('try again in 66 s.');
+    expect(headers).toMatchObject({ 'Retry-After': '44', RateLimit: '"requests";r=0;t=40' });
+    expect(message).toContain('try again in 44 s.');
+  });
+
+  it('is never to be waited for longer than a minute', async () => {
+    const { send } = open({ random: 1 });
+    const once = keyWith({ requestsPerMinute: 1 });
+    await send(once);
+    const { message, headers } = await refusal(send(once));
+    expect(headers['Retry-After']).toBe('60');
+    expect(message).toContain('try again in 60 s.');
   });
 
   it('is reset when the minute is over', async () => {
@@ -244,9 +254,9 @@ describe('the fields', () => {
   });
 
   it.each([
-    [keyWith({ requestsPerMinute: 1 }), 60, 66],
+    [keyWith({ requestsPerMinute: 1 }), 60, 60],
     [keyWith({ tokensPerDay: 1 }), 3_600, 3_660],
-  ])('Retry-After has up to 10 %% more, and a minute at most', async (limited, earliest, latest) => {
+  ])('Retry-After has up to 10 %% more, a minute at most, within the window', async (limited, earliest, latest) => {
     for (const [random, expected] of [[0, earliest] as const, [0.999, latest] as const]) {
       const { send } = open({ random });
       (await send(limited)).charge({ tokens: 1 });
