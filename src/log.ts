@@ -114,19 +114,23 @@ const maxTextLength = 2_048;
 const maxStackLength = 4_096;
 const maxCauses = 10;
 
+/** Codes of what a provider refuses or fails at. The messages say all of it: a stack would only show this service's code. */
+const isOfProvider = /^provider-(?!bad-response$)/;
+
 /** Logs only these fields of an error, because libraries attach whole requests to their errors. */
 function describeError(error: Error, budget: LineBudget): object {
   const [first = error, ...causes] = chainOf(error);
   const message = messageOf([first, ...causes]);
   const because = causes.map((cause) => `\ncaused by: ${stackOf(cause, first.message)}`).join('');
   const { code } = error as { readonly code?: unknown };
+  const stack = isOfProvider.test(String(code)) ? undefined : foreignText(stackOf(first), maxStackLength);
   budget.left -= maxTextLength + maxStackLength; // message and stack have their own limits
   return {
     type: foreignText(first.name),
     message: foreignText(message),
     ...(typeof code === 'number' && { code }),
     ...(typeof code === 'string' && { code: foreignText(code) }),
-    stack: foreignText(stackOf(first), maxStackLength) + foreignText(because),
+    ...(stack !== undefined && { stack: stack + foreignText(because) }),
   };
 }
 
@@ -150,7 +154,7 @@ function causeOf(error: Error): unknown {
 /** Joins the messages of an error and its causes. Causes that an error already quotes are omitted. */
 function messageOf([first, ...causes]: readonly Error[]): string {
   return causes.reduce(
-    (said, { message }) => (said.includes(message) ? said : `${said}: ${message}`),
+    (said, { message }) => (said.includes(message) ? said : `${said.replace(/\.$/, '')}: ${message}`),
     String(first?.message),
   );
 }

@@ -1,5 +1,6 @@
 /** The log: ids of the request in each line, and the second net for secrets. */
 import { describe, expect, it } from 'vitest';
+import { EngineError } from '../engines/contract/index.ts';
 import { runInScope } from '../src/request-scope.ts';
 import { createLog } from '../src/log.ts';
 import type { LogLine } from './support/service.ts';
@@ -144,6 +145,17 @@ describe('an error', () => {
     const { type, message, code, stack } = errOf(error);
     expect({ type, message, code }).toEqual({ type: 'RangeError', message: 'on top: deep down', code: 'E_TOP' });
     expect(stack).toMatch(/^RangeError: on top\n {4}at [^]*\ncaused by: TypeError: deep down\n {4}at /);
+  });
+
+  it('of a provider has no stack: a refused key is one line that says what was refused', () => {
+    const cause = new Error('openai answered 401: {"error":{"message":"Incorrect API key"}}');
+    const refused = new EngineError('provider-auth-failed', 'The provider rejected the API key.', { cause });
+    expect(errOf(refused)).toEqual({
+      type: 'EngineError',
+      message: 'The provider rejected the API key: openai answered 401: {"error":{"message":"Incorrect API key"}}',
+      code: 'provider-auth-failed',
+    });
+    expect(errOf(new EngineError('engine-failed', 'A bug.')).stack).toContain('    at ');
   });
 
   it('of several addresses of a host is the first one', () => {

@@ -1,5 +1,6 @@
 /** The log as text: what a person reads, and nothing that a terminal obeys. */
 import { describe, expect, it } from 'vitest';
+import { EngineError } from '../../engines/contract/index.ts';
 import { createLogLines, describeDuration, harmlessJson } from '../../src/bin/log-lines.ts';
 import { createLog } from '../../src/log.ts';
 
@@ -27,6 +28,12 @@ describe('a line', () => {
   it('of a request that failed has the id that its caller got', () => {
     log.info({ id: 'an-id', method: 'GET', path: '/nothing', status: 404, ms: 1 }, 'request');
     expect(withoutTime()).toBe('GET /nothing 404 1 ms id=an-id\n');
+  });
+
+  it('of a key that a provider refuses is one line', () => {
+    const err = new EngineError('provider-auth-failed', 'It rejected the key.', { cause: new Error('401: no') });
+    log.error({ err }, 'the engine fails at models()');
+    expect(withoutTime()).toBe('error the engine fails at models(): It rejected the key: 401: no\n');
   });
 
   it('of an event has its level where it matters, the reason, and the stack of an error', () => {

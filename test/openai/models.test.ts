@@ -74,7 +74,8 @@ describe('GET /v1/models/{id}', () => {
   });
 
   it('has an alias of the settings, unless its model is unknown or switched off', async () => {
-    const aliases = 'compatAliases: { gpt-4o: deep/thinker, both: voice, whisper-1: mouth/gone, gpt-transcribe: local }';
+    const aliases =
+      'compatAliases: { gpt-4o: deep/thinker, both: voice, whisper-1: mouth/gone, gpt-transcribe: local }';
     const config = `${engines.config}\n${aliases}\n`;
     await using mapped = await startTestService({ ...engines, config, env: { TRANSCRIBE_ENABLED: 'false' } });
     const retrieve = async (id: string) => (await createApi(mapped.url).get(`/v1/models/${id}`)).body;
