@@ -39,6 +39,9 @@ export interface Finding {
   readonly ok: boolean;
   /** Version and path of what was found, or what is wrong. */
   readonly detail: string;
-  /** The command that fixes it, or an instruction. */
+  /**
+   * The command that fixes it, or an instruction. With `ok: true`, it works but is probably a mistake: the doctor warns
+   * of it, and for chat the start does, too.
+   */
   readonly fix?: string;
 }

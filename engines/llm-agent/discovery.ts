@@ -2,7 +2,7 @@
 import { EngineError, type Capability, type EngineContext } from '../contract/index.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
 import { createNameFilter } from '../../lib/name-filter.ts';
-import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
+import { fetchModelList, listPath, refreshInBackground } from '../lib/provider/background-refresh.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import type { Locality } from '../lib/provider/locality.ts';
 import type { Provider } from '../lib/provider/provider.ts';
@@ -19,8 +19,6 @@ export interface Discovery extends Disposable {
   failure(): Error | undefined;
   /** Starts a refresh if the list is old. Resolves immediately, but waits briefly for the first list. */
   refresh(): Promise<void>;
-  /** Fetches the list now; rejects with an `EngineError`. */
-  fetch(): Promise<readonly string[]>;
 }
 
 export interface DiscoveryOptions {
@@ -34,17 +32,15 @@ export interface DiscoveryOptions {
 
 export function startDiscovery({ provider, locality, filter, isOnlySource, context }: DiscoveryOptions): Discovery {
   const { now, log } = context;
-  const passes = createFilter(filter);
+  const serves = createListFilter(filter);
   let ids: readonly string[] = [];
   /** Result of the last refresh: only changes are logged. */
   let outcome: string | undefined;
   let failure: Error | undefined;
 
   async function fetchIds(signal: AbortSignal): Promise<readonly string[]> {
-    return readModels(await fetchList(provider, { path: '/models' }, signal))
-      .filter(({ id, isChat }) => isChat !== false && (passes(id) || (isChat === true && filter === undefined)))
-      .slice(0, maxModels)
-      .map(({ id }) => id);
+    const list = await fetchModelList(provider, {}, signal);
+    return serves(readModels(list, provider)).map(({ id }) => id);
   }
 
   const refreshing = refreshInBackground({
@@ -69,30 +65,39 @@ export function startDiscovery({ provider, locality, filter, isOnlySource, conte
     ...refreshing,
     ids: () => ids,
     failure: () => failure,
-    fetch: () => fetchIds(refreshing.signal),
   };
 }
 
+/** Returns a function that keeps the listed models that are served. */
+export function createListFilter(filter: readonly string[] | undefined) {
+  const passes = createFilter(filter);
+  return (listed: readonly ListedModel[]): readonly ListedModel[] =>
+    listed
+      .filter(({ id, isChat }) => isChat !== false && (passes(id) || (isChat === true && filter === undefined)))
+      .slice(0, maxModels);
+}
+
 /** Throws for the list of another Parlance's own API, which has models, but no chat completions under this path. */
-export function refuseParlance(text: string): void {
+function refuseParlance(text: string): void {
   const list = parseObject(text);
   if (list === undefined || !('default' in list) || !objectsOf(list.data).some((entry) => 'engine' in entry)) return;
   const message = 'This is the API of another Parlance; its chat completions are below /v1, not /api/v1.';
   throw new EngineError('provider-misconfigured', message);
 }
 
-interface ListedModel {
+export interface ListedModel {
   readonly id: string;
   /** Undefined if the provider does not list the features of the model. */
   readonly isChat: boolean | undefined;
 }
 
 /** `{data: [{id}]}`; `data` may be null if there are no models, and some servers send the bare array. */
-function readModels(text: string): readonly ListedModel[] {
+export function readModels(text: string, { baseUrlHint }: Pick<Provider, 'baseUrlHint'>): readonly ListedModel[] {
   refuseParlance(text);
   const list = text.trimStart().startsWith('[') ? parseObject(`{"data":${text}}`) : parseObject(text);
   if (list === undefined || !('data' in list)) {
-    throw badResponse('The provider sent an invalid list of models.', 'neither a list nor an object with data');
+    const why = 'neither a list nor an object with data';
+    throw badResponse('The provider sent an invalid list of models.', why, baseUrlHint(listPath));
   }
   const models = new Map<string, ListedModel>();
   for (const { id: given, capabilities } of objectsOf(list.data)) {

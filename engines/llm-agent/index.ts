@@ -1,14 +1,14 @@
 /** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
-import { defineEngine, type ChatCall, type ChatEngine, type EngineContext, type Finding } from '../contract/index.ts';
+import { defineEngine, type ChatCall, type ChatEngine, type EngineContext } from '../contract/index.ts';
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
 import { serveModels } from '../lib/serve-models.ts';
-import { describeFailure, describeProvider, inspectProvider } from '../lib/provider/inspect.ts';
 import { createLocality, refreshLocality } from '../lib/provider/locality.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './request.ts';
 import { requireTools } from './caller-tools.ts';
 import { chatCompletions } from './chat-completions.ts';
-import { refuseParlance, startDiscovery, type Discovery } from './discovery.ts';
+import { startDiscovery } from './discovery.ts';
+import { inspectChat } from './inspect.ts';
 import { createCatalogue } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { responses } from './responses.ts';
@@ -52,24 +52,10 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   return {
     ...served,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
-    inspect: async () => {
-      const { instance } = context;
-      if (discovery === undefined) return [await inspectProvider(options, instance, provider, refuseParlance)];
-      return [await inspectList(describeProvider(options, instance), discovery)];
-    },
+    inspect: () => inspectChat(options, context.instance, provider, discovery !== undefined),
     async [Symbol.asyncDispose]() {
       refreshing[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };
-}
-
-/** With discovery, doctor checks that the provider lists its models. */
-async function inspectList(finding: Finding, discovery: Discovery): Promise<Finding> {
-  try {
-    const ids = await discovery.fetch();
-    return { ...finding, ok: ids.length > 0, detail: `${finding.detail}, serves ${ids.length} of its models` };
-  } catch (error) {
-    return describeFailure({ ...finding, detail: `${finding.detail}, does not list its models` }, error);
-  }
 }

@@ -26,6 +26,7 @@ import { endingCertificates, readTls } from '../settings/tls.ts';
 import { readCommandLine, UsageError, type CommandLine } from './command-line.ts';
 import { abortOnSignals } from './interruption.ts';
 import { explainStartFailure } from './startup-error.ts';
+import { describeUnserved } from './model-doubts.ts';
 import { runBench } from './bench/index.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
@@ -112,6 +113,7 @@ async function report(): Promise<void> {
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
+  for (const line of await describeUnserved(engines.registry, settings)) console.log(`Warning: ${line}`);
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 }
 
@@ -146,7 +148,8 @@ interface Line extends Finding {
 function print(title: string, lines: readonly Line[]): void {
   console.log(title);
   for (const { what, ok, detail, fix, isOptional, isPending } of lines) {
-    const verdict = ok ? 'ok     ' : isPending ? 'pending' : isOptional ? 'absent ' : 'MISSING';
+    const isDoubt = ok && fix !== undefined;
+    const verdict = isDoubt ? 'warning' : ok ? 'ok     ' : isPending ? 'pending' : isOptional ? 'absent ' : 'MISSING';
     console.log(`  ${verdict} ${what.padEnd(12)} ${detail}${fix === undefined ? '' : `\n          fix: ${fix}`}`);
   }
 }

@@ -5,6 +5,7 @@ import type { Capability, Logger } from '../../engines/contract/index.ts';
 import { readCommandLine, startOptions, type CommandLine } from './command-line.ts';
 import { onAbort } from '../../lib/abort.ts';
 import { ignore } from '../../lib/errors.ts';
+import { describeModelDoubts } from './model-doubts.ts';
 import { openPage } from './open-page.ts';
 import { describeService } from './startup-summary.ts';
 import { keepYoungObjectsYoung, letHeapGrow, optimizeEarly, shrinkHeap } from '../system/v8.ts';
@@ -69,9 +70,21 @@ async function run(commandLine: CommandLine): Promise<void> {
   });
   terminal.write(`${await description}\n`);
   const hasEngine = (capability: Capability) => service.registry.of(capability).instances.length > 0;
-  const doubts = describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() });
-  for (const line of doubts) terminal.print(`Warning: ${line}`);
+  const warn = (line: string) => terminal.print(`Warning: ${line}`);
+  describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() }).forEach(warn);
+  void warnOfModels(started, ended, warn);
   if (settings.sandbox) terminal.print(sandboxNotice);
+}
+
+/** Also waits for providers, so that a model is not missed because its list is late. */
+async function warnOfModels({ service, settings, log }: Started, ended: AbortSignal, warn: (line: string) => void) {
+  if (settings.fleetRole === 'worker') return;
+  try {
+    const doubts = await describeModelDoubts(service.registry, settings);
+    if (!ended.aborted) doubts.forEach(warn);
+  } catch (err) {
+    log.error({ err }, 'the models in the settings could not be checked');
+  }
 }
 
 async function finishStart(service: Service | RunningWorker, log: Logger): Promise<void> {

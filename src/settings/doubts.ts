@@ -1,11 +1,12 @@
 /** Describes settings that are valid but probably mistakes, for the start and the doctor. */
 import type { Capability } from '../../engines/contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
+import { joinFirst } from '../../lib/listing.ts';
 import type { Environment } from '../../lib/proxies.ts';
 import { describeEndingModels } from './ending-models.ts';
-import type { AccessSettings, LoadedSettings } from './load.ts';
+import { requiresKeys, type AccessSettings, type LoadedSettings } from './load.ts';
 import { ownAddress } from './own-address.ts';
-import { settingsTable, type Settings, type VariableWithEngines } from './table.ts';
+import { defaultModelSettings, settingsTable, type Settings, type VariableWithEngines } from './table.ts';
 
 interface Situation {
   readonly env: Environment;
@@ -23,11 +24,40 @@ export function describeDoubts({ env, settings, hasEngine, now }: Situation): st
     ...describeIgnoredVariables(settings),
     ...describeReplacedVariables({ env, settings, hasEngine }),
     ...(settings.file?.unsetKeys ?? []),
+    ...describeMissingKeys(env, settings),
     ...describeShortTokens(settings),
     ...describeUnsendableTokens(settings),
     ...describeEndingModels(settings, now),
   ];
 }
+
+/** Returns one line for each model that a setting names and no engine serves. `served`: the ids of all models. */
+export function describeUnservedModels(
+  settings: LoadedSettings,
+  served: Readonly<Record<Capability, readonly string[]>>,
+): string[] {
+  const { compatAliases, file, transcribeEnabled } = settings;
+  const all = Object.values(served).flat();
+  const defaults = Object.entries(defaultModelSettings).flatMap(([capability, name]) => {
+    const id = settings[name];
+    const known = served[capability as Capability];
+    const isUsed = capability !== 'transcription' || transcribeEnabled;
+    return id === undefined || !isUsed
+      ? []
+      : [{ place: `${settingsTable[name].env} (in the file: ${name})`, id, known }];
+  });
+  const aliases = Object.entries(compatAliases).map(([name, id]) => {
+    return { place: `${file?.path ?? ''}: compatAliases.${name}`, id, known: all };
+  });
+  return [...defaults, ...aliases].flatMap(({ place, id, known }) => {
+    if (known.length === 0 || known.includes(id)) return [];
+    const meant = didYouMean(id, known);
+    const fix = meant === undefined ? `name one of ${joinFirst(known, namesShown)}` : `did you mean ${meant}?`;
+    return [`${place}: no engine serves the model "${id}" now; fix: ${fix}`];
+  });
+}
+
+const namesShown = 5;
 
 const ownVariable = /^(PARLANCE|TRANSCRIBE)_/;
 /** Other programs use this prefix, so only a name similar to a setting is reported. */
@@ -73,6 +103,19 @@ function isRead({ readBy, unless }: VariableWithEngines, { settings, hasEngine }
   if (typeof readBy === 'string') return hasEngine(readBy);
   const instances = Object.values(settings.engines).flat();
   return instances.some((instance) => readBy.includes(instance.use) && instance[unless ?? ''] === undefined);
+}
+
+/** Returns a line if requests need no API key although a setting looks like one. */
+function describeMissingKeys(env: Environment, settings: LoadedSettings): string[] {
+  const { API_KEY: misspelled = '', API_KEYS: keys } = env;
+  if (requiresKeys(settings)) return [];
+  const effect = 'requests need no API key';
+  return [
+    ...(misspelled === '' ? [] : [`API_KEY: unknown variable, and ${effect}; fix: did you mean API_KEYS?`]),
+    ...(keys === undefined
+      ? []
+      : [`API_KEYS: it contains no token, and ${effect}; fix: set it to that of openssl rand -hex 32, or unset it`]),
+  ];
 }
 
 /** Minimum length of a token; shorter tokens may be guessed. */

@@ -495,6 +495,13 @@ export type Settings = { readonly [Name in NameWithDefault]: ValueOf<Table[Name]
 
 export const settingsTable: Readonly<Record<keyof Settings, SettingRow>> = table;
 
+/** The settings that name the default model of each capability. */
+export const defaultModelSettings = {
+  transcription: 'transcribeModel',
+  chat: 'chatModel',
+  speech: 'ttsModel',
+} as const satisfies Readonly<Record<Capability, keyof Settings>>;
+
 /** Model ids by the names that apps send under /v1. Available only in the file. */
 const compatAliasesSchema = {
   type: 'object',

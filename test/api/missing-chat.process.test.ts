@@ -20,6 +20,16 @@ async function refuses() {
   return provider.baseUrl;
 }
 
+/** Has its API below /v1 only. Returns its URL without the path. */
+async function startBelowV1() {
+  const provider = await startProvider();
+  provider.behave((call) => {
+    if (call.path === '/v1/models') call.reply(200, { data: [{ id: 'mind' }] });
+    else call.reply(404, { error: { message: `Unknown request URL: ${call.method} ${call.path}` } });
+  });
+  return provider.baseUrl.replace(/\/v1$/, '');
+}
+
 /** Unlike the provider of the tests, it answers to TLS. */
 async function startHttp() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -36,6 +46,18 @@ const causes = [
     baseUrl: refuses,
     hint: 'The provider rejected the API key of this service.',
     fix: /Set OPENAI_API_KEY to a key that 127\.0\.0\.1:\d+ accepts\. The provider said: "Incorrect API key: \[key\]\. <img src=x>"\./,
+  },
+  {
+    cause: 'a base URL without /v1',
+    baseUrl: startBelowV1,
+    hint: 'The provider does not know the requested model or URL.',
+    fix: /fix: add \/v1 to the end of OPENAI_BASE_URL\. The provider said: "Unknown request URL: GET \/models"\./,
+  },
+  {
+    cause: 'a base URL with the path of an endpoint',
+    baseUrl: async () => `${await startBelowV1()}/v1/chat/completions`,
+    hint: 'The provider does not know the requested model or URL.',
+    fix: /fix: remove \/chat\/completions from the end of OPENAI_BASE_URL\. The provider said: "Unknown request URL: GET \/v1\/chat\/completions\/models"\./,
   },
   {
     cause: 'a port where nothing listens',

@@ -79,6 +79,15 @@ test('of those without a list it says what it does not know', async () => {
   expect({ code, verdict }).toEqual({ code: 0, verdict: 'Transcription works with: ears' });
 });
 
+test('a model that the provider of a chat does not list is a warning', async () => {
+  const list = { data: ['models/mind2', 'ears', 'mouth'].map((id) => ({ id })) };
+  const { lines, code } = await examine(answers(200, list));
+  const at = lines.indexOf('warning model mind the provider does not list mind');
+  expect(lines[at + 1]).toBe('fix: did you mean models/mind2?');
+  expect(lines.filter((line) => line.startsWith('warning'))).toHaveLength(1);
+  expect(code).toBe(0);
+});
+
 describe('the verdict', () => {
   const working = (capability: string) => `
     export default {

@@ -28,12 +28,24 @@ export async function fetchList(
   using timeout = startTimeout(listTimeoutMs, late, ...signals);
   try {
     const answer = await provider.send({ ...request, method: 'GET', retry: false }, timeout.signal);
-    const text = await readText(answer, maxListBytes, timeout.signal);
-    if (isPage(text)) throw unexpected('The provider sent no list.', text, provider.outline(text));
-    return text;
+    return await readText(answer, maxListBytes, timeout.signal);
   } catch (error) {
     throw (await expectsTls(error, provider)) ? schemeError('https', provider.baseUrl, error) : error;
   }
+}
+
+/** Path of the list of models, which nearly every provider has. */
+export const listPath = '/models';
+
+/** Requests the list of models as `fetchList` does. Rejects for a page. */
+export async function fetchModelList(
+  provider: Provider,
+  request: Pick<ProviderRequest, 'explain'> = {},
+  ...signals: readonly AbortSignal[]
+): Promise<string> {
+  const text = await fetchList(provider, { ...request, path: listPath }, ...signals);
+  if (!isPage(text)) return text;
+  throw unexpected('The provider sent no list.', text, provider.outline(text), provider.baseUrlHint(listPath));
 }
 
 /** Whether a TLS server closed the connection because the base URL begins with http:. */

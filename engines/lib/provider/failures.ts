@@ -100,21 +100,21 @@ export function isPage(text: string): boolean {
 }
 
 /** `why` is only logged. */
-export function badResponse(message: string, why: string): EngineError {
-  return new EngineError('provider-bad-response', message, { cause: new Error(why) });
+export function badResponse(message: string, why: string, forOperator?: string): EngineError {
+  return new EngineError('provider-bad-response', message, { cause: new Error(why), forOperator });
 }
 
 /** The provider answered with an HTML page. */
 export class PageError extends EngineError {
-  constructor(why: string) {
+  constructor(why: string, forOperator?: string) {
     const message = 'The provider answered with an HTML page: its base URL may be wrong.';
-    super('provider-bad-response', message, { cause: new Error(why) });
+    super('provider-bad-response', message, { cause: new Error(why), forOperator });
   }
 }
 
 /** For a response with the status 200 that begins with `text` and is not what was requested. */
-export function unexpected(message: string, text: string, why: string): EngineError {
-  return isPage(text) ? new PageError(why) : badResponse(message, why);
+export function unexpected(message: string, text: string, why: string, forOperator?: string): EngineError {
+  return isPage(text) ? new PageError(why, forOperator) : badResponse(message, why, forOperator);
 }
 
 /** Public message per code. */

@@ -1,35 +1,39 @@
 /** Checks a provider for `npm run doctor`: requests its list of models, which is free of charge. */
 import { EngineError, type Finding } from '../../contract/index.ts';
-import { fetchList } from './background-refresh.ts';
+import { fetchList, fetchModelList, listPath } from './background-refresh.ts';
+import { baseUrlFix } from './base-url.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 
 /** Statuses of a provider that is reachable but has no list of models, or none for this key. */
 const withoutList = new Set([403, 404, 405]);
 
+/** `path`: that of the endpoint, which may begin with the version instead of the base URL. */
 export async function inspectProvider(
-  options: ProviderOptions,
+  options: ProviderOptions & { readonly path?: string },
   instance: string,
   provider: Provider,
-  checkList?: CheckList,
 ): Promise<Finding> {
   const finding = describeProvider(options, instance);
   if (!finding.ok) return finding;
   try {
-    return { ...finding, detail: `${finding.detail}, ${await ask(provider, checkList)}` };
+    return describeAnswer(finding, await askForList(provider, options.path));
   } catch (error) {
     return describeFailure(finding, error);
   }
 }
-
-/** Checks the list of models as text. Throws an `EngineError` if this engine cannot work with such a provider. */
-type CheckList = (text: string) => void;
 
 /** Uses only the settings, without a request. */
 export function describeProvider({ apiKey, baseUrl }: ProviderOptions, instance: string): Finding {
   const what = `provider ${instance}`;
   if (apiKey === '') return { what, ok: false, detail: `${baseUrl}, apiKey is empty` };
   return { what, ok: true, detail: `${baseUrl}, ${apiKey === undefined ? 'without a key' : 'with a key'}` };
+}
+
+/** `list` is undefined if the provider has none. */
+export function describeAnswer(finding: Finding, list: unknown): Finding {
+  const state = list === undefined ? 'answers, but has no list of models: the key could not be checked' : 'answers';
+  return { ...finding, detail: `${finding.detail}, ${state}` };
 }
 
 /** Describes a failure of the provider. Throws any other error. */
@@ -39,15 +43,24 @@ export function describeFailure(finding: Finding, error: unknown): Finding {
   return { ...finding, ok: false, detail: `${finding.detail}: ${message} ${forOperator}`.trimEnd() };
 }
 
-async function ask(provider: Provider, checkList?: CheckList): Promise<string> {
-  let refusedWith = 0;
-  const explain = ({ status }: { status: number }) => ((refusedWith = status), undefined);
+/** Resolves with the list of models as text, or with undefined if the provider has none. */
+export async function askForList(provider: Provider, endpoint?: string): Promise<string | undefined> {
+  let status = 0;
+  const explain = (refusal: { status: number }) => ((status = refusal.status), undefined);
   try {
-    const list = await fetchList(provider, { path: '/models', explain });
-    checkList?.(list);
-    return 'answers';
+    return await fetchModelList(provider, { explain });
   } catch (error) {
-    if (!withoutList.has(refusedWith)) throw error;
-    return 'answers, but has no list of models: the key could not be checked';
+    if (!withoutList.has(status) || (status !== 403 && (await isMisplaced(provider, endpoint)))) throw error;
+    return undefined;
   }
+}
+
+/** Whether the API of a provider that does not know the path of the list is at another base URL. */
+async function isMisplaced(provider: Provider, endpoint = listPath): Promise<boolean> {
+  const fix = baseUrlFix(provider.baseUrl, endpoint);
+  if (!fix || fix.isCertain) return fix !== undefined;
+  return fetchList(provider, { path: `/v1${listPath}`, countsForHealth: false }).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,6 +1,7 @@
 /** Client for an OpenAI-compatible provider: sends requests, retries, maps failures and tracks availability. */
 import { EngineError, type Availability, type EngineContext } from '../../contract/index.ts';
 import { readRetryAfter } from '../../../lib/retry-after.ts';
+import { baseUrlFix } from './base-url.ts';
 import { refusalError, isWorthRetry, readRefusal, type Refusal } from './failures.ts';
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
@@ -42,6 +43,8 @@ export interface Provider extends AsyncDisposable {
   readonly redact: (text: string) => string;
   /** Describes an unusable response for the log: without its content, unless that is an error. */
   readonly outline: (text: string) => string;
+  /** The sentence that says how to fix the base URL, if a request to `path` should have been answered differently. */
+  readonly baseUrlHint: (path: string) => string | undefined;
 }
 
 const attempts = 3;
@@ -88,8 +91,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const refusal = readRefusal(answer.status, await readErrorText(answer), retryAfter);
     signal.throwIfAborted();
     const cause = new Error(`${instance} answered ${refusal.status}: ${redact(complaintOf(refusal.text))}`);
-    const keyHint = refusal.status === 401 || refusal.status === 403 ? howToFixKey(options, context) : undefined;
-    const hints = [keyHint, saidBy(refusal, redact)].filter((hint) => hint !== undefined);
+    const hints = [hintFor(refusal, path), saidBy(refusal, redact, url)].filter((hint) => hint !== undefined);
     const forOperator = hints.length > 0 ? hints.join(' ') : undefined;
     const failure = refusalError(refusal, { url, cause, forOperator });
     if (countsForHealth) health.failed(model, failure, refusal.status);
@@ -97,9 +99,24 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     return { error, retryAfterMs: isWorthRetry(refusal) ? (retryAfter ?? 0) * 1000 : undefined };
   }
 
+  function hintFor({ status, complaint }: Refusal, path: string): string | undefined {
+    if (status === 401 || status === 403) return howToFixKey(options, context);
+    // A provider that names the model knows the URL.
+    const isUnknownUrl = (status === 404 || status === 405) && !/\bmodel\b/i.test(complaint);
+    return isUnknownUrl ? baseUrlHint(path) : undefined;
+  }
+
+  function baseUrlHint(path: string): string | undefined {
+    const fix = baseUrlFix(baseUrl, path);
+    const setting =
+      env.OPENAI_BASE_URL === options.baseUrl ? 'OPENAI_BASE_URL' : `the baseUrl of the engine ${instance}`;
+    return fix && `fix: ${fix.change} ${setting}.`;
+  }
+
   return {
     baseUrl,
     redact,
+    baseUrlHint,
     outline: (text) => redact(outlineOf(text)),
     availability: (model) => health.availability(model),
     expectKey(model) {

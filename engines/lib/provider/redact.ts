@@ -51,10 +51,14 @@ const longestReason = 300;
 /** Words with letters and digits that are long enough to be a key. */
 const tokenLike = /(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]{20,}/gi;
 
-/** The sentence with a provider's own reason, on one line; undefined if its response has none. */
+/**
+ * The sentence with a provider's own reason, on one line; undefined if its response has none. `url`: that of the request,
+ * which the provider may repeat.
+ */
 export function saidBy(
   { message, complaint }: Pick<Refusal, 'message' | 'complaint'>,
   redact: Redactor,
+  url = '',
 ): string | undefined {
   if (isPage(message)) return 'The provider answered with an HTML page.';
   if (/^\s*</.test(message)) return undefined;
@@ -62,9 +66,14 @@ export function saidBy(
   if (text === undefined) return undefined;
   const line = redact(text)
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
-    .replace(tokenLike, '[key]')
+    .replace(tokenLike, (word) => (isPartOf(url, word) ? word : '[key]'))
     .trim();
   return /^([[{][\]}])?$/.test(line) ? undefined : `The provider said: "${shorten(line, longestReason)}".`;
+}
+
+/** A part of a URL that looks like a key is one. */
+function isPartOf(url: string, word: string): boolean {
+  return url.includes(word) && word.split('/').every((part) => part.search(tokenLike) < 0);
 }
 
 export type Redactor = (text: string) => string;

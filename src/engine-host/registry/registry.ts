@@ -117,10 +117,11 @@ export class Registry {
     }
   }
 
-  /** Findings of the engines on this machine. */
-  async inspect(): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
+  /** Findings of the engines on this machine, or of those for one capability. */
+  async inspect(only?: Capability): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
+    const instances = this.#instances.filter(({ capability }) => only === undefined || capability === only);
     return Promise.all(
-      this.#instances.map(async ({ name, guarded }) => ({
+      instances.map(async ({ name, guarded }) => ({
         instance: name,
         findings: (await guarded.engine.inspect?.()) ?? [],
       })),

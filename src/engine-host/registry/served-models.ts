@@ -1,6 +1,6 @@
 /** The models of one capability: what its instances list, with unique ids and a default. */
 import type { Availability, Capability, Engine, Engines, ModelEntry } from '../../../engines/contract/index.ts';
-import { settingsTable } from '../../settings/table.ts';
+import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
 import type { GuardedFailure } from '../guard/guard.ts';
 import type { Instance } from './open-instance.ts';
 import { explained, RegistryError, validNames } from './registry-error.ts';
@@ -38,9 +38,6 @@ export interface EngineFailure extends GuardedFailure {
 
 /** As in the contract of the API. */
 const longestId = 256;
-
-/** The setting for the default model. */
-const defaultSettings = { transcription: 'transcribeModel', chat: 'chatModel', speech: 'ttsModel' } as const;
 
 /** The models served now, cached until the list of an instance changes. */
 interface Served<C extends Capability> {
@@ -183,7 +180,7 @@ export class ServedModels<C extends Capability> {
     const { model: named } = this.#named;
     if (named === undefined || this.mayServe(named) || models.length === 0) return mistakes;
     if (models.some(({ id }) => id === named)) return mistakes;
-    const setting = defaultSettings[this.#capability];
+    const setting = defaultModelSettings[this.#capability];
     const place = `${settingsTable[setting].env} (in the file: ${setting})`;
     const known = [...new Set(models.map(({ id }) => id))];
     const what = `no engine serves the ${this.#capability} model "${named}"; ${validNames(known, named)}`;

@@ -75,6 +75,16 @@ describe('the operator reads of a refusal', () => {
   ])('%s', (_what, text, expected) => expect(said(text)).toBe(`The provider said: "${expected}".`));
 
   test.each([
+    ['the path', 'Unknown URL: GET /v1/chat/completions/models', 'Unknown URL: GET /v1/chat/completions/models'],
+    ['a part', 'no http://127.0.0.1:9702/v1/chat/completions', 'no http://127.0.0.1:9702/v1/chat/completions'],
+    ['a key in it, but no more', 'no /v1/0123456789-qwertz-0123/models', 'no [key]'],
+    ['another path', 'no /v1/chat/completions2/models/of', 'no [key]'],
+  ])('with %s of the request', (_what, message, expected) => {
+    const url = 'http://127.0.0.1:9702/v1/chat/completions/models?of=/v1/0123456789-qwertz-0123/models';
+    expect(saidBy({ message, complaint: message }, createRedactor([]), url)).toBe(`The provider said: "${expected}".`);
+  });
+
+  test.each([
     ['of XML', '<Error><Message>said'],
     ['of JSON that was cut', '{"input":"said'],
     ['of JSON without an error', '{"input":"said"}'],

@@ -1,0 +1,23 @@
+/** Finds mistakes in a base URL, for answers that the right one would not get. */
+
+/** What people copy together with the base URL. The engines append it. */
+const endpoint =
+  /\/(?:chat\/completions|completions|responses|messages|models|embeddings|audio\/(?:speech|transcriptions|translations))$/;
+
+/** Versions of other APIs count, such as /v1beta/openai. */
+const version = /\/v\d/;
+
+export interface BaseUrlFix {
+  /** What to change at the URL, such as "add /v1 to the end of". */
+  readonly change: string;
+  /** False if there are APIs without a version. */
+  readonly isCertain: boolean;
+}
+
+/** Returns how to fix a base URL, for a request to `path` below it; undefined if it looks right. */
+export function baseUrlFix(baseUrl: string, path: string): BaseUrlFix | undefined {
+  const [ending] = endpoint.exec(baseUrl) ?? [];
+  if (ending !== undefined) return { change: `remove ${ending} from the end of`, isCertain: true };
+  const isVersioned = version.test(new URL(baseUrl + path).pathname);
+  return isVersioned ? undefined : { change: 'add /v1 to the end of', isCertain: false };
+}

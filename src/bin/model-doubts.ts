@@ -1,0 +1,32 @@
+/** Warnings about models in the settings, for the start and the doctor. */
+import type { Capability, Finding } from '../../engines/contract/index.ts';
+import type { Registry } from '../engine-host/registry/registry.ts';
+import { entriesForOperator, isWorking } from './startup-summary.ts';
+import { describeUnservedModels } from '../settings/doubts.ts';
+import type { LoadedSettings } from '../settings/load.ts';
+
+/** Returns one line for each model that a setting names and no engine serves. */
+export async function describeUnserved(registry: Registry, settings: LoadedSettings): Promise<string[]> {
+  const idsOf = async (capability: Capability) => (await registry.models(capability)).map(({ id }) => id);
+  const [transcription, chat, speech] = await Promise.all([idsOf('transcription'), idsOf('chat'), idsOf('speech')]);
+  return describeUnservedModels(settings, { transcription, chat, speech });
+}
+
+/**
+ * Returns the lines of the start. It first asks the providers of chat models for their lists, which is free of charge,
+ * and takes at most some seconds.
+ */
+export async function describeModelDoubts(registry: Registry, settings: LoadedSettings): Promise<string[]> {
+  const entries = await entriesForOperator(registry, 'chat');
+  const seemsToWork = (instance: string) => entries.some((entry) => entry.engine === instance && isWorking(entry));
+  const inspected = await registry.inspect('chat');
+  const lines = inspected.flatMap(({ instance, findings }) => {
+    // The summary has named what failed before.
+    const doubts = findings.filter(({ ok, fix }) => (ok ? fix !== undefined : seemsToWork(instance)));
+    return doubts.map((finding) => `engine ${instance}: ${describeFinding(finding)}`);
+  });
+  return [...lines, ...(await describeUnserved(registry, settings))];
+}
+
+const describeFinding = ({ what, detail, fix }: Finding): string =>
+  `${what}: ${detail}${fix === undefined ? '' : `; fix: ${fix}`}`;
