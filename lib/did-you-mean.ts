@@ -1,3 +1,12 @@
+import { joinFirst } from './listing.ts';
+
+/** Says which names are valid, for a message about a wrong one: at most `most` of them, and the one most likely meant. */
+export function validNames(names: readonly string[], wrong = '', most = Infinity): string {
+  const meant = didYouMean(wrong, names);
+  const known = names.length > 0 ? `known: ${joinFirst(names, most)}` : 'none is known';
+  return meant === undefined ? known : `did you mean ${meant}? ${known}`;
+}
+
 /** The known name most likely meant; undefined if none is similar. */
 export function didYouMean(wrong: string, known: readonly string[]): string | undefined {
   if (wrong.length > longestName) return undefined; // the time grows with the length

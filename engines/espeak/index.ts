@@ -1,5 +1,6 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
 import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import { validNames } from '../../lib/did-you-mean.ts';
 import { cached } from '../lib/cached.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
@@ -45,7 +46,8 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   if (options.voice !== undefined) {
     const known = await voices();
     if (known.length > 0 && !known.some(({ id: voice }) => voice === options.voice)) {
-      throw new OptionsError(`Unknown voice "${options.voice}"; the list of models contains all voices.`);
+      const names = validNames(known.map(({ id: voice }) => voice), options.voice, 20); // prettier-ignore
+      throw new OptionsError(`voice: unknown voice "${options.voice}"; ${names}`);
     }
   }
 

@@ -1,5 +1,6 @@
 /** The models of the settings, and the facts of their files. */
 import { OptionsError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
+import { validNames } from '../../lib/did-you-mean.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
 import { entryOf } from '../lib/serve-models.ts';
@@ -27,7 +28,10 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
   if ((file === undefined) === (model === undefined))
     throw new OptionsError(`models: "${id}" needs either file or model`);
   if (file !== undefined) return { id, name, ...fileOf(context.resolve(file)), download: undefined };
-  if (!catalogue.find(model ?? '')) throw new OptionsError(`models: unknown model "${model}"; known: ${catalogue.ids.join(', ')}, or an object with id and file`); // prettier-ignore
+  if (!catalogue.find(model ?? '')) {
+    const known = validNames(catalogue.ids, model);
+    throw new OptionsError(`models: the catalog has no model "${model}"; ${known}; or an object with id and file`);
+  }
   const found = fileOf(catalogue.pathOf(model ?? '', context));
   const isReady = async () => (await found.inspect()).ok;
   const download = catalogue.asset(model ?? '', context, mirror, { isReady });

@@ -8,6 +8,7 @@ import {
   type SpeechCall,
   type Voice,
 } from '../contract/index.ts';
+import { validNames } from '../../lib/did-you-mean.ts';
 import { cached } from '../lib/cached.ts';
 import { catalogue } from './catalogue.ts';
 import { removeConversions } from './convert.ts';
@@ -91,14 +92,16 @@ export function problemOf(voices: readonly InspectedVoice[], speaker: string | u
   return voice?.found.ok === false ? `${voice.found.detail}.` : `There is no voice "${speaker ?? ''}".`;
 }
 
-function checkVoices({ voices, speakers }: VoiceSet, defaultId: string | undefined): void {
+function checkVoices({ voices, speakers, listed }: VoiceSet, defaultId: string | undefined): void {
   const ids = voices.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) throw new OptionsError(`Two voices have the id "${twice}".`);
+  if (twice !== undefined) throw new OptionsError(`voices: two have the id "${twice}"`);
   const known = speakers.map(({ id }) => id);
   const isKnown =
     defaultId === undefined || known.includes(defaultId) || voiceOf(voices, defaultId)?.found.ok === false;
-  if (!isKnown) throw new OptionsError(`Unknown voice "${defaultId}"; known: ${known.slice(0, 20).join(', ')}.`);
+  if (isKnown) return;
+  const names = validNames(listed.map(({ id }) => id), defaultId, 20); // prettier-ignore
+  throw new OptionsError(`voice: unknown voice "${defaultId}"; ${names}`);
 }
 
 /** The service itself lists the assets that it can install. */

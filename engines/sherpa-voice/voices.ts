@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
+import { validNames } from '../../lib/did-you-mean.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import type { CatalogueModel } from '../lib/catalogue.ts';
 import { catalogue, part } from './catalogue.ts';
@@ -23,7 +24,10 @@ export interface VoiceSource {
 export function toSource(voice: string | VoiceOptions, context: EngineContext): VoiceSource {
   if (typeof voice !== 'string') return ownSource(voice, context);
   const download = catalogue.find(voice);
-  if (!download) throw new OptionsError(`The catalogue has no voice "${voice}"; known: ${catalogue.ids.join(', ')}.`);
+  if (!download) {
+    const known = validNames(catalogue.ids, voice);
+    throw new OptionsError(`voices: the catalog has no voice "${voice}"; ${known}; or an object with file or folder`);
+  }
   const path = catalogue.pathOf(voice, context);
   const isFolder = download.hasFolder === true;
   const inspect = isFolder ? rememberVoice(path) : rememberPiper(path);
@@ -33,7 +37,10 @@ export function toSource(voice: string | VoiceOptions, context: EngineContext): 
 }
 
 function ownSource({ id, name, file, folder }: VoiceOptions, { resolve }: EngineContext): VoiceSource {
-  if ((file === undefined) === (folder === undefined)) throw new OptionsError('A voice has either `file` or `folder`.');
+  if ((file === undefined) === (folder === undefined)) {
+    const which = id === undefined ? 'an object' : `"${id}"`;
+    throw new OptionsError(`voices: ${which} needs either file or folder; a voice of the catalog is its id alone`);
+  }
   const inspect = file === undefined ? rememberVoice(resolve(folder ?? '')) : rememberPiper(resolve(file));
   return { id: id ?? basename(file ?? folder ?? '', '.onnx'), name, inspect };
 }

@@ -1,8 +1,9 @@
 /** Resolves the model of a request. Ids that apps hard-code mean the configured default. */
 import type { Capability } from '../../engines/contract/index.ts';
+import { validNames } from '../../lib/did-you-mean.ts';
 import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
 import { chooseModel, defaultModel, supports } from '../engine-host/registry/model-selection.ts';
-import { RegistryError, validNames } from '../engine-host/registry/registry-error.ts';
+import { RegistryError } from '../engine-host/registry/registry-error.ts';
 import type { ServedModel } from '../engine-host/registry/served-models.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';

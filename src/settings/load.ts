@@ -6,7 +6,7 @@ import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import { readOperatorFileSync } from './read-file.ts';
-import { compileExplainable, describeErrors } from './schema-errors.ts';
+import { compileExplainable, describeErrors, type SettingLocation } from './schema-errors.ts';
 import {
   defaultSettings,
   fileSchema,
@@ -350,7 +350,7 @@ function violations(validate: ValidateFunction, values: FileValues, path: string
     if (!row) {
       const where = [path, location].filter(Boolean).join(': ');
       if (name !== 'mcpServers') return { where };
-      return { where, oneOf: ['command', 'url'], ...locationInMcpServer(rest[1]) };
+      return { where, alternatives: { url: ['command'] }, ...locationInMcpServer(rest[1]) };
     }
     return {
       where: path ? `${row.env} (in the file: ${location})` : row.env,
@@ -361,16 +361,16 @@ function violations(validate: ValidateFunction, values: FileValues, path: string
 }
 
 /** These settings may contain keys; `expects` describes the patterns in words. */
-function locationInMcpServer(setting: string | undefined): { secret: boolean; expects?: string } {
+function locationInMcpServer(setting: string | undefined): Omit<SettingLocation, 'where'> {
   switch (setting) {
     case 'url':
-      return { secret: true, expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp' }; // prettier-ignore
+      return { secret: true, excludedBy: 'command', expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp' }; // prettier-ignore
     case 'headers':
-      return { secret: true, expects: 'must be a mapping of header names to printable ASCII' };
+      return { secret: true, excludedBy: 'command', expects: 'must be a mapping of header names to printable ASCII' };
     case 'env':
-      return { secret: true, expects: 'must be a mapping of names to strings' };
+      return { secret: true, excludedBy: 'url', expects: 'must be a mapping of names to strings' };
     case 'args':
-      return { secret: true, expects: 'must be a list of strings' };
+      return { secret: true, excludedBy: 'url', expects: 'must be a list of strings' };
     default:
       return { secret: false };
   }

@@ -27,8 +27,10 @@ export interface SettingLocation {
   readonly expects?: string | undefined;
   /** True if the value must not be shown. */
   readonly secret?: boolean | undefined;
-  /** One of these settings is required. */
-  readonly oneOf?: readonly string[] | undefined;
+  /** The settings that can be given instead of a missing one, by its name. */
+  readonly alternatives?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The setting with which this one is not allowed. */
+  readonly excludedBy?: string | undefined;
 }
 
 /** Returns one line per error. */
@@ -40,7 +42,7 @@ export function describeErrors(
   const isMisspelled = (name: string, path: string) =>
     misspelled.some(({ meant, instancePath }) => meant === name && instancePath === path);
   const lines = errors.filter(isInformative).map((error) => {
-    const { where, expects, secret, oneOf } = locationOf(error.instancePath);
+    const { where, expects, secret, alternatives, excludedBy } = locationOf(error.instancePath);
     const location = where === '' ? '' : `${where}: `;
     const spelling = spellingOf(error);
     if (spelling) {
@@ -48,11 +50,15 @@ export function describeErrors(
       return `${location}unknown setting "${wrong}"; ${meant === undefined ? `known: ${known.join(', ')}` : `did you mean "${meant}"?`}`;
     }
     if (error.keyword === 'required') {
-      const names = oneOf ?? [(error.params as { missingProperty: string }).missingProperty];
+      const { missingProperty } = error.params as { missingProperty: string };
+      const names = [...(alternatives?.[missingProperty] ?? []), missingProperty];
       if (names.some((name) => isMisspelled(name, error.instancePath))) return undefined;
       return `${location}${names.map((name) => `"${name}"`).join(' or ')} is missing`;
     }
-    if (error.keyword === 'false schema') return `${location}not allowed together with the other settings`;
+    if (error.keyword === 'false schema') {
+      const others = excludedBy === undefined ? 'the other settings' : `"${excludedBy}"`;
+      return `${location}not allowed together with ${others}`;
+    }
     const rule = expects === undefined ? allowed(error, secret) : [expects, quoting(error, secret)].join('');
     return `${location}${shown(error.data, secret)} is not allowed: it ${rule}`;
   });

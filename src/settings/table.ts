@@ -607,9 +607,15 @@ const mcpServersSchema = {
         description: 'Timeout of a tool call in seconds. Default: 60.',
       },
     },
-    // Either `command` or `url`, with the settings that belong to it.
-    if: { required: ['command'] },
-    then: { properties: { url: false, headers: false, type: { enum: ['stdio'] } } },
+    // Either `command` or `url`, with the settings that belong to it. `url` wins, unless there is a `command`.
+    if: {
+      anyOf: [
+        { required: ['command'] },
+        { not: { required: ['url'] }, anyOf: [{ required: ['args'] }, { required: ['env'] }] },
+        { not: { required: ['url'] }, required: ['type'], properties: { type: { const: 'stdio' } } },
+      ],
+    },
+    then: { required: ['command'], properties: { url: false, headers: false, type: { enum: ['stdio'] } } },
     else: {
       required: ['url'],
       properties: { args: false, env: false, type: { enum: ['http', 'streamable-http', 'streamableHttp'] } },

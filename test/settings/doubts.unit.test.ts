@@ -138,6 +138,23 @@ describe('a model that OpenAI ends', () => {
   });
 });
 
+describe('a service that needs no key', () => {
+  const misspelled = 'API_KEY: unknown variable, and requests need no API key; fix: did you mean API_KEYS?';
+  const empty =
+    'API_KEYS: it contains no token, and requests need no API key; fix: set it to that of openssl rand -hex 32, or unset it';
+
+  it.each<{ env: Environment; lines: readonly string[] }>([
+    { env: { API_KEY: 'a-token-of-twenty-characters' }, lines: [misspelled] },
+    { env: { API_KEYS: '' }, lines: [empty] },
+    { env: { API_KEYS: ' , ', API_KEY: 'x' }, lines: [misspelled, empty] },
+    { env: { API_KEY: '' }, lines: [] },
+    { env: { API_KEYS: 'a-token-of-twenty-characters', API_KEY: 'x' }, lines: [] },
+    { env: { API_KEYS: '', API_KEY: 'x', API_KEYS_FILE: 'keys.yaml' }, lines: [] },
+  ])('is named if a variable looks like a key: $env', async ({ env, lines }) => {
+    expect(await doubtsOf({ env })).toEqual(lines);
+  });
+});
+
 describe('a token of API_KEYS', () => {
   const token = 'a-token-of-twenty-characters';
   const line = expect.stringMatching(/^API_KEYS: web pages cannot open a WebSocket with a token /) as string;

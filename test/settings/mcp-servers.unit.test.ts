@@ -68,23 +68,23 @@ describe('mcpServers', () => {
 
   it.each([
     ['neither program nor address', {}, ': "command" or "url" is missing'],
+    ['arguments without a program', { args: ['hush'] }, ': "command" is missing'],
+    ['an environment without a program', { env: { A: 'hush' } }, ': "command" is missing'],
+    ['the type of a program alone', { type: 'stdio' }, ': "command" is missing'],
+    ['a misspelled program with arguments', { comand: 'x', args: ['hush'] }, ': unknown setting "comand"; did you mean "command"?'], // prettier-ignore
     ['a misspelled program', { cmd: 'x' }, ': unknown setting "cmd"; did you mean "command"?'],
     ['a misspelled address', { URL: 'http://a' }, ': unknown setting "URL"; did you mean "url"?'],
-    ['both', { command: 'x', url: 'http://a' }, '.url: not allowed together with the other settings'],
+    ['both', { command: 'x', url: 'http://a' }, '.url: not allowed together with "command"'],
     [
       'a program with headers',
       { command: 'x', headers: { a: 'hush' } },
-      '.headers: not allowed together with the other settings',
+      '.headers: not allowed together with "command"',
     ],
-    [
-      'an address with arguments',
-      { url: 'http://a', args: ['hush'] },
-      '.args: not allowed together with the other settings',
-    ],
+    ['an address with arguments', { url: 'http://a', args: ['hush'] }, '.args: not allowed together with "url"'],
     [
       'an address with an environment',
       { url: 'http://a', env: { A: 'hush' } },
-      '.env: not allowed together with the other settings',
+      '.env: not allowed together with "url"',
     ],
     ['a program over HTTP', { type: 'http', command: 'x' }, '.type: "http" is not allowed: it must be one of stdio'],
     [

@@ -5,11 +5,11 @@ import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Capability, EngineDefinition } from '../../../engines/contract/index.ts';
-import { didYouMean } from '../../../lib/did-you-mean.ts';
+import { didYouMean, validNames } from '../../../lib/did-you-mean.ts';
 import { isObject } from '../../../lib/json.ts';
 import { compileExplainable, describeErrors } from '../../settings/schema-errors.ts';
 import { prepareForEngines } from './engine-import.ts';
-import { explained, refusal, RegistryError, validNames } from './registry-error.ts';
+import { explained, refusal, RegistryError } from './registry-error.ts';
 
 export const capabilities = ['transcription', 'chat', 'speech'] as const satisfies readonly Capability[];
 

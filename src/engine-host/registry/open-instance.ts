@@ -207,8 +207,9 @@ async function create<C extends Capability>(
   } catch (cause) {
     isLate.now = true;
     const err = asError(cause);
+    if (OptionsError.is(cause)) throw refusal(place, err.message, cause);
     const what = `the engine ${definition.name} could not be created: ${err.message}`;
-    if (options.guard === false || OptionsError.is(cause)) throw refusal(place, what, cause);
+    if (options.guard === false) throw refusal(place, what, cause);
     return refusal(place, what, err);
   }
 }

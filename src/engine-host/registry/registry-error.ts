@@ -1,4 +1,3 @@
-import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { messageOf } from '../../../lib/errors.ts';
 
 /** Invalid engine settings; the message has one line per mistake. */
@@ -25,10 +24,4 @@ export function combined(errors: readonly RegistryError[]): RegistryError {
   const [first] = errors;
   if (first !== undefined && errors.length === 1) return first;
   return new RegistryError(errors.map(({ message }) => message).join('\n'));
-}
-
-export function validNames(names: readonly string[], wrong = ''): string {
-  const meant = didYouMean(wrong, names);
-  const known = names.length > 0 ? `known: ${names.join(', ')}` : 'none is known';
-  return meant === undefined ? known : `did you mean ${meant}? ${known}`;
 }

@@ -1,9 +1,10 @@
 /** The models of one capability: what its instances list, with unique ids and a default. */
 import type { Availability, Capability, Engine, Engines, ModelEntry } from '../../../engines/contract/index.ts';
+import { validNames } from '../../../lib/did-you-mean.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
 import type { GuardedFailure } from '../guard/guard.ts';
 import type { Instance } from './open-instance.ts';
-import { explained, RegistryError, validNames } from './registry-error.ts';
+import { explained, RegistryError } from './registry-error.ts';
 
 /** A model that a request may name, and the engine that serves it. */
 export interface ServedModel<C extends Capability = Capability> {

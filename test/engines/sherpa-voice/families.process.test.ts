@@ -103,7 +103,7 @@ describe('the voices of Kokoro', () => {
     'have either a file or a folder: %j is refused',
     async (voice) => {
       const started = startVoices({ voices: {}, options: { voices: [voice] } });
-      await expect(started).rejects.toThrow('A voice has either `file` or `folder`.');
+      await expect(started).rejects.toThrow('needs either file or folder');
     },
   );
 

@@ -172,7 +172,7 @@ describe('voices', () => {
 
   it('that are not there make the start fail, as a default', async () => {
     await expect(startVoices({ options: { voice: 'nobody' } })).rejects.toThrow(
-      'Unknown voice "nobody"; known: spelled.',
+      'voice: unknown voice "nobody"; known: spelled',
     );
   });
 });
