@@ -9,6 +9,16 @@ export function commandLine(name: string, ...args: readonly string[]): string {
   return [name === 'start' ? 'npm start' : `npm run ${name}`, ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
 }
 
+/** The command that installs programs of the system, by the names of their Debian packages. */
+export function installCommand(...packages: readonly string[]): string {
+  if (process.platform !== 'darwin') return ['apt-get install', ...packages].join(' ');
+  const formulas: Readonly<Record<string, string>> = { 'g++': 'gcc', npm: 'node', tar: 'gnu-tar' };
+  return ['brew install', ...packages.map((name) => formulas[name] ?? name)].join(' ');
+}
+
+/** The command that creates an API key. */
+export const newKeyCommand = commandLine('key', 'new', 'NAME');
+
 /** The command that installs missing assets. */
 export const setupCommand = commandLine('setup');
 

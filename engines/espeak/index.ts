@@ -1,6 +1,7 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
 import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
+import { installCommand } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
@@ -77,7 +78,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     async inspect() {
       const found = synthesizer();
       const what = 'espeak-ng';
-      if (!found) return [{ what, ok: false, detail: help, fix: 'apt-get install espeak-ng' }];
+      if (!found) return [{ what, ok: false, detail: help, fix: installCommand('espeak-ng') }];
       const { length } = await voices();
       return [{ what, ok: length > 0, detail: `${length} voices, ${found.what}` }];
     },
@@ -86,4 +87,4 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
 }
 
 const supports = ['speed'] as const;
-const generalHelp = 'eSpeak NG not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';
+const generalHelp = `eSpeak NG not found: run \`${installCommand('espeak-ng')}\`, or \`npm install\` without \`--omit=optional\`.`;

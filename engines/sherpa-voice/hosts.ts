@@ -1,6 +1,7 @@
 /** Opens the program of each voice with what it needs: the library, the data of eSpeak NG and the converted voice. */
 import { dirname } from 'node:path';
 import { EngineError, type EngineContext, type Finding, type Resident } from '../contract/index.ts';
+import { installCommand } from '../../lib/setup-command.ts';
 import { cached } from '../lib/cached.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
@@ -85,5 +86,5 @@ function firstQuestion({ speakers: [speaker] }: UsableVoice): HostQuestion {
 
 function espeakMissing(named: string | undefined): string {
   if (named !== undefined) return `${named} is not an espeak-ng-data directory: it has no phontab.`;
-  return 'espeak-ng-data not found: run `apt-get install espeak-ng`, or `npm install` without `--omit=optional`.';
+  return `espeak-ng-data not found: run \`${installCommand('espeak-ng')}\`, or \`npm install\` without \`--omit=optional\`.`;
 }

@@ -1,4 +1,5 @@
 import { findExecutable } from '../../lib/find-executable.ts';
+import { installCommand } from '../../lib/setup-command.ts';
 
 /** Build tools. One of `programs` must be on PATH; `debianPackage` provides one. */
 const needs = {
@@ -38,6 +39,6 @@ function lookFor(path = ''): { readonly found: Partial<Toolchain>; readonly lack
     if (program === undefined) missing.set(what, debianPackage);
     else found[what] = program;
   }
-  const fix = `apt-get install ${[...new Set(missing.values())].join(' ')}`;
+  const fix = installCommand(...new Set(missing.values()));
   return { found, lack: missing.size === 0 ? undefined : { tools: [...missing.keys()].join(', '), fix } };
 }

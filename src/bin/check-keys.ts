@@ -1,5 +1,6 @@
 /** The doctor's findings about the keys file. */
 import type { Finding } from '../../engines/contract/index.ts';
+import { commandLine } from '../../lib/setup-command.ts';
 import { capabilities } from '../engine-host/registry/load-definition.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { createKey } from '../keys/key.ts';
@@ -35,7 +36,7 @@ function describeExpiry({ name, expires = '' }: KeyEntry): Finding {
     what: name,
     ok: false,
     detail: `a token expired at ${expires}`,
-    fix: 'remove the entry, or make a new token',
+    fix: `remove the entry, or make a new token: ${commandLine('key', 'new', name)}`,
   };
 }
 

@@ -32,7 +32,7 @@ import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { commandLine, nameSetup } from '../../lib/setup-command.ts';
+import { commandLine, installCommand, nameSetup } from '../../lib/setup-command.ts';
 
 /** In the order in which they are printed. Transcription comes last, where it is easiest to see. */
 const verdicts = [
@@ -218,7 +218,7 @@ async function ffmpeg(settings: LoadedSettings): Promise<Line> {
   const program = findFfmpeg(settings, process.env);
   if (program === undefined) {
     const detail = `not found: recordings are decoded without it, except ${codecsOfFfmpeg}`;
-    return { what: 'ffmpeg', ok: false, detail, fix: 'apt-get install ffmpeg', isOptional: true };
+    return { what: 'ffmpeg', ok: false, detail, fix: installCommand('ffmpeg'), isOptional: true };
   }
   const deadlineMs = 5_000;
   const call = { signal: AbortSignal.timeout(deadlineMs), timeoutMs: deadlineMs, cwd: tmpdir() };

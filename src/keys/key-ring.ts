@@ -1,5 +1,6 @@
 /** Looks up the keys of API_KEYS and the keys file by token. */
 import { hash } from 'node:crypto';
+import { newKeyCommand } from '../../lib/setup-command.ts';
 import type { Logger } from '../../engines/contract/index.ts';
 import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/load.ts';
 import type { Key } from '../request-scope.ts';
@@ -45,7 +46,7 @@ export async function openKeyRing(
   const { apiKeys, apiKeysFile: path } = settings;
   let entries = path === undefined ? [] : await readKeysFile(path, wait);
   if (path !== undefined && entries.length === 0) {
-    throw new SettingsError(`API_KEYS_FILE: ${path} has no keys; fix: parlance key new NAME`);
+    throw new SettingsError(`API_KEYS_FILE: ${path} has no keys; fix: ${newKeyCommand}`);
   }
   const unnamed = await tokensOfSettings(apiKeys);
   let tokens = tokensOf(unnamed, entries, path);

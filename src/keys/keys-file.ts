@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { newKeyCommand } from '../../lib/setup-command.ts';
 import { nativeContract } from '../contract/document.ts';
 import { SettingsError } from '../settings/load.ts';
 import { describeErrors, explainable, type SettingLocation } from '../settings/schema-errors.ts';
@@ -62,7 +63,7 @@ function locationOf(pointer: string, path: string): SettingLocation {
   const where = location === '' ? path : `${path}: ${location}`;
   if (location.endsWith('.sha256')) {
     // The value may be the token itself, so it is not shown.
-    const expects = 'must be the SHA-256 of the token, as 64 hex digits; fix: parlance key new NAME';
+    const expects = `must be the SHA-256 of the token, as 64 hex digits; fix: ${newKeyCommand}`;
     return { where, secret: true, expects };
   }
   if (location.endsWith('.name')) {

@@ -86,7 +86,7 @@ it('without any valid key, every request is rejected', async () => {
 
 it.each([
   ['is not there', { API_KEYS_FILE: 'nowhere.yaml' }, /^API_KEYS_FILE: \S+nowhere.yaml cannot be read: ENOENT/],
-  ['has no keys', {}, /^API_KEYS_FILE: \S+keys.yaml has no keys; fix: parlance key new NAME$/],
+  ['has no keys', {}, /^API_KEYS_FILE: \S+keys.yaml has no keys; fix: npm run key -- new NAME$/],
 ])('a file that %s stops the start', async (_what, env, message) => {
   await expect(start('keys: []', env)).rejects.toThrow(message);
 });

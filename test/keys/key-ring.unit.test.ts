@@ -99,7 +99,7 @@ describe('a key', () => {
 it('no keys mean open mode; a file without keys prevents the start', async () => {
   const log = { info() {}, warn() {}, error() {} };
   expect(await openKeyRing({ apiKeys: [] }, log)).toBeUndefined();
-  await expect(open({ entries: [] })).rejects.toThrow(/^API_KEYS_FILE: \S+ has no keys; fix: parlance key new NAME$/);
+  await expect(open({ entries: [] })).rejects.toThrow(/^API_KEYS_FILE: \S+ has no keys; fix: npm run key -- new NAME$/);
 });
 
 it('the start does not accept a half-written file', async () => {

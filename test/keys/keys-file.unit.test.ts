@@ -96,7 +96,7 @@ describe('a mistake prevents the start', () => {
     ],
     ['a misspelled limit', entry('limits: { requestPerMinute: 2 }'), 'keys.yaml: keys[0].limits: unknown setting "requestPerMinute"; did you mean "requestsPerMinute"?'], // prettier-ignore
     ['a token', `keys: [{ name: app, token: hush }]`, 'keys.yaml: keys[0]: "sha256" is missing', 'keys.yaml: keys[0]: unknown setting "token"; known: name, sha256, expires, operations, models, tools, weight, limits'], // prettier-ignore
-    ['a token for a hash', `keys: [{ name: app, sha256: hush }]`, 'keys.yaml: keys[0].sha256: its value is not allowed: it must be the SHA-256 of the token, as 64 hex digits; fix: parlance key new NAME'], // prettier-ignore
+    ['a token for a hash', `keys: [{ name: app, sha256: hush }]`, 'keys.yaml: keys[0].sha256: its value is not allowed: it must be the SHA-256 of the token, as 64 hex digits; fix: npm run key -- new NAME'], // prettier-ignore
     ['a name with spaces', `keys: [{ name: My app, sha256: ${one} }]`, `keys.yaml: keys[0].name: "My app" is not allowed: ${badName}`], // prettier-ignore
     ['a name of API_KEYS', `keys: [{ name: "key:01234567", sha256: ${one} }]`, `keys.yaml: keys[0].name: "key:01234567" is not allowed: ${badName}`], // prettier-ignore
     ['a date without a time', entry('expires: 2027-03-01'), 'keys.yaml: keys[0].expires: "2027-03-01" is not allowed: it must be a time such as 2027-03-01T00:00:00Z'], // prettier-ignore

@@ -7,6 +7,7 @@ import type { EngineContext, MakeCall } from '../../contract/index.ts';
 import { startTimeout } from '../../../lib/abort.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
 import { findNpm } from '../../../lib/find-npm.ts';
+import { installCommand } from '../../../lib/setup-command.ts';
 import { makeDirectory } from '../../../lib/make-directory.ts';
 import { withRegularFile } from '../../../lib/regular-file.ts';
 import { unpackPart, type PackagePart } from '../npm-package.ts';
@@ -63,6 +64,6 @@ function digestOf(path: string): string | undefined {
 
 function findTar(path: string | undefined): string {
   const tar = findExecutable('tar', path ?? '');
-  if (tar === undefined) throw new Error('tar not found on PATH (fix: apt-get install tar)');
+  if (tar === undefined) throw new Error(`tar not found on PATH (fix: ${installCommand('tar')})`);
   return tar;
 }
