@@ -13,7 +13,7 @@ import {
 import { cached, type Cached } from '../lib/cached.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
-import { detection, openVoiceActivity, part } from '../lib/voice-activity/index.ts';
+import { openVoiceActivity } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
@@ -95,8 +95,9 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     const configured = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
     const { needed: base, extras } = programs;
     return [
+      // First: without it, silence and noise are transcribed, and it is smaller than the rest.
+      ...(activity?.groups ?? []),
       ...catalogue.groups({ part: 'transcription', base, extras, configured, named, isAutomatic: true }),
-      ...(activity && activity.assets.length > 0 ? [{ id: part, ...detection, assets: activity.assets }] : []),
     ];
   }
 

@@ -90,7 +90,7 @@ export const optionsSchema: OptionsSchema = {
       type: 'string',
       enum: ['auto', 'off'],
       description:
-        'auto: transcribes only speech, once `npm run setup -- voice` has installed the detector. off: transcribes everything, for singing and whispering. Default: auto.',
+        'auto: transcribes only speech, once the start or `npm run setup` has installed the detector. off: transcribes everything, for singing and whispering. Default: auto.',
     },
     pulled: pulledOption,
     mirror: { ...text, pattern: '^https?://', description: 'Base URL of a mirror for model downloads.' },

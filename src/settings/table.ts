@@ -169,7 +169,8 @@ const table = {
     env: 'TRANSCRIBE_SETUP',
     ...flag,
     default: true,
-    description: 'off: does not build or download missing parts of local transcription in the background',
+    description:
+      'off: does not build or download missing parts of local transcription, or the speech detector, in the background',
   },
   transcribeVad: {
     env: 'TRANSCRIBE_VAD',
@@ -179,7 +180,7 @@ const table = {
     inFile: false,
     withEngines: { readBy: [], instead: '`voiceActivity: off` (whisper-cli)' },
     description:
-      'off: the local model transcribes everything, including singing; auto: only speech, once `npm run setup -- voice` has installed the detector',
+      'off: the local model transcribes everything, including singing, and no detector is installed; auto: only speech, once the start or `npm run setup` has installed the detector (39 MB)',
   },
   transcribeMaxSeconds: {
     env: 'TRANSCRIBE_MAX_SECONDS',
@@ -237,11 +238,10 @@ const table = {
     ...flag,
     default: false,
     withEngines: {
-      readBy: ['sherpa-voice', 'whisper-cli'],
+      readBy: ['sherpa-voice'],
       instead: 'an instance with `use: sherpa-voice`',
     },
-    description:
-      'on: the start installs the local voice, and speech detection for local transcription, in the background, like `npm run setup -- voice`',
+    description: 'on: the start installs the local voice in the background, like `npm run setup -- voice`',
   },
   voiceModel: {
     env: 'VOICE_MODEL',

@@ -70,7 +70,7 @@ describe.skipIf(script === undefined)('in a terminal', () => {
     const mirror = `http://127.0.0.1:${port}`;
     const service = await startInTerminal({
       env: { TERM: 'xterm', TRANSCRIBE_SETUP: 'on', WHISPER_CLI: process.execPath },
-      config: `engines: { local: { use: whisper-cli, mirror: '${mirror}', models: [{ id: base, file: data/models/ggml-base.bin }] } }`,
+      config: `engines: { local: { use: whisper-cli, mirror: '${mirror}', voiceActivity: 'off', models: [{ id: base, file: data/models/ggml-base.bin }] } }`,
     });
     await ask(service, '/');
     const seen = () => service.said.stderr;

@@ -74,7 +74,7 @@ async function freshMachine(options: MachineOptions): Promise<ProcessOptions> {
   const model = `{ id: local, file: ${dataDir ?? 'data'}/models/ggml-base.bin }`;
   const digests = expected && { MODEL_SHA1: hash('sha1', expected), SOURCE_INTEGRITY: sourceIntegrity };
   return {
-    config: `engines: { local: { use: whisper-cli, mirror: '${mirror.url}', models: [${model}] } }`,
+    config: `engines: { local: { use: whisper-cli, mirror: '${mirror.url}', voiceActivity: 'off', models: [${model}] } }`,
     env: { PATH: await pathWith(found), TRANSCRIBE_SETUP: 'on', ...digests, ...env },
     ...(expected && { nodeOptions: changedConstants }),
     ...(dataDir !== undefined && { dataDir }),

@@ -1,4 +1,4 @@
-/** Silero's real weights, downloaded as `npm run setup -- voice` does: once a machine, into the cache of the repository. */
+/** Silero's real weights, downloaded as `npm run setup` does: once a machine, into the cache of the repository. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { installWeights, weightsPath } from '../../engines/lib/voice-activity/weights.ts';

@@ -1,4 +1,4 @@
-/** Detects speech in samples, with Silero's model and sherpa-onnx. The operator installs both. */
+/** Detects speech in samples, with Silero's model and sherpa-onnx. The start installs both with local transcription. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -22,11 +22,12 @@ import { installWeights, weights, weightsPath } from './weights.ts';
 
 export type VoiceActivity = ReturnType<typeof openVoiceActivity>;
 
-/** The detector is in the group `voice`. */
-export const part = 'voice';
+const part = 'speech-detection';
 
-/** The detector alone, for people who choose what to install. */
-export const detection = {
+/** The group of its assets. Transcription works without them, so that they are not what a configured model needs. */
+const group = {
+  id: part,
+  isAutomatic: true,
   title: 'Speech detection (Silero VAD)',
   purpose: 'Good for noisy rooms: silence and noise are not transcribed.',
 } as const;
@@ -103,10 +104,8 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
     async preload(): Promise<void> {
       (await openHost())?.preload();
     },
-    /**
-     * Assets of the detector. None if upstream has no binary, or if the directory in the settings lacks the library.
-     */
-    assets,
+    /** None if upstream has no binary, or if the directory in the settings lacks the library. */
+    groups: assets.length > 0 ? [{ ...group, assets }] : [],
     /** The detector is optional. */
     async inspect(): Promise<Finding[]> {
       const what = 'Silero VAD';

@@ -1,4 +1,4 @@
-/** Silero's voice activity model, which npm packages contain: downloaded when the operator asks for it. */
+/** Silero's voice activity model, which npm packages contain. */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';

