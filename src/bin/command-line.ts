@@ -39,6 +39,8 @@ interface Grammar {
   readonly takes: readonly OptionName[];
   /** Name of the other arguments in the usage; absent if the command takes none. */
   readonly rest?: string;
+  /** Prints what follows the usage of `--help`, such as names that depend on the settings. Never rejects. */
+  readonly onHelp?: () => Promise<void>;
 }
 
 export interface CommandLine {
@@ -57,11 +59,12 @@ export interface CommandLine {
 export function readCommandLine(grammar: Grammar): CommandLine | undefined {
   try {
     const { isHelp, envFile, variables, ...commandLine } = parseCommandLine(grammar, process.argv.slice(2));
+    Object.assign(process.env, variables);
     if (isHelp) {
       console.log(usage(grammar));
+      void grammar.onHelp?.();
       return undefined;
     }
-    Object.assign(process.env, variables);
     return { ...commandLine, variablesFrom: envFile === undefined ? undefined : setVariables(envFile) };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

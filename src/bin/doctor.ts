@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Capability, Finding } from '../../engines/contract/index.ts';
-import type { GroupStatus } from '../engine-host/assets/assets.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { describeFailure, entriesForOperator, isWorking } from './startup-summary.ts';
@@ -28,11 +27,12 @@ import { abortOnSignals } from './interruption.ts';
 import { explainStartFailure } from './startup-error.ts';
 import { describeUnserved } from './model-doubts.ts';
 import { runBench } from './bench/index.ts';
+import { linesOfGroups, linesOfLacking } from './asset-lines.ts';
 import { checkKeys } from './check-keys.ts';
 import { createMcpTools } from '../tools/mcp/index.ts';
 import { codecsOfFfmpeg } from '../audio/wasm/needs-ffmpeg.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { commandLine, installCommand, nameSetup } from '../../lib/setup-command.ts';
+import { commandLine, installCommand } from '../../lib/setup-command.ts';
 
 /** In the order in which they are printed. Transcription comes last, where it is easiest to see. */
 const verdicts = [
@@ -107,7 +107,7 @@ async function report(): Promise<void> {
       lines.map((line) => ({ ...line, isOptional: optional.has(instance) })),
     );
   }
-  const groups = await groupsOf(engines.registry);
+  const groups = await linesOfGroups(engines.registry.assets);
   if (groups.length > 0) print(`assets that setup installs (further models: ${commandLine('models')})`, groups);
   const servers = await mcp.inspect();
   if (servers.length > 0) print('MCP servers', servers);
@@ -115,27 +115,6 @@ async function report(): Promise<void> {
   if (keys.findings.length > 0) print('API keys', keys.findings);
   for (const line of await describeUnserved(engines.registry, settings)) console.log(`Warning: ${line}`);
   if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
-}
-
-/** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */
-async function groupsOf({ assets }: Registry): Promise<Line[]> {
-  const groups = await assets.list();
-  return groups.filter(isRelevant).map(({ id, title, bytes, license, state, reason }) => {
-    const size = bytes === null || bytes === 0 ? [] : [megabytes(bytes)];
-    const detail = [
-      title,
-      ...size,
-      `license ${license}`,
-      state === 'ready' || state === 'missing' ? state : reason,
-    ].join(', ');
-    const fix = state === 'missing' || state === 'failed' ? { fix: nameSetup(id) } : {};
-    return { what: id, ok: state === 'ready', isOptional: true, isPending: state === 'preparing', detail, ...fix };
-  });
-}
-
-/** Leaves out further models of the catalog that are not installed. */
-function isRelevant({ model, configured, isIncluded, state }: GroupStatus): boolean {
-  return !isIncluded && (model === undefined || configured || state !== 'missing');
 }
 
 interface Line extends Finding {
@@ -158,10 +137,7 @@ function print(title: string, lines: readonly Line[]): void {
 async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>> {
   const lines = new Map<string, Line[]>();
   for (const { instance, findings } of await registry.inspect()) {
-    const lacking = lines.has(instance) ? [] : await registry.assets.lackingOf(instance);
-    const missing = lacking.map(({ asset, state, reason }): Line => {
-      return { what: asset.id, ok: false, isPending: state === 'preparing', detail: reason };
-    });
+    const missing = lines.has(instance) ? [] : await linesOfLacking(registry.assets, instance);
     lines.set(instance, [...(lines.get(instance) ?? []), ...missing, ...findings]);
   }
   return lines;

@@ -10,6 +10,7 @@ import type { Assets, GroupStatus } from '../engine-host/assets/assets.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { loadSettings } from '../settings/load.ts';
+import { printNames } from './asset-names.ts';
 import { readCommandLine } from './command-line.ts';
 import { abortOnSignals } from './interruption.ts';
 import { explainStartFailure } from './startup-error.ts';
@@ -25,6 +26,7 @@ const grammar = {
   example: ['remove', 'small'],
   takes: ['config', 'env-file'],
   rest: '[list | remove NAME ...]',
+  onHelp: () => printNames(({ model }) => model !== undefined),
 } as const;
 const commandLine = readCommandLine(grammar);
 if (commandLine) {
@@ -50,13 +52,17 @@ async function run(names: readonly string[]): Promise<void> {
 }
 
 function list(groups: readonly GroupStatus[]): void {
-  const rows = groups.map(({ id, title, bytes, license, state, model = id, settings, purpose }) => {
+  const rows = groups.map(({ id, title, bytes, license, state, progress, model = id, settings, purpose }) => {
     const use = settings === undefined ? `model ${model}` : 'needs a line in the settings file';
-    return [id, title, bytes === null ? '' : megabytes(bytes), license, state, use, purpose];
+    return [id, title, bytes === null ? '' : megabytes(bytes), license, withProgress(state, progress), use, purpose];
   });
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()); // prettier-ignore
   if (rows.length === 0) console.log('The engines in the settings have no models to install.');
+}
+
+function withProgress(state: GroupStatus['state'], progress: number | null): string {
+  return progress === null ? state : `${state} ${Math.floor(100 * progress)} %`;
 }
 
 async function remove(name: string, group: GroupStatus | undefined, assets: Assets): Promise<void> {

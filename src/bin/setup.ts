@@ -10,6 +10,7 @@ import type { Assets, GroupStatus } from '../engine-host/assets/assets.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
 import { requireSpace } from '../system/disk-space.ts';
+import { printNames } from './asset-names.ts';
 import { readCommandLine } from './command-line.ts';
 import { installAssets } from './install-assets.ts';
 import { abortOnSignals } from './interruption.ts';
@@ -25,11 +26,12 @@ const signal = abortOnSignals();
 const args = readCommandLine({
   command: 'setup',
   about: `Downloads and builds the files that local models need, then exits. Without a NAME, it installs what the settings need
-from the start: without a settings file, local transcription. NAME is voice, chat, or a model that \`models\` lists.
+from the start: without a settings file, local transcription. NAME is one of those below.
 An interrupted setup continues where it stopped.`,
   example: ['voice'],
   takes: ['config', 'env-file'],
   rest: '[NAME ...]',
+  onHelp: () => printNames(),
 });
 try {
   if (args) await setUp(args.rest);

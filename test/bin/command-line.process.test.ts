@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { startChildService, type ProcessOptions } from '../support/child-service.ts';
 import { createApi } from '../support/http.ts';
 import { runScript } from '../support/scripts.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { entriesOf, temporaryDirectory, writeFiles } from '../support/temporary.ts';
 
 const sandbox = { PARLANCE_SANDBOX: '1' };
 
@@ -32,9 +32,27 @@ it.each(['setup', 'init', 'key', 'check-engine', 'doctor', 'models'])(
       expect.stringMatching(/^Usage: npm run /),
       expect.stringMatching(/^[A-Z](\w+ ){3}/),
     ]);
-    expect(more.at(-1)).toMatch(RegExp(`^Example: npm run ${command} -- .+\n$`));
+    expect(more.map((part) => part.trim())).toContainEqual(
+      expect.stringMatching(`^Example: npm run ${command} -- .+$`),
+    );
   },
 );
+
+it.each(['setup', 'models'])('%s --help lists names, unless the settings are wrong', async (command) => {
+  const cwd = await temporaryDirectory();
+  await writeFiles(cwd, { 'wrong.yaml': 'port: x' });
+  const help = (...args: string[]) => runScript(`src/bin/${command}.ts`, ['--help', ...args], { cwd, env: {} });
+  const { stdout } = await help();
+  expect(stdout).toMatch(/\n\nNAME is one of:\n(.*\n)* {2}small +Careful transcription \(Whisper small\)\n/);
+  expect(stdout.includes('speech-detection ')).toBe(command === 'setup');
+  expect(await help('--config', 'wrong.yaml')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^Usage: (.*\n)*The settings decide .*: PORT \(in the file: port\): "x" is not allowed/,
+    ) as string,
+  });
+  expect(await entriesOf(cwd)).toEqual(['wrong.yaml']);
+});
 
 describe('a start', () => {
   it('takes what it is given first from options, then from the environment, then from --env-file, then from --config', async () => {

@@ -161,6 +161,9 @@ describe('the verdict', () => {
     expect(stdout).toMatch(/assets that setup installs \(further models: npm run models\)\n(.*\n)* {2}absent {2}chat /);
     expect(stdout).not.toMatch(/absent {2}(small|es_ES)/);
     expect(stdout).toMatch(/MISSING whisper-cli/);
+    const base = /Whisper base\)?, 149 MB, license MIT, missing\n {10}fix: npm run setup\n/g;
+    expect(stdout.match(base)).toHaveLength(2);
+    expect(stdout).not.toMatch(/license ,/);
     const sandbox = await runScript('src/bin/doctor.ts', [], { cwd, env: { ...env, PARLANCE_SANDBOX: '1' } });
     expect(sandbox.stdout.match(/^engine sandbox\n.*/gm)).toEqual([
       'engine sandbox\n  ok      engine       requires nothing on this machine',
@@ -197,7 +200,7 @@ describe('the keys file', () => {
     expect(lines).toEqual([
       'ok keys file keys.yaml: app, cron',
       'MISSING app a token expired at 2020-01-01T00:00:00Z',
-      'fix: remove the entry, or make a new token',
+      'fix: remove the entry, or make a new token: npm run key -- new app',
       'ok app a token expires at 2999-01-01T00:00:00Z',
       'MISSING cron the key may not use any of the models that are served now',
       expect.stringContaining('fix: change its `models`; served are sandbox-') as string,

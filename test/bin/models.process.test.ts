@@ -1,7 +1,9 @@
 /** `models`: what can be had, and what is removed. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { catalogue } from '../../engines/whisper-cli/catalogue.ts';
+import { acquireLock, lockOf } from '../../lib/file-lock.ts';
 import { serve, status, type Answer } from '../engines/whisper-cli/support.ts';
 import { runScript } from '../support/scripts.ts';
 import { entriesOf, temporaryDirectory, writeFiles } from '../support/temporary.ts';
@@ -32,6 +34,17 @@ describe('models', () => {
       /^small +Careful transcription \(Whisper small\) +489 MB +MIT +missing +needs a line in the settings file +\S.*\.$/,
     );
     expect(stdout).toMatch(/^large-v3-turbo /m);
+  });
+
+  it('shows how far a download of another process is', async () => {
+    const { models, directory } = await machine(status(404));
+    const { bytes = 0 } = catalogue.find('small')?.files[0] ?? {};
+    const path = join(directory, 'ggml-small.bin');
+    await mkdir(directory, { recursive: true });
+    await writeFile(`${path}.part`, '');
+    await truncate(`${path}.part`, bytes / 2);
+    using _lock = await acquireLock(lockOf(path), { signal: new AbortController().signal });
+    expect((await models()).stdout).toMatch(/^small .* preparing 50 % {2}/m);
   });
 
   it('without a settings file they are served as local/NAME', async () => {

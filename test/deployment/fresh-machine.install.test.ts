@@ -328,8 +328,12 @@ describe('npm run setup', () => {
       await expect.poll(() => second.said.stderr, patience).toContain(`another process is ${step}`);
     }
     expect((await doctor.exit).code).toBe(1);
-    expect(doctor.said.stdout).toMatch(/pending whisper-cli +another process is building whisper\.cpp\n/);
-    expect(doctor.said.stdout).toMatch(/pending base +another process is downloading Whisper base\n/);
+    expect(doctor.said.stdout).toMatch(
+      /pending whisper-cli +whisper\.cpp, .*another process is building whisper\.cpp\n/,
+    );
+    expect(doctor.said.stdout).toMatch(
+      /pending base +Whisper base, .*another process is downloading Whisper base: \d+ %\n/,
+    );
     expect(doctor.said.stdout).not.toContain('MISSING');
     first.kill('SIGTERM');
     await first.exit;
@@ -389,9 +393,9 @@ describeWith(['whisper-cli', 'whisper-host', 'ffmpeg'], 'npm run doctor', (found
     expect(stderr).toBe('');
     expect(stdout).toMatch(/absent {2}ffmpeg .*\n +fix: apt-get install ffmpeg\n/);
     expect(stdout).toMatch(
-      /MISSING whisper-cli .*cannot be built without .*: run `apt-get install npm tar cmake make g\+\+`, then `npm run setup`\.\n/,
+      /MISSING whisper-cli .*cannot be built without .*: run `apt-get install npm tar cmake make g\+\+`\n +fix: npm run setup\n/,
     );
-    expect(stdout).toMatch(/MISSING base +Whisper base is not installed: run `npm run setup`\.\n/);
+    expect(stdout).toMatch(/MISSING base +Whisper base, 149 MB, license MIT, missing\n +fix: npm run setup\n/);
     expect(stdout).toMatch(/\nTranscription: no model works\.\n$/);
     expect(stdout).not.toContain('sk-');
   });

@@ -12,7 +12,7 @@ import {
 } from '../../contract/index.ts';
 import { raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { lengthOf } from '../../../lib/wav.ts';
-import { nameSetup } from '../../../lib/setup-command.ts';
+import { setupCommand } from '../../../lib/setup-command.ts';
 import { namedRuntime, openLibrary, type LibraryOptions } from '../sherpa/library.ts';
 import { explained, rememberFiles, type Judged } from '../model-files.ts';
 import { readOnnxFile } from '../sherpa/onnx-file.ts';
@@ -111,7 +111,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
       const what = 'Silero VAD';
       const found = await findWeights();
       if (!found) return [];
-      if (!found.ok) return [{ what, ok: false, detail: found.detail, fix: nameSetup(part) }];
+      if (!found.ok) return [{ what, ok: false, detail: found.detail, fix: setupCommand }];
       const [missing] = await library.inspect();
       return [
         library.missing() === undefined || !missing ? { what, ok: true, detail: found.file } : { ...missing, what },

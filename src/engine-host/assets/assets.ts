@@ -10,6 +10,7 @@ import { within } from '../guard/within.ts';
 import {
   bytesLeftOf,
   doingOf,
+  downloadedOf,
   install,
   isBusyElsewhere,
   sourceOf,
@@ -63,6 +64,8 @@ export interface GroupStatus extends Pick<AssetGroup, 'id' | 'model' | 'settings
   readonly bytes: number | null;
   readonly bytesLeft: number;
   readonly license: string;
+  /** The command that installs it. */
+  readonly command: string;
   readonly source: string;
   readonly state: AssetState;
   readonly reason: string;
@@ -90,6 +93,14 @@ interface AssetStatus {
   readonly state: AssetState;
   readonly reason: string;
   readonly progress: number | null;
+}
+
+/** An asset that is not ready. */
+interface LackingAsset extends AssetStatus {
+  /** Why it cannot be made on this machine and how to change that, as a sentence without a period. */
+  readonly obstacle: string | undefined;
+  /** The command that installs it. */
+  readonly command: string;
 }
 
 /** A group, merged from all engines that declare it. */
@@ -126,15 +137,13 @@ export class Assets {
     return group && this.#statusOf(group);
   }
 
-  /** The missing assets that the settings need for an engine. `reason` says how to install them. */
-  async lackingOf(instance: string): Promise<readonly AssetStatus[]> {
+  /** The missing assets that the settings need for an engine. */
+  async lackingOf(instance: string): Promise<readonly LackingAsset[]> {
     const groups = this.#declaring.filter((one) => one.instance === instance).flatMap((one) => one.groups);
     const assets = unique(groups.filter(({ isConfigured }) => isConfigured).flatMap((group) => group.assets));
     const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
-    return all.flatMap((one) => {
-      if (one.state === 'ready') return [];
-      return one.state === 'missing' ? [{ ...one, reason: this.#howToGet(one.asset) }] : [one];
-    });
+    const lacking = all.filter(({ state }) => state !== 'ready');
+    return lacking.map((one) => ({ ...one, obstacle: obstacleOf(one.asset), command: this.#commandFor(one.asset) }));
   }
 
   /** Why an entry cannot be used because of its assets; undefined if they are ready. */
@@ -294,6 +303,7 @@ export class Assets {
 
   async #statusOf(group: MergedGroup): Promise<GroupStatus> {
     const { id, assets, extras = [], capability, isConfigured = false, model, settings } = group;
+    const parts = assets.length > 0 ? assets : extras;
     const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
     const others = this.#groups().filter((one) => one.id !== id && one.isConfigured);
     const isIncluded = others.some((other) => assets.every(({ id }) => other.assets.some((asset) => asset.id === id)));
@@ -306,7 +316,8 @@ export class Assets {
       purpose: group.purpose ?? models[0]?.purpose ?? '',
       bytes: assets.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), 0),
       bytesLeft: left.reduce((sum, bytes) => sum + bytes, 0),
-      license: [...new Set(assets.map(({ license }) => license))].join(', '),
+      license: [...new Set(parts.map(({ license }) => license))].join(', '),
+      command: commandOf(group),
       source: [...new Set(assets.map(sourceOf))].join(' and '),
       // Shared assets say nothing about the state of a further model.
       ...withSettings(
@@ -334,7 +345,10 @@ export class Assets {
     const as = (state: AssetState, reason: string) => ({ asset, state, reason, progress: null });
     if (isReady === true) return as('ready', 'Ready.');
     const own = Array.from(this.#work.values(), (one) => one.asset);
-    if (isBusyElsewhere(asset, own)) return as('preparing', waitingFor(asset));
+    if (isBusyElsewhere(asset, own)) {
+      const progress = await downloadedOf(asset);
+      return { asset, state: 'preparing', reason: describe({ doing: waitingFor(asset), done: progress }), progress };
+    }
     if (isReady !== false) return as('failed', `Could not check ${asset.title}: ${messageOf(isReady)}.`);
     const outcome = this.#outcomes.get(asset.id);
     if (!outcome) return as('missing', 'Not installed.');
@@ -360,7 +374,7 @@ export class Assets {
       assetsOf(group, { isExplicit: true }).some((asset) => asset.id === id),
     );
     const group = groups.find(({ isConfigured }) => isConfigured) ?? groups[0];
-    return group === undefined || group.isAutomatic ? setupCommand : nameSetup(group.id);
+    return group === undefined ? setupCommand : commandOf(group);
   }
 
   #tryAgain(asset: Asset): string {
@@ -369,11 +383,15 @@ export class Assets {
 
   #howToGet(asset: Asset): string {
     const command = this.#commandFor(asset);
-    const obstacle = asset.kind === 'made' ? asset.obstacle?.() : undefined;
+    const obstacle = obstacleOf(asset);
     if (obstacle !== undefined) return `${asset.title} is not installed, and ${obstacle}, then \`${command}\`.`;
     return `${asset.title} is not installed: run \`${command}\`.`;
   }
 }
+
+const commandOf = ({ id, isAutomatic }: AssetGroup): string => (isAutomatic ? setupCommand : nameSetup(id));
+
+const obstacleOf = (asset: Asset): string | undefined => (asset.kind === 'made' ? asset.obstacle?.() : undefined);
 
 /** Merges the states of several assets. */
 function summarize(all: readonly AssetStatus[]): Pick<GroupStatus, 'state' | 'reason' | 'progress'> {

@@ -64,6 +64,13 @@ export function isBusyElsewhere(asset: Asset, own: readonly Asset[]): boolean {
   return pathsOf(asset).some((path) => !ownPaths.includes(path) && isLocked(lockOf(path)));
 }
 
+/** The completed fraction of a download, which another process may continue; null if unknown. */
+export async function downloadedOf(asset: Asset): Promise<number | null> {
+  if (asset.kind !== 'files') return null;
+  const total = asset.files.reduce((sum, { bytes }) => sum + bytes, 0);
+  return total === 0 ? null : 1 - (await bytesMissing(asset.files)) / total;
+}
+
 /** Bytes of the download that are still missing. */
 export async function bytesLeftOf(asset: Asset, isReady: boolean): Promise<number> {
   if (isReady) return 0;

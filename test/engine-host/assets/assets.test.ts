@@ -1,7 +1,7 @@
 /** What can be installed for the engines: one list, one state of each asset, whoever asks. */
 import { hash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Asset, AssetGroup, MadeAsset, MakeCall, ModelEntry } from '../../../engines/contract/index.ts';
 import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
@@ -95,6 +95,33 @@ describe('the list', () => {
     expect(await assets.find('other')).toMatchObject({ state: 'preparing', reason: 'Installing (another process is building The other).' }); // prettier-ignore
     lock[Symbol.dispose]();
     expect(await assets.find('other')).toMatchObject({ state: 'missing' });
+  });
+
+  it('says how far the download of another process is', async () => {
+    const { assets, path, model, declare } = await machine();
+    declare('one', { id: 'base', assets: [model], model: 'base' });
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.part`, bytes.subarray(0, bytes.length / 4));
+    using _lock = await acquireLock(lockOf(path), { signal });
+    const reason = 'Installing (another process is downloading The base: 25 %).';
+    expect(await assets.find('base')).toMatchObject({ state: 'preparing', progress: 0.25, reason });
+  });
+
+  it('has the license of the optional assets if a group needs no others', async () => {
+    const { assets, dataDir, declare } = await machine();
+    declare('one', { id: 'all', assets: [], extras: [program(dataDir).asset], isAutomatic: true });
+    expect(await assets.find('all')).toMatchObject({ license: 'MIT', command: 'npm run setup' });
+  });
+
+  it('lists what an engine lacks, with the command of the group that installs it', async () => {
+    const { assets, dataDir, model, declare } = await machine();
+    const { asset } = program(dataDir, 'program', { obstacle: () => 'it cannot be built without cmake' });
+    declare('one', { id: 'all', assets: [asset], isConfigured: true, isAutomatic: true });
+    declare('one', { id: 'chat', assets: [model], isConfigured: true });
+    expect(await assets.lackingOf('one')).toMatchObject([
+      { asset: { id: 'program' }, command: 'npm run setup', obstacle: 'it cannot be built without cmake' },
+      { asset: { id: 'base' }, command: 'npm run setup -- chat', obstacle: undefined },
+    ]);
   });
 });
 

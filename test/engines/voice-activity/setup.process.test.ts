@@ -88,7 +88,7 @@ test('does not replace weights of the operator, and says when they are not usabl
   expect(await setup()).toEqual([]);
   expect(steps).toEqual([]);
   await install(place, 'package.json');
-  expect(await finding()).toMatchObject({ ok: false, fix: 'npm run setup -- speech-detection' });
+  expect(await finding()).toMatchObject({ ok: false, fix: 'npm run setup' });
   expect(await offer()).toMatchObject({ state: 'missing' });
 });
 

@@ -1,0 +1,42 @@
+/** The doctor's lines about assets: those that an engine lacks, and the groups that setup installs. */
+import type { Finding } from '../../engines/contract/index.ts';
+import type { Assets, GroupStatus } from '../engine-host/assets/assets.ts';
+import { megabytes } from '../../lib/megabytes.ts';
+
+interface AssetLine extends Finding {
+  /** True while the asset is being installed. */
+  readonly isPending: boolean;
+}
+
+export async function linesOfLacking(assets: Assets, instance: string): Promise<AssetLine[]> {
+  const lacking = await assets.lackingOf(instance);
+  return lacking.map(({ asset, ...status }) => toLine(asset.id, { ...asset, ...status }));
+}
+
+/** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */
+export async function linesOfGroups(assets: Assets): Promise<(AssetLine & { readonly isOptional: true })[]> {
+  const groups = (await assets.list()).filter(isRelevant);
+  return groups.map((group) => ({ ...toLine(group.id, group), isOptional: true }));
+}
+
+/** Leaves out further models of the catalog that are not installed. */
+function isRelevant({ model, configured, isIncluded, state }: GroupStatus): boolean {
+  return !isIncluded && (model === undefined || configured || state !== 'missing');
+}
+
+interface Facts extends Pick<GroupStatus, 'title' | 'bytes' | 'license' | 'state' | 'reason' | 'command'> {
+  readonly obstacle?: string | undefined;
+}
+
+function toLine(what: string, { title, bytes, license, state, reason, command, obstacle }: Facts): AssetLine {
+  const facts = [
+    title,
+    ...(bytes === null || bytes === 0 ? [] : [megabytes(bytes)]),
+    ...(license === '' ? [] : [`license ${license}`]),
+    state === 'ready' || state === 'missing' ? state : reason,
+    ...(state === 'missing' && obstacle !== undefined ? [obstacle] : []),
+  ];
+  const isPending = state === 'preparing';
+  const fix = state === 'missing' || state === 'failed' ? { fix: command } : {};
+  return { what, ok: state === 'ready', isPending, detail: facts.join(', '), ...fix };
+}
