@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path';
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { InstallRequest } from '../../../src/engine-host/assets/assets.ts';
+import { noise } from '../../support/noise.ts';
 import { requireProgram } from '../../support/programs.ts';
 import { entriesOf, temporaryDirectory } from '../../support/temporary.ts';
 import { voiceActivityModel } from '../../support/voice-activity-model.ts';
-import { install, startDetecting } from './support.ts';
+import { install, rate, recordingOf, startDetecting } from './support.ts';
 
 async function startSetup(env: Readonly<Record<string, string>> = {}, options: Readonly<Record<string, unknown>> = {}) {
   const started = await startDetecting({ program: '/bin/true', weights: null, env, options });
@@ -43,8 +44,8 @@ async function pathWith(npm: string): Promise<string> {
   return path;
 }
 
-test('downloads the weights without being asked, verified; a second call does nothing', async () => {
-  const { install: setup, offer, finding, place, steps } = await startSetup(reachesRegistry);
+test('downloads the weights without being asked, verified, once; noise is then no text', async () => {
+  const { install: setup, offer, finding, hear, place, steps } = await startSetup(reachesRegistry);
   const title = 'Speech detection (Silero VAD)';
   const missing = { id: 'speech-detection', title, bytes: 39_472_382, license: 'GPL-3.0, MIT', state: 'missing' };
   expect(await offer()).toMatchObject(missing);
@@ -60,6 +61,9 @@ test('downloads the weights without being asked, verified; a second call does no
   expect(await finding()).toEqual({ what: 'Silero VAD', ok: true, detail: place });
   await setup();
   expect(steps).toHaveLength(2);
+  const bytes = noise(4 * rate);
+  const samples = Int16Array.from({ length: 2 * rate }, (_, i) => bytes.readInt16LE(2 * i) / 10);
+  expect(await hear(recordingOf(samples))).toMatchObject({ status: 200, text: '' });
 });
 
 test('TRANSCRIBE_SETUP=off covers the detector, and `voiceActivity: off` turns it off alone', async () => {
