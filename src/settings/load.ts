@@ -230,8 +230,15 @@ function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
   ];
 }
 
-/** Default addresses of Ollama and the llama.cpp server, which are used if they are running. */
-const chatServers = { ollama: 'http://127.0.0.1:11434/v1', 'llama-cpp': 'http://127.0.0.1:8080/v1' } as const;
+/**
+ * Default addresses of Ollama and llama-server (llama.cpp), which are used if they are running. The default port of
+ * llama-server was 8080 until August 2026, and is 9931 in later versions (ggml-org/llama.cpp#26508).
+ */
+const chatServers = {
+  ollama: 'http://127.0.0.1:11434/v1',
+  'llama-cpp': 'http://127.0.0.1:8080/v1',
+  'llama-server': 'http://127.0.0.1:9931/v1',
+} as const;
 
 /** Omits a server whose port is that of this service. */
 function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, InstanceSettings> {

@@ -3,6 +3,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { codecsOfFfmpeg } from '../../src/audio/wasm/needs-ffmpeg.ts';
+import { loadSettings } from '../../src/settings/load.ts';
 import { blocksOf, home, pages, readPage } from './support/pages.ts';
 
 /** As GitHub makes them of headings. */
@@ -38,6 +39,17 @@ describe('the documents', () => {
 
   it('list the codecs that need ffmpeg', () => {
     expect(readPage('docs/getting-started.md')).toContain(codecsOfFfmpeg);
+  });
+
+  it('list the default engines, with their addresses on this machine', () => {
+    const byDefault = loadSettings({ PARLANCE_CONFIG: '' }).engines;
+    const withKey = loadSettings({ PARLANCE_CONFIG: '', OPENAI_API_KEY: 'k' }).engines;
+    const [, table = ''] = readPage('docs/reference/settings.md').split('\n## Default engines\n');
+    const names = [...table.matchAll(/^\| (`.*?)\|/gm)].flatMap(([, cell = '']) => cell.match(/[\w-]+/g) ?? []);
+    expect(names.sort()).toEqual([...new Set([...Object.keys(byDefault), ...Object.keys(withKey)])].sort());
+    const addresses = JSON.stringify(byDefault).match(/127\.0\.0\.1:\d+/g) ?? [];
+    expect(addresses).toHaveLength(3);
+    for (const address of addresses) expect(table).toContain(address);
   });
 
   it('are all linked from the README or from docs/README.md', () => {

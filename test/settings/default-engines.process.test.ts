@@ -18,7 +18,10 @@ const here = {
   llama: { use: 'llama-local', pulled: true, models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
 };
 const ollama = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' };
-const llamaCpp = { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' };
+const llamaCpp = {
+  'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
+  'llama-server': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:9931/v1' },
+};
 const TRANSCRIBE_MODEL = 'whisper-large-v3';
 
 describe('without a settings file', () => {
@@ -27,7 +30,7 @@ describe('without a settings file', () => {
     { name: 'models are named, but no provider', env: { TRANSCRIBE_MODEL, TTS_MODEL: 'tts-1' } },
     { name: 'the provider’s variables are empty', env: { TRANSCRIBE_MODEL, OPENAI_API_KEY: '', OPENAI_BASE_URL: '' } },
   ])('there is what this machine has when $name', async ({ env }) => {
-    expect(await enginesOf(env)).toEqual({ ...here, ollama, 'llama-cpp': llamaCpp });
+    expect(await enginesOf(env)).toEqual({ ...here, ollama, ...llamaCpp });
   });
 
   it('TRANSCRIBE_VAD=off is an option of the local model', async () => {
@@ -39,11 +42,12 @@ describe('without a settings file', () => {
     { model: 'llama3.2', models: { models: ['llama3.2'], discover: true } },
     { model: 'ollama/llama3.2', models: {} },
     { model: 'llama-cpp/qwen3', models: {} },
+    { model: 'llama-server/qwen3', models: {} },
   ])('CHAT_MODEL=$model is one of Ollama when nothing else is said', async ({ model, models }) => {
     expect(await enginesOf({ CHAT_MODEL: model })).toEqual({
       ...here,
       ollama: { ...ollama, ...models },
-      'llama-cpp': llamaCpp,
+      ...llamaCpp,
     });
   });
 

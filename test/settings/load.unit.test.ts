@@ -166,7 +166,7 @@ describe('a setting', () => {
       baseDir: folder,
       mcpServers: {},
       enginesAreListed: false,
-      lookedFor: ['ollama', 'llama-cpp'],
+      lookedFor: ['ollama', 'llama-cpp', 'llama-server'],
       engines: {
         local: {
           use: 'whisper-cli',
@@ -178,6 +178,7 @@ describe('a setting', () => {
         espeak: { use: 'espeak' },
         ollama: { use: 'llm-agent', baseUrl: 'http://127.0.0.1:11434/v1' },
         'llama-cpp': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:8080/v1' },
+        'llama-server': { use: 'llm-agent', baseUrl: 'http://127.0.0.1:9931/v1' },
         llama: { use: 'llama-local', pulled: true, models: [{ id: 'local-chat', model: 'qwen3-0.6b' }] },
       },
     });
@@ -691,7 +692,8 @@ describe('a provider that is the service itself', () => {
       TTS_MODEL: 'y',
     };
     const settings = await load(env);
-    expect(Object.keys(settings.engines)).toEqual(['local', 'stt', 'voice', 'espeak', 'ollama', 'llama-cpp', 'llama']);
+    const servers = ['ollama', 'llama-cpp', 'llama-server'];
+    expect(Object.keys(settings.engines)).toEqual(['local', 'stt', 'voice', 'espeak', ...servers, 'llama']);
     expect(JSON.stringify(settings.engines)).not.toContain('ours');
     const ignored = 'ignored, because the URL is that of this service itself (HOST and PORT)';
     expect(describeIgnoredVariables(settings)).toEqual([`OPENAI_BASE_URL and OPENAI_API_KEY: ${ignored}`]);
@@ -732,14 +734,10 @@ describe('a provider that is the service itself', () => {
   });
 
   it('is not searched among the chat servers of this machine', async () => {
-    expect(Object.keys((await load({ PORT: '8080' })).engines)).toEqual([
-      'local',
-      'stt',
-      'voice',
-      'espeak',
-      'ollama',
-      'llama',
-    ]);
+    const serversOf = async (PORT: string) =>
+      Object.keys((await load({ PORT })).engines).filter((name) => /^(ollama|llama-.*)$/.test(name));
+    expect(await serversOf('8080')).toEqual(['ollama', 'llama-server']);
+    expect(await serversOf('9931')).toEqual(['ollama', 'llama-cpp']);
     const settings = await load({ PORT: '11434', CHAT_MODEL: 'gemma' });
     expect(settings.engines).toMatchObject({ 'llama-cpp': { models: ['gemma'], discover: true } });
     expect(settings.engines).not.toHaveProperty('ollama');
