@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from './support/document.ts';
 import { scripted } from './support/engines.ts';
+import { blockWith } from '../docs/support/pages.ts';
 import { startTestService } from '../support/service.ts';
 
 const home = join(import.meta.dirname, '../..');
@@ -26,6 +27,16 @@ test('every workflow works', { timeout: 90_000 }, async () => {
   const said = await respect(service.url, 'right');
   expect(said).toMatch(/^0 /);
   expect(said).toContain('Workflows: 5 passed, 5 total');
+});
+
+test('every workflow works in the sandbox that the guide starts', { timeout: 90_000 }, async () => {
+  const [, key = '', sandbox = ''] =
+    /^API_KEYS=(\S+) PARLANCE_SANDBOX=(\S+) npm start$/m.exec(
+      blockWith('docs/guides/contract-testing.md', 'sh', 'API_KEYS='),
+    ) ?? [];
+  expect(blockWith('docs/guides/contract-testing.md', 'sh', 'REDOCLY_')).toContain(`'Bearer ${key}'`);
+  await using service = await startTestService({ env: { API_KEYS: key, PARLANCE_SANDBOX: sandbox } });
+  expect(await respect(service.url, key)).toMatch(/^0 .*Workflows: 5 passed, 5 total/s);
 });
 
 test('a failing workflow fails the run', { timeout: 90_000 }, async () => {

@@ -37,6 +37,11 @@ describe('the documents', () => {
     for (const block of blocksOf(page, 'json')) JSON.parse(block);
   });
 
+  it.each(pages)('%s names no module .js, which `npm init` makes CommonJS', (page) => {
+    const modules = blocksOf(page, 'js').filter((block) => /^import /m.test(block));
+    expect(modules.filter((block) => /^\/\/ \S+\.js\b/.test(block))).toEqual([]);
+  });
+
   it('list the codecs that need ffmpeg', () => {
     expect(readPage('docs/getting-started.md')).toContain(codecsOfFfmpeg);
   });

@@ -325,12 +325,13 @@ describe('init-engine', () => {
 
 describe('the recipe of the guide for contract tests', () => {
   const script = blockWith('docs/guides/contract-testing.md', 'sh', 'set -e');
-  const tests = blockWith('docs/guides/contract-testing.md', 'js', '// sandbox.test.js');
+  const tests = blockWith('docs/guides/contract-testing.md', 'js', '// sandbox.test.mjs');
   let folder: string;
 
   beforeAll(async () => {
     folder = inside('recipe');
-    await writeFiles(folder, { 'package.json': { type: 'module' }, 'parlance.config.yaml': '{}\n' });
+    // As `npm init -y` of today writes it.
+    await writeFiles(folder, { 'package.json': { type: 'commonjs' }, 'parlance.config.yaml': '{}\n' });
     await symlink(inside('node_modules'), join(folder, 'node_modules'));
   });
 
@@ -338,7 +339,7 @@ describe('the recipe of the guide for contract tests', () => {
   async function follow(change: (tests: string) => string, env: Readonly<Record<string, string>> = {}) {
     const port = String(await freePort());
     await writeFile(join(folder, 'recipe.sh'), script.replaceAll('8484', port));
-    await writeFile(join(folder, 'sandbox.test.js'), change(tests.replaceAll('8484', port)));
+    await writeFile(join(folder, 'sandbox.test.mjs'), change(tests.replaceAll('8484', port)));
     const all = { DATA_DIR: inside('data'), PORT: port, ...env };
     await using running = start('sh', ['recipe.sh'], { node: installed.nodes.newest, cwd: folder, env: all });
     const { code, stdout } = await running.ended;
