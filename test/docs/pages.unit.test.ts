@@ -42,6 +42,28 @@ describe('the documents', () => {
     expect(modules.filter((block) => /^\/\/ \S+\.js\b/.test(block))).toEqual([]);
   });
 
+  it.each(['openai-apps', 'realtime'])(
+    'name in %s the oldest versions of the SDKs, which ours are not older than',
+    (name) => {
+      for (const sdk of ['openai', 'ai']) {
+        const [, oldest = ''] =
+          new RegExp(`\`${sdk}\` ([\\d.]+) or later`).exec(readPage(`docs/guides/${name}.md`)) ?? [];
+        expect(oldest, sdk).not.toBe('');
+        const { version } = JSON.parse(readPage(`node_modules/${sdk}/package.json`)) as { version: string };
+        expect(version.localeCompare(oldest, 'en', { numeric: true })).toBeGreaterThanOrEqual(0);
+      }
+    },
+  );
+
+  it.each(['browser-client', 'contract-testing'])(
+    'name in %s the AsyncAPI document and what makes types of it',
+    (name) => {
+      expect(readPage(`docs/guides/${name}.md`)).toMatch(
+        /`\/asyncapi-compat\.json` \(AsyncAPI 3\).*npx @asyncapi\/modelina-cli/s,
+      );
+    },
+  );
+
   it('list the codecs that need ffmpeg', () => {
     expect(readPage('docs/getting-started.md')).toContain(codecsOfFfmpeg);
   });
