@@ -39,7 +39,7 @@ export async function removeUnfinishedBuild(dataDir: string): Promise<void> {
  * Builds the missing programs for this machine (whisper.cpp compiles with -march=native). The caller holds the lock of
  * whisper-cli. An interrupted build is resumed with its compiled objects.
  *
- * A build takes about 2 minutes on 2 cores; the timeout is 30 minutes. Rejects with an error that names the missing
+ * A build takes 2 minutes on 2 fast cores, and 10 or more on a slow or busy machine; the timeout is 30 minutes. Rejects with an error that names the missing
  * tools or contains the last lines of the failed command, or with the signal's reason. A failed build leaves no
  * process, and only the files that the next call resumes from.
  */

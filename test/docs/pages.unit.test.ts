@@ -87,6 +87,11 @@ describe('the documents', () => {
     expect(unlinked).toEqual(['README.md']);
   });
 
+  it('have the command that clones the repository in the README alone, and no placeholder but its URL', () => {
+    expect(blocksOf('README.md', 'sh')[0]).toMatch(/^git clone URL parlance && cd parlance /);
+    expect(readPage('docs/getting-started.md')).not.toMatch(/ADDRESS(?! *`)/);
+  });
+
   it('begin with a README of at most 150 lines', () => {
     expect(readPage('README.md').split('\n').length).toBeLessThanOrEqual(150);
   });
