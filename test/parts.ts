@@ -78,6 +78,7 @@ export const parts: readonly Part[] = [
     name: 'fleet',
     script: 'test:fleet',
     files: [
+      'docs/guides/contract-testing.md',
       'lib/json-lines.ts',
       'engines/contract/**',
       'engines/llama-local/**',
@@ -93,6 +94,7 @@ export const parts: readonly Part[] = [
       'src/transcription/**',
       'test/api/**',
       'test/contract/**',
+      'test/docs/support/**',
       'test/engines/llama-local/**',
       'test/fleet/**',
       'test/jobs/support/**',
