@@ -165,7 +165,7 @@ describeWith(programs, 'the models', () => {
     const mirror = await startMirror(file);
     const models = '[{ id: tiny, file: data/models/ggml-tiny.bin }]';
     const { service, ...rest } = await startPageService({
-      config: `engines: { whisper: { use: whisper-cli, models: ${models}, mirror: '${mirror.url}' } }`,
+      config: `engines: { whisper: { use: whisper-cli, models: ${models}, voiceActivity: off, mirror: '${mirror.url}' } }`,
     });
     const prepared = service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
     const page = await openPage(browser(), rest, { script: fastTimers });
@@ -205,7 +205,7 @@ describeWith(programs, 'the models', () => {
     const mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${'without-end'.repeat(4)}`;
     const models = '[{ id: base, file: data/models/ggml-base.bin }]';
     const { service, ...rest } = await startPageService({
-      config: `engines: { whisper: { use: whisper-cli, models: ${models}, mirror: '${mirror}' } }`,
+      config: `engines: { whisper: { use: whisper-cli, models: ${models}, voiceActivity: off, mirror: '${mirror}' } }`,
     });
     await service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
     const context = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };

@@ -28,7 +28,7 @@ const part = 'speech-detection';
 const group = {
   id: part,
   isAutomatic: true,
-  title: 'Speech detection (Silero VAD)',
+  title: 'Speech detection',
   purpose: 'Good for noisy rooms: silence and noise are not transcribed.',
 } as const;
 

