@@ -233,7 +233,7 @@ async function watch(isOver: () => boolean): Promise<void> {
 
 /** The warning of Node.js about files that were not closed. */
 function warnings(): string[] {
-  return service.said.stderr.split('\n').filter((line) => line.includes('Warning'));
+  return service.said.stderr.split('\n').filter((line) => /^\(node:\d+\)/.test(line));
 }
 
 /** Descendants of the service, at any depth. */
