@@ -62,8 +62,7 @@ export default {
   capability: 'transcription',
   options: { type: 'object', properties: {} },
   create: (_options, { log }) => ({
-    models: async () => Object.keys(times).map((id) => ({ id, local: id !== 'remote' })),
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: Object.keys(times).map((id) => ({ id, local: id !== 'remote' })),
     async transcribe({ model }) {
       log.info({ model }, 'transcribe');
       await wait(times[model]);

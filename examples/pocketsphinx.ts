@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { defineEngine, EngineError, type Availability } from '@parlance/server/engine';
 
 const program = 'pocketsphinx_continuous';
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const missing: Availability = {
   available: false,
   code: 'program-missing',
@@ -30,8 +29,7 @@ export default defineEngine<'transcription', { words: string[] }>({
     );
     const queue = context.queue({ slots: context.cores, waiting: 16 });
     return {
-      models: async () => [{ id: 'sphinx', name: 'PocketSphinx', local: true }],
-      availability: async () => (isThere ? ready : missing),
+      models: [{ id: 'sphinx', name: 'PocketSphinx', local: true, ...(!isThere && { availability: missing }) }],
       async transcribe({ recording, model, language = 'en' }, { signal }) {
         if (model !== 'sphinx') throw new EngineError('unknown-model', `Unknown model ${model}.`);
         if (language !== 'en') throw new EngineError('language-not-supported', 'PocketSphinx supports English only.');

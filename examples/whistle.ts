@@ -36,13 +36,12 @@ export default defineEngine<'speech', { mirror?: string }>({
       if (!existsSync(path)) throw new EngineError('model-unavailable', 'The model is not installed.');
       const program = { program: process.execPath, args: [host, path], version: String(statSync(path).mtimeMs) };
       const facts = { memory: 60_000_000, idleUnloadMs: 300_000 };
-      return context.resident({ name: 'whistle', ...program, files: [path], ...facts });
+      return context.resident({ name: 'whistle', model: 'whistle', ...program, files: [path], ...facts });
     }
 
     return {
       assets: [{ id: 'whistle', assets: [model], isConfigured: true }],
-      models: async () => [{ id: 'whistle', name: 'Whistle', local: true, needs: ['whistle'] }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }), // the service calls isReady() first
+      models: [{ id: 'whistle', name: 'Whistle', local: true, needs: ['whistle'] }], // the service calls isReady()
       async synthesize({ text, model: id, voice, language, format }, { signal }) {
         if (id !== 'whistle') throw new EngineError('unknown-model', `Unknown model ${id}.`);
         if (voice !== undefined) throw new EngineError('voice-not-supported', 'It has one voice.');

@@ -37,6 +37,7 @@ export async function openNode({ settings, env, log, timeouts, metrics }: NodeOp
     const engines = await openEngines(settings, env, log, { timeouts, metrics, wrapAsRemote, registerQueue });
     fleet?.start(engines);
     engines.registry.warmUp();
+    engines.registry.keepLooking();
     return {
       ...engines,
       fleet,

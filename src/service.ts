@@ -14,7 +14,7 @@ import type { AnyOperations } from './contract/operations.ts';
 import { preferredAnswer } from './contract/prefer.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { Preparations } from './engine-host/assets/preparations.ts';
-import { createReadiness } from './engine-host/registry/readiness.ts';
+import { createReadiness } from './engine-host/models/readiness.ts';
 import { openNode, type OpenNode } from './open-node.ts';
 import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/access/auth.ts';
@@ -170,6 +170,7 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
     drain,
     stop(graceMs) {
       drain();
+      if (graceMs === 0) app.end();
       timers.push(
         setTimeout(app.conclude, Math.max(graceMs / 2, graceMs - concludeMs)),
         setTimeout(app.end, graceMs),
@@ -254,7 +255,7 @@ async function buildApp(
   metrics: Metrics | undefined,
 ): Promise<ProbedApp> {
   const { registry, workspace } = engines;
-  const speakers = await createSpeechModelSelector({
+  const speakers = createSpeechModelSelector({
     ...{ registry, defaultVoice: settings.ttsVoice, encode: engines.encoder.encode, metrics },
   });
   const ownClips = createClipStore({
@@ -313,7 +314,7 @@ async function buildApp(
     compatAliases: new Map(Object.entries(settings.compatAliases)),
     metrics,
   };
-  await checkAliases(services);
+  checkAliases(services);
   const draining = new AbortController();
   const concluding = new AbortController();
   const ending = new AbortController();
@@ -352,7 +353,7 @@ async function buildApp(
     metrics,
   });
   metrics?.watch({
-    availability: () => registry.lastAvailability(),
+    availability: () => registry.availability(),
     clips: () => ownClips.size(),
     jobs: () => ownJobs.counts(),
     sessions: sessions.count,

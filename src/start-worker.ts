@@ -57,7 +57,7 @@ async function openProbes(
   const { metricsHost: host, metricsPort: port = 0 } = settings;
   const { registry, residents, fleet } = node;
   metrics.watch({
-    availability: () => registry.lastAvailability(),
+    availability: () => registry.availability(),
     residents: () => residents.facts(),
     clips: () => noClips,
     mcpServers: () => [],
@@ -65,7 +65,7 @@ async function openProbes(
   });
   const probes = {
     alive: () => alive(new AbortController().signal),
-    readyProbe: createReadyProbe(draining, () => Promise.resolve(fleet?.notReady() ?? [])),
+    readyProbe: createReadyProbe(draining, () => fleet?.notReady() ?? []),
   };
   try {
     return await listenForMetrics({ host, port, log, metrics, ...probes });

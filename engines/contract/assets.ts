@@ -14,13 +14,8 @@ interface AssetFacts {
   readonly bytes: number | null;
   /** License of the download, such as `MIT` or `GPL-3.0`. */
   readonly license: string;
-  /**
-   * Whether it can be used now. Called for every listing and every request, so answer within milliseconds. Timeout: 1
-   * s.
-   */
+  /** Whether it can be used now. Called after each `recheck` of the engine. Timeout: 1 s. */
   isReady(): boolean | Promise<boolean>;
-  /** Called when it may have been installed or removed: discard what `isReady` has cached. */
-  changed?(): void | Promise<void>;
 }
 
 /** Files of a model. Files that the operator put there are used, but never replaced or removed. */

@@ -1,3 +1,5 @@
+import type { EngineError } from './errors.ts';
+import type { ModelEntry } from './models.ts';
 import type { Resident, ResidentProgram } from './resident.ts';
 import type { Pcm, Speech, SpeechFormat } from './speech.ts';
 import type { Recording, Span } from './transcription.ts';
@@ -174,6 +176,24 @@ export interface EngineContext {
    * does. Samples may be views of the chunks: do not write to a chunk after you have yielded it.
    */
   readWav(bytes: AsyncIterable<Uint8Array>): Promise<Pcm>;
+  /**
+   * Replaces the entries that the engine serves, in `Engine.models` or by an earlier call, from the next request on.
+   * Entries that break the contract are left out and named in the log and by the doctor. `failure`: why the engine cannot
+   * list all of its models; its message is in listings, unless the settings name the server of the engine only by
+   * default. Never throws.
+   *
+   * @example
+   * import type { EngineContext } from '@parlance/server/engine';
+   *
+   * export async function publishList(list: () => Promise<readonly string[]>, { publish, log }: EngineContext) {
+   *   try {
+   *     publish((await list()).map((id) => ({ id, local: false, discovered: true })));
+   *   } catch (err) {
+   *     log.warn({ err }, 'the provider did not list its models');
+   *   }
+   * }
+   */
+  readonly publish: (models: readonly ModelEntry[], failure?: EngineError) => void;
   /** Creates a queue. */
   queue(options: CallQueueOptions): CallQueue;
   /**

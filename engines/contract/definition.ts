@@ -57,8 +57,7 @@ export interface Engines {
  *     additionalProperties: false,
  *   },
  *   create: ({ url }, { fetch }) => ({
- *     models: async () => [{ id: 'my-voice', local: false }],
- *     availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+ *     models: [{ id: 'my-voice', local: false }],
  *     async synthesize({ text, format }, { signal }) {
  *       if (format !== 'mp3') throw new EngineError('format-not-supported', 'my-voice supports mp3 only.');
  *       const { ok, body } = await fetch(url, { method: 'POST', body: text, signal });

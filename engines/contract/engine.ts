@@ -1,27 +1,25 @@
 import type { AssetGroup } from './assets.ts';
-import type { Availability, ModelEntry } from './models.ts';
+import type { ModelEntry } from './models.ts';
 
-/** Methods common to all capabilities. Implement the optional ones only where the engine needs them. */
+/** Members common to all capabilities. Implement the optional ones only where the engine needs them. */
 export interface Engine {
   /**
-   * The entries that the engine serves now; ids are unique. Called for every listing and every request, so answer from
-   * memory. Timeout: 10 s for the first call, 1 s for later calls. On failure the previous list (initially empty) stays
-   * in use, and the service retries after 5 s.
+   * The entries that the engine serves when it is created; ids are unique. Pass them to `context.publish` whenever they
+   * change: the service reads them for every request, and never asks.
    */
-  models(): Promise<readonly ModelEntry[]>;
-  /**
-   * Whether the model can be used now. Must be free of charge, without side effects, and take milliseconds. Timeout: 1
-   * s. On failure the last good answer is used for 30 s; after that the model is `engine-failed`, and the service
-   * retries every 5 s. Concurrent calls may share one answer. Throwing an `EngineError` with the code `unknown-model`
-   * is a valid answer.
-   */
-  availability(modelId: string): Promise<Availability>;
+  readonly models: readonly ModelEntry[];
   /**
    * The assets that can be installed for the engine. The service reads them once, after `create`. An entry lists the
    * assets that it requires in `needs`: while one of them is missing, the service reports the availability of the entry
    * itself. Defaults to none if not specified.
    */
   readonly assets?: readonly AssetGroup[];
+  /**
+   * Looks again for what changes without the engine's knowledge, such as a file that somebody installs or removes, and
+   * publishes what it finds. The service calls it every 2 s, and after it has installed or removed an asset of the
+   * engine; one call at a time. It must be free of charge. Timeout: 10 s.
+   */
+  recheck?(): Promise<void>;
   /**
    * Reports which programs and files were found on this machine and which are missing, for `npm run doctor`. Timeout:
    * 30 s.

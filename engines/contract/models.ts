@@ -73,6 +73,12 @@ export interface ModelEntry {
   readonly voices?: readonly Voice[];
   /** Id of the voice that speaks when a call has neither a voice nor a language. It is one of `voices`. */
   readonly defaultVoice?: string;
+  /**
+   * Whether the model can be used, as far as the engine knows. The service adds what it knows itself: missing assets, a
+   * full queue of the engine, a resident program that is loading or could not be loaded. Defaults to `ready` if not
+   * specified.
+   */
+  readonly availability?: Availability;
 }
 
 /** A voice of a speech model. */
@@ -99,7 +105,7 @@ export const availabilityCodes = [
   'preparing',
   'busy',
   'loading',
-  /** Set by the service when an engine throws or does not answer in time. Engines must not return it. */
+  /** Set by the service when an engine fails. Engines must not publish it. */
   'engine-failed',
 ] as const;
 /** One of `availabilityCodes`. */

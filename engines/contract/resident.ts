@@ -14,6 +14,16 @@
 export interface ResidentProgram {
   /** Unique in the instance, such as the id of the model. For metrics and the log. */
   readonly name: string;
+  /**
+   * Id of the entry that the program serves. The service reports the entry as `loading` while the program loads, and as
+   * `model-file-missing` for a minute after it could not be loaded.
+   */
+  readonly model?: string;
+  /**
+   * True if the engine can serve `model` without the program: the entry stays usable if it could not be loaded.
+   * @default false
+   */
+  readonly isOptional?: boolean;
   /** Path of the program, or its name on the PATH. */
   readonly program: string;
   readonly args: readonly string[];
@@ -47,8 +57,6 @@ export interface Resident {
   readonly state: 'unloaded' | 'loading' | 'loaded';
   /** True if a call would not wait: the program has no call, and is loaded or can be without unloading a busy one. */
   readonly isFree: boolean;
-  /** True for a minute after the program has ended before it was loaded, unless it was killed. */
-  readonly isBroken: boolean;
   /** Loads the program if no other call has to wait for that. */
   preload(): void;
   /**

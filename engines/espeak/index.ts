@@ -1,10 +1,17 @@
 /** Local speech: eSpeak NG, as a program or a WASM package, in a child process. The text stays on this machine. */
-import { EngineError, OptionsError, defineEngine, type EngineContext, type SpeechEngine } from '../contract/index.ts';
+import {
+  EngineError,
+  OptionsError,
+  defineEngine,
+  type EngineContext,
+  type ModelEntry,
+  type SpeechEngine,
+} from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { installCommand } from '../../lib/setup-command.ts';
-import { cached } from '../lib/cached.ts';
+import { findModel } from '../lib/find-model.ts';
 import { requireFormat } from '../lib/require-format.ts';
-import { readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import { unavailable } from '../lib/local-models.ts';
 import { createCatalogue } from './catalogue.ts';
 import { speakInTurn } from './in-turn.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -16,6 +23,7 @@ const defaultId = 'espeak';
 const defaultName = 'eSpeak NG';
 const defaultVoice = 'en';
 const defaultWaiting = 64;
+const retryMs = 60_000;
 
 export default defineEngine<'speech', Options>({
   contract: 1,
@@ -31,17 +39,25 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   const { slots = 2 * context.cores, waiting = defaultWaiting } = options;
   const queue = context.queue({ slots, waiting });
   const catalogue = createCatalogue(context);
-  const synthesizer = cached(() => findSynthesizer(options.program, context), context.now);
+  const search = () => findSynthesizer(options.program, context);
   const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
+  let synthesizer = search();
+  /** When a program that has failed to list its voices is asked again. */
+  let retryAt = -Infinity;
 
-  /** [] if no synthesizer was found or it fails: that must not break the listing of other models. */
+  /** [] if no synthesizer was found or it fails: its default voice may work. */
   async function voices(): Promise<readonly EspeakVoice[]> {
-    const found = synthesizer();
-    if (!found) return [];
-    return catalogue.voicesOf(found).catch((error: unknown) => {
+    if (!synthesizer || context.now() < retryAt) return [];
+    return catalogue.voicesOf(synthesizer).catch((error: unknown) => {
+      retryAt = context.now() + retryMs;
       context.log.warn({ err: error }, 'could not list the voices of espeak');
       return [];
     });
+  }
+
+  async function entries(): Promise<readonly ModelEntry[]> {
+    const entry = { id, name, local: true, supports, voices: await voices(), defaultVoice: instanceVoice };
+    return [synthesizer ? entry : { ...entry, availability: unavailable('program-missing', help) }];
   }
 
   if (options.voice !== undefined) {
@@ -52,21 +68,17 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
     }
   }
 
-  const { modelOf, ...served } = serveModels(
-    {
-      entries: async () => [{ id, name, local: true, supports, voices: await voices(), defaultVoice: instanceVoice }],
-      find: (model) => (model === id ? id : undefined),
-    },
-    () => (synthesizer() ? readyOrBusy(queue) : { available: false, code: 'program-missing', reason: help }),
-  );
-
   return {
-    ...served,
+    models: await entries(),
+    async recheck() {
+      synthesizer = search();
+      context.publish(await entries());
+    },
     async synthesize(call, { signal }) {
-      modelOf(call.model);
+      findModel([{ id }], call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const found = synthesizer();
+      const found = synthesizer;
       if (!found) throw new EngineError('model-unavailable', help);
       const { file, language } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
@@ -76,7 +88,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       return speakInTurn(queue, start, { signal });
     },
     async inspect() {
-      const found = synthesizer();
+      const found = synthesizer;
       const what = 'espeak-ng';
       if (!found) return [{ what, ok: false, detail: help, fix: installCommand('espeak-ng') }];
       const { length } = await voices();

@@ -7,9 +7,10 @@ import {
   type TranscriptionEngine,
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
-import { entryOf, serveModels } from '../lib/serve-models.ts';
+import { findModel } from '../lib/find-model.ts';
 import { inspectProvider } from '../lib/provider/inspect.ts';
-import { createLocality, refreshLocality } from '../lib/provider/locality.ts';
+import { createLocality, unknownPlace } from '../lib/provider/locality.ts';
+import { openProviderModels } from '../lib/provider/provider-models.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { toModel, type Model } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -26,33 +27,28 @@ export default defineEngine<'transcription', Options>({
   create: (options, context) => createHosted(options, context),
 });
 
-function createHosted(options: Options, context: EngineContext): TranscriptionEngine {
+async function createHosted(options: Options, context: EngineContext): Promise<TranscriptionEngine> {
   const { timeout = defaultTimeout, path = defaultPath } = options;
   const models = options.models.map(toModel);
   const provider = createProvider(options, context);
   const locality = createLocality(options, provider);
-  const refreshing = refreshLocality(locality, context);
   const queue = context.queue({ slots: context.cores, waiting: 1024 });
-  const toEntry = (model: Model): ModelEntry => ({
-    ...{ ...entryOf(model, locality.of(model.remoteId)), supports: model.supports() },
-    ...(model.languages && { languages: model.languages }),
-  });
-  const { modelOf, ...served } = serveModels(
+  const published = await openProviderModels(
     {
-      find: (id) => models.find((model) => model.id === id),
-      async entries() {
-        await refreshing.refresh();
-        return models.map(toEntry);
-      },
+      provider,
+      entries: () => models.map((model) => ({ ...toEntry(model), ...locality.of(model.remoteId) })),
+      fetch: locality.ask,
+      onFailure: (err) => context.log.debug({ err }, unknownPlace),
     },
-    ({ id }) => provider.availability(id),
+    context,
   );
   const late = () => new EngineError('provider-timeout', `The provider did not answer within ${String(timeout)} s.`);
 
   return {
-    ...served,
+    models: published.models,
+    recheck: published.recheck,
     async transcribe(call, { signal }) {
-      const model = modelOf(call.model);
+      const model = findModel(models, call.model);
       provider.expectKey(model.id);
       model.check(call);
       using deadline = startTimeout(timeout * 1000, late, signal);
@@ -60,8 +56,12 @@ function createHosted(options: Options, context: EngineContext): TranscriptionEn
     },
     inspect: async () => [await inspectProvider(options, context.instance, provider)],
     async [Symbol.asyncDispose]() {
-      refreshing[Symbol.dispose]();
+      published[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };
+}
+
+function toEntry({ id, name, supports, languages }: Model): Omit<ModelEntry, 'local'> {
+  return { id, supports: supports(), ...(name !== undefined && { name }), ...(languages && { languages }) };
 }

@@ -70,7 +70,7 @@ export class Catalogue {
     return join(dataDir, this.#folder, this.find(id)?.hasFolder === true ? id : '', basename(path));
   }
 
-  asset(id: string, place: Place, mirror: string | undefined, more: Pick<Asset, 'isReady' | 'changed'>): FilesAsset {
+  asset(id: string, place: Place, mirror: string | undefined, more: Pick<Asset, 'isReady'>): FilesAsset {
     const { license, files } = this.find(id) ?? { license: '', files: [] };
     const base = (mirror ?? this.#source).replace(/\/+$/, '');
     return {
@@ -109,7 +109,7 @@ export interface NamedModel {
   readonly settings?: string;
 }
 
-interface GroupOptions extends Pick<AssetGroup, 'extras' | 'isAutomatic'> {
+export interface GroupOptions extends Pick<AssetGroup, 'extras' | 'isAutomatic'> {
   /** Id of the group that the settings need. */
   readonly part: string;
   /** Assets that every model needs. */

@@ -5,7 +5,6 @@
 import {
   EngineError,
   defineEngine,
-  type Availability,
   type CallerTool,
   type ChatCall,
   type ChatEngine,
@@ -15,14 +14,13 @@ import {
 } from '../contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
-import type { NamedModel } from '../lib/catalogue.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
-import { loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
+import { openLocalModels, programOf, pulledId, unavailable } from '../lib/local-models.ts';
 import { catalogue, part } from './catalogue.ts';
 import { converse, toFunction, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
-import { inspectModel, needOf, toEntry, toModel, type Model, type UsableModel } from './models.ts';
+import { inspectModel, needOf, toModel, type Model, type UsableModel } from './models.ts';
 import { defaultModels, optionsSchema, type Options } from './options.ts';
 
 const defaultThoughtTokens = 512;
@@ -35,58 +33,41 @@ export default defineEngine<'chat', Options>({
   create: (options, context) => createChat(options, context),
 });
 
-function createChat(options: Options, context: EngineContext): ChatEngine {
+async function createChat(options: Options, context: EngineContext): Promise<ChatEngine> {
   const { contextSize = 4_096, slots = 1, waiting = 8, idleUnload = 600, timeout = 600, maxSteps = 8 } = options;
   const threads = options.threads ?? Math.max(1, Math.floor(context.cores / 2));
   const thoughtTokens = thoughtTokensOf(options.reasoning);
   const queue = context.queue({ slots, waiting, threads });
   const library = openLibrary(options.runtime, context);
-  const models = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
-  const configured = models.flatMap(({ download }) => download ?? []);
+  const configured = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
+  const isListed = (id: string) => configured.some(({ downloads }) => downloads.some((asset) => asset.id === id));
   const others = catalogue.ids
-    .filter((id) => !configured.some((download) => download.id === id))
+    .filter((id) => !isListed(id))
     .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
-  const pulled = options.pulled === true ? others : [];
-  const ofLibrary = library.asset ? [library.asset] : [];
-  const toNeeds = (model: Model) => toEntry(model, ofLibrary.map(({ id }) => id)); // prettier-ignore
-  const { modelOf, ...served } = serveModels(withPulled(models, pulled, toNeeds), availability);
+  const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
+    ...{ catalogue, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
+    look: () => library.look(),
+    problem() {
+      const reason = library.problem();
+      return reason === undefined ? undefined : unavailable('program-missing', reason);
+    },
+    describe: () => ({ supports: ['tools'] }),
+    toServe: (_, { id }) => ({ model: id, settings: `engines.${context.instance}.models:\n  - ${id}` }),
+  });
 
-  function namedModel(model: Model): NamedModel[] {
-    const { download: asset, id } = model;
-    if (!asset) return [];
-    if (!others.includes(model) || pulled.includes(model)) return [{ asset, model: id }];
-    return [{ asset, model: asset.id, settings: `engines.${context.instance}.models:\n  - ${asset.id}` }];
-  }
-
-  /** Called only if all assets are ready. */
-  async function availability(model: Model): Promise<Availability> {
-    const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
-    const missing = library.missing();
-    if (missing !== undefined) return unavailable('program-missing', missing);
-    const file = await model.inspect();
-    if (!file.ok) return unavailable('model-file-missing', `${file.detail}.`);
-    const isLoading = residentOf(model, file).state === 'loading';
-    return isLoading && !queue.full ? loading : readyOrBusy(queue);
-  }
-
-  function residentOf({ id, file, download }: Model, found: UsableModel): Resident {
+  function residentOf(model: Model, found: UsableModel): Resident {
     const gpu = typeof options.gpu === 'string' ? options.gpu : false;
-    const own: HostOptions = { library: library.open(), model: file, contextSize, sequences: slots, threads, gpu, thoughtTokens }; // prettier-ignore
+    const own: HostOptions = { library: library.open(), model: model.file, contextSize, sequences: slots, threads, gpu, thoughtTokens }; // prettier-ignore
     const command = scriptCommand('host', import.meta.url, JSON.stringify(own));
-    const facts = {
-      ...(download && { files: [file] }),
-      version: found.stamp,
-      memory: needOf(found, { contextSize, slots }),
-      idleUnloadMs: 1000 * idleUnload,
-    };
-    return context.resident({ name: id, ...command, ...facts });
+    const memory = needOf(found, { contextSize, slots });
+    return context.resident({ ...programOf(model, found, idleUnload), ...command, memory });
   }
 
   /** Waits for a slot in each round, so that the tools of one run do not block other runs. */
   function createAsk(model: Model): Ask {
     return async (question, onMessage, signal) => {
       const file = await model.inspect();
-      if (!file.ok) throw new EngineError('model-unavailable', (await availability(model)).reason);
+      if (!file.ok) throw new EngineError('model-unavailable', `${file.detail}.`);
       const resident = residentOf(model, file);
       return queue.run(
         async () => {
@@ -125,12 +106,13 @@ function createChat(options: Options, context: EngineContext): ChatEngine {
   }
 
   return {
-    ...served,
+    models,
+    recheck,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
-    assets: catalogue.groups({ part, base: ofLibrary, configured, named: [...models, ...others].flatMap(namedModel) }),
+    assets: groupsOf({ part }),
     inspect: async () => [
       ...library.inspect(),
-      ...(await Promise.all(models.map((model) => inspectModel(model, { contextSize, slots })))).flat(),
+      ...(await Promise.all(configured.map((model) => inspectModel(model, { contextSize, slots })))).flat(),
     ],
   };
 }

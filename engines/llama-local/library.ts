@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
-import { cached } from '../lib/cached.ts';
 import { findRuntime, openRuntime } from '../lib/host-program/packages.ts';
 import { part } from './catalogue.ts';
 
@@ -20,7 +19,7 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
   const binary = `@${packageName}/${platform}/bins/${platform}/llama-addon.node`;
   const packages = { manifest, files: [`${packageName}/package.json`, binary] };
   const runtime = existsSync(manifest) ? openRuntime(packages, context) : undefined;
-  const find = cached(search, context.now);
+  let found = search();
 
   function search(): { readonly directory: string } | { readonly missing: string } {
     if (named !== undefined) {
@@ -29,8 +28,8 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
       if (existsSync(join(directory, 'node_modules', packageName, 'package.json'))) return { directory };
       return { missing: `${packageName} not found: ${directory} has no node_modules/${packageName}.` };
     }
-    const found = runtime && findRuntime(runtime);
-    if (found !== undefined) return { directory: found };
+    const installed = runtime && findRuntime(runtime);
+    if (installed !== undefined) return { directory: installed };
     const fix = runtime
       ? `run \`${nameSetup(part)}\` to install it`
       : `install it, and set the option \`runtime\` to the directory with node_modules/${packageName}`;
@@ -42,25 +41,19 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
       ? undefined
       : {
           ...runtime,
-          ...{
-            id: 'llama.cpp',
-            title: 'llama.cpp',
-            bytes: installedBytes,
-            license: 'MIT',
-          },
-          isReady: () => 'directory' in find(),
-          changed: () => find.forget(),
+          ...{ id: 'llama.cpp', title: 'llama.cpp', bytes: installedBytes, license: 'MIT' },
+          isReady: () => 'directory' in found,
         };
 
+  const missing = () => ('missing' in found ? found.missing : undefined);
+
   return {
-    /** Returns a sentence about what is missing. Answers from memory. */
-    missing(): string | undefined {
-      const found = find();
-      return 'missing' in found ? found.missing : undefined;
-    },
+    /** What is missing, unless installing the asset helps. */
+    problem: () => (asset ? undefined : missing()),
+    /** Looks for it again. */
+    look: () => void (found = search()),
     /** Returns the directory of the package. Throws `model-unavailable`. */
     open(): string {
-      const found = find();
       if ('missing' in found) throw new EngineError('model-unavailable', found.missing);
       return join(found.directory, 'node_modules', packageName);
     },
@@ -68,7 +61,6 @@ export function openLibrary(named: string | undefined, context: EngineContext) {
     asset,
     /** Reports nothing if it is missing and the service can install it: the service then reports the asset. */
     inspect(): Finding[] {
-      const found = find();
       const what = 'llama.cpp';
       if ('directory' in found) return [{ what, ok: true, detail: found.directory }];
       return asset ? [] : [{ what, ok: false, detail: found.missing }];

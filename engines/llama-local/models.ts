@@ -1,22 +1,18 @@
 /** The models of the settings, and the facts of their files. */
-import { OptionsError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
+import { OptionsError, type EngineContext, type Finding } from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
-import { entryOf } from '../lib/serve-models.ts';
+import type { LocalModel } from '../lib/local-models.ts';
 import { catalogue } from './catalogue.ts';
 import { readGgufFile, type GgufFile } from './gguf.ts';
 import type { ModelOptions } from './options.ts';
 
 export type UsableModel = Extract<Judged<GgufFile>, { readonly ok: true }>;
 
-export interface Model {
-  readonly id: string;
-  readonly name: string | undefined;
+export interface Model extends LocalModel {
   readonly file: string;
   readonly inspect: () => Promise<Judged<GgufFile>>;
-  /** Set for a model of the catalog. */
-  readonly download: FilesAsset | undefined;
 }
 
 type ModelContext = Pick<EngineContext, 'dataDir' | 'resolve'>;
@@ -27,7 +23,7 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
     typeof given === 'string' ? { id: given, model: given } : { model: undefined, ...given };
   if ((file === undefined) === (model === undefined))
     throw new OptionsError(`models: "${id}" needs either file or model`);
-  if (file !== undefined) return { id, name, ...fileOf(context.resolve(file)), download: undefined };
+  if (file !== undefined) return { id, name, ...fileOf(context.resolve(file)), downloads: [] };
   if (!catalogue.find(model ?? '')) {
     const known = validNames(catalogue.ids, model);
     throw new OptionsError(`models: the catalog has no model "${model}"; ${known}; or an object with id and file`);
@@ -35,17 +31,11 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
   const found = fileOf(catalogue.pathOf(model ?? '', context));
   const isReady = async () => (await found.inspect()).ok;
   const download = catalogue.asset(model ?? '', context, mirror, { isReady });
-  return { id, name: name ?? download.title, ...found, download };
+  return { id, name: name ?? download.title, ...found, downloads: [download] };
 }
 
 function fileOf(file: string): Pick<Model, 'file' | 'inspect'> {
   return { file, inspect: rememberFiles([file], () => explained(file, () => readGgufFile(file))) };
-}
-
-/** `library`: ids of the assets that every model needs. */
-export function toEntry(model: Model, library: readonly string[]): ModelEntry {
-  const needs = [...library, ...(model.download ? [model.download.id] : [])];
-  return { ...entryOf(model, { local: true }), needs, supports: ['tools'] };
 }
 
 /**
@@ -63,5 +53,5 @@ export async function inspectModel(model: Model, need: { contextSize: number; sl
   const what = `model ${model.id}`;
   const found = await model.inspect();
   if (found.ok) return [{ what, ok: true, detail: `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found, need))} loaded, ${model.file}` }]; // prettier-ignore
-  return model.download ? [] : [{ what, ok: false, detail: found.detail }];
+  return model.downloads.length > 0 ? [] : [{ what, ok: false, detail: found.detail }];
 }

@@ -1,24 +1,24 @@
-/** The provider's list of models: refreshed in the background, served from memory. */
+/** The provider's list of models. */
 import { EngineError, type Capability, type EngineContext } from '../contract/index.ts';
+import { ignore } from '../../lib/errors.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
 import { createNameFilter } from '../../lib/name-filter.ts';
-import { fetchModelList, listPath, refreshInBackground } from '../lib/provider/background-refresh.ts';
+import { fetchModelList, listPath } from '../lib/provider/fetch-list.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import type { Locality } from '../lib/provider/locality.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 
-/** How long a listing waits for the very first list, counted from the start. */
-const firstWaitMs = 1_000;
 const maxModels = 1_000;
 const maxIdLength = 256;
 
-export interface Discovery extends Disposable {
-  /** The latest list. It is kept when a refresh fails. */
+export interface Discovery {
+  /** The latest list. It is kept when a later one fails. */
   ids(): readonly string[];
-  /** Why the last refresh failed; undefined if it succeeded, or is the first. */
-  failure(): Error | undefined;
-  /** Starts a refresh if the list is old. Resolves immediately, but waits briefly for the first list. */
-  refresh(): Promise<void>;
+  /** Why there is no list; undefined if there is one, or the first is still awaited. */
+  failure(): EngineError | undefined;
+  /** Fetches the list. Rejects with an `EngineError`. */
+  readonly fetch: (signal: AbortSignal) => Promise<void>;
+  readonly onFailure: (error: unknown) => void;
 }
 
 export interface DiscoveryOptions {
@@ -27,44 +27,39 @@ export interface DiscoveryOptions {
   readonly filter: readonly string[] | undefined;
   /** Without models in the settings, the failure of the first list is that of the engine, which the service logs. */
   readonly isOnlySource: boolean;
-  readonly context: Pick<EngineContext, 'now' | 'log'>;
+  readonly log: EngineContext['log'];
 }
 
-export function startDiscovery({ provider, locality, filter, isOnlySource, context }: DiscoveryOptions): Discovery {
-  const { now, log } = context;
+export function createDiscovery({ provider, locality, filter, isOnlySource, log }: DiscoveryOptions): Discovery {
   const serves = createListFilter(filter);
   let ids: readonly string[] = [];
-  /** Result of the last refresh: only changes are logged. */
+  /** Result of the last fetch: only changes are logged. */
   let outcome: string | undefined;
-  let failure: Error | undefined;
+  let failure: EngineError | undefined;
 
   async function fetchIds(signal: AbortSignal): Promise<readonly string[]> {
     const list = await fetchModelList(provider, {}, signal);
     return serves(readModels(list, provider)).map(({ id }) => id);
   }
 
-  const refreshing = refreshInBackground({
-    now,
-    firstWaitMs,
+  return {
+    ids: () => ids,
+    failure: () => (isOnlySource && ids.length === 0 ? failure : undefined),
     async fetch(signal) {
       // Asked after the list: a model that is added in between is not in the list.
-      ids = await fetchIds(signal).finally(() => locality.ask(signal).catch(() => undefined));
+      ids = await fetchIds(signal).finally(() => locality.ask?.(signal).catch(ignore));
       if (outcome !== 'ready') log.debug({ models: ids.length }, 'listed the models of the provider');
       outcome = 'ready';
       failure = undefined;
     },
-    onFailure(err) {
-      failure = err instanceof Error ? err : new Error(String(err));
-      const code = EngineError.is(err) ? err.code : 'engine-failed';
+    onFailure(error) {
+      failure = EngineError.is(error)
+        ? error
+        : new EngineError('engine-failed', 'The engine could not list its models.', { cause: error });
       const level = isOnlySource && ids.length === 0 ? 'debug' : 'warn';
-      if (outcome !== code) log[level]({ err }, 'could not list the models of the provider');
-      outcome = code;
+      if (outcome !== failure.code) log[level]({ err: error }, 'could not list the models of the provider');
+      outcome = failure.code;
     },
-  });
-  return {
-    ...refreshing,
-    ids: () => ids,
-    failure: () => failure,
   };
 }
 

@@ -1,13 +1,13 @@
 /** Chat: our agent loop over any provider that supports OpenAI's /chat/completions or /responses. */
 import { defineEngine, type ChatCall, type ChatEngine, type EngineContext } from '../contract/index.ts';
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
-import { serveModels } from '../lib/serve-models.ts';
-import { createLocality, refreshLocality } from '../lib/provider/locality.ts';
+import { createLocality, unknownPlace } from '../lib/provider/locality.ts';
+import { openProviderModels } from '../lib/provider/provider-models.ts';
 import { createProvider } from '../lib/provider/provider.ts';
 import { converse } from './request.ts';
 import { requireTools } from './caller-tools.ts';
 import { chatCompletions } from './chat-completions.ts';
-import { startDiscovery } from './discovery.ts';
+import { createDiscovery } from './discovery.ts';
 import { inspectChat } from './inspect.ts';
 import { createCatalogue } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
@@ -27,18 +27,22 @@ export default defineEngine<'chat', Options>({
   create: (options, context) => createAgent(options, context),
 });
 
-function createAgent(options: Options, context: EngineContext): ChatEngine {
+async function createAgent(options: Options, context: EngineContext): Promise<ChatEngine> {
   const { timeout = defaultTimeout, idleTimeout = defaultIdleTimeout, maxSteps = defaultMaxSteps } = options;
   const { modelFilter: filter, discover = options.models === undefined } = options;
+  const { log } = context;
   const provider = createProvider(options, context);
   const locality = createLocality(options, provider);
   const canList = discover && options.apiKey !== '';
   const discovery = canList
-    ? startDiscovery({ provider, locality, filter, isOnlySource: options.models === undefined, context })
+    ? createDiscovery({ provider, locality, filter, isOnlySource: options.models === undefined, log })
     : undefined;
-  const refreshing = discovery ?? refreshLocality(locality, context);
-  const catalogue = createCatalogue(options, locality, () => refreshing.refresh(), discovery);
-  const { modelOf, ...served } = serveModels(catalogue, ({ id }) => provider.availability(id));
+  const { entries, modelOf } = createCatalogue(options, locality, discovery);
+  const source = discovery ?? {
+    fetch: locality.ask,
+    onFailure: (err: unknown) => log.debug({ err }, unknownPlace),
+  };
+  const published = await openProviderModels({ provider, entries, ...source }, context);
 
   function begin(call: ChatCall, { tools, returnsCalls }: ToolOffer) {
     const model = modelOf(call.model);
@@ -50,11 +54,12 @@ function createAgent(options: Options, context: EngineContext): ChatEngine {
   }
 
   return {
-    ...served,
+    models: published.models,
+    recheck: published.recheck,
     complete: (call, options) => complete(call, options, (offer) => begin(call, offer)),
     inspect: () => inspectChat(options, context.instance, provider, discovery !== undefined),
     async [Symbol.asyncDispose]() {
-      refreshing[Symbol.dispose]();
+      published[Symbol.dispose]();
       await provider[Symbol.asyncDispose]();
     },
   };

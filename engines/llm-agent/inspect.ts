@@ -2,7 +2,7 @@
 import { EngineError, type Finding } from '../contract/index.ts';
 import { didYouMean } from '../../lib/did-you-mean.ts';
 import { joinFirst } from '../../lib/listing.ts';
-import { fetchModelList } from '../lib/provider/background-refresh.ts';
+import { fetchModelList } from '../lib/provider/fetch-list.ts';
 import { askForList, describeAnswer, describeFailure, describeProvider } from '../lib/provider/inspect.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 import { createListFilter, readModels, type ListedModel } from './discovery.ts';

@@ -1,6 +1,5 @@
 /** The models of an instance: those in the settings, and those that the provider lists. */
-import type { Feature } from '../contract/index.ts';
-import { entryOf, type ModelSource } from '../lib/serve-models.ts';
+import { EngineError, type Feature, type ModelEntry } from '../contract/index.ts';
 import type { Discovery } from './discovery.ts';
 import type { Locality } from '../lib/provider/locality.ts';
 import type { DialectOptions, ModelOptions, Options } from './options.ts';
@@ -18,13 +17,19 @@ export interface Model {
   variant: RequestVariant;
 }
 
+export interface Catalogue {
+  /** The entries as far as they are known. */
+  readonly entries: () => readonly ModelEntry[];
+  /** Throws `unknown-model`. */
+  readonly modelOf: (id: string) => Model;
+}
+
 /** `discovery` is present if the provider's own list is served. */
 export function createCatalogue(
   options: Options,
   locality: Pick<Locality, 'of'>,
-  refresh: () => Promise<void>,
-  discovery: Discovery | undefined,
-): ModelSource<Model> {
+  discovery: Pick<Discovery, 'ids'> | undefined,
+): Catalogue {
   // A duplicate stays in the list of entries, so that the registry reports it.
   const all = (options.models ?? []).map((item) =>
     toModel(typeof item === 'string' ? { id: item } : item, options, false),
@@ -40,28 +45,29 @@ export function createCatalogue(
     return (discovery?.ids() ?? []).filter((id) => !written.has(id) && !writtenRemoteIds.has(id));
   }
 
+  function find(id: string): Model | undefined {
+    const known = written.get(id) ?? discovered.get(id);
+    if (known || !listed().includes(id)) return known;
+    const model = toModel({ id }, options, true);
+    discovered.set(id, model);
+    return model;
+  }
+
   return {
-    async entries() {
-      // Answers from memory, except that it briefly waits for the provider's first list.
-      await refresh();
-      const named = all.map((model) => ({
-        ...entryOf(model, locality.of(model.remoteId)),
-        supports: [...supportsOf(model.variant), ...model.listed],
+    entries() {
+      const named = all.map(({ id, name, remoteId, variant, listed: features }) => ({
+        ...{ id, ...locality.of(remoteId), supports: [...supportsOf(variant), ...features] },
+        ...(name !== undefined && { name }),
       }));
-      const ids = listed();
-      const failure = discovery?.failure();
-      if (named.length === 0 && ids.length === 0 && failure !== undefined) throw failure;
-      const found = ids.map((id) => {
+      const found = listed().map((id) => {
         const { variant } = discovered.get(id) ?? defaults;
         return { id, ...locality.of(id), discovered: true, supports: supportsOf(variant) };
       });
       return [...named, ...found];
     },
-    find(id) {
-      const known = written.get(id) ?? discovered.get(id);
-      if (known || !listed().includes(id)) return known;
-      const model = toModel({ id }, options, true);
-      discovered.set(id, model);
+    modelOf(id) {
+      const model = find(id);
+      if (model === undefined) throw new EngineError('unknown-model', `This engine does not serve "${id}".`);
       return model;
     },
   };

@@ -19,9 +19,9 @@ const maxPauses = 500;
 export const chat = defineSandbox('chat', createChat);
 
 function createChat(): ChatEngine {
-  const { modelOf, ...served } = serveSandbox('sandbox-chat', { supports: ['tools', 'json', 'images'] });
+  const { models, modelOf } = serveSandbox('sandbox-chat', { supports: ['tools', 'json', 'images'] });
   return {
-    ...served,
+    models,
     complete: (call, options) =>
       complete(call, options, () => {
         const { isSlow } = modelOf(call.model);

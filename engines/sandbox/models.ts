@@ -1,6 +1,6 @@
 /** Models of the sandbox: each capability has one that answers immediately and a slow one. */
 import type { Capability, EngineContext, EngineDefinition, Engines, ModelEntry } from '../contract/index.ts';
-import { fixedModels, serveModels, type ServedModels } from '../lib/serve-models.ts';
+import { findModel } from '../lib/find-model.ts';
 
 export function defineSandbox<C extends Capability>(
   capability: C,
@@ -17,17 +17,17 @@ export interface Model {
   readonly isSlow: boolean;
 }
 
-/** Returns ids such as `sandbox-chat` and `sandbox-chat-slow`. */
+/** Returns the models `sandbox-chat` and `sandbox-chat-slow`, and the like. `modelOf` throws `unknown-model`. */
 export function serveSandbox(
   id: string,
   more: Pick<ModelEntry, 'supports' | 'languages' | 'voices' | 'defaultVoice'> = {},
-): ServedModels<Model> {
-  const models = [id, `${id}-slow`].map((one) => ({ id: one, isSlow: one !== id }));
-  const reason = 'Sandbox: answers are made up.';
-  return serveModels(
-    fixedModels(models, (model) => ({ id: model.id, name: nameOf(model.id), local: true, ...more })),
-    () => ({ available: true, code: 'ready', reason }),
-  );
+): { readonly models: readonly ModelEntry[]; readonly modelOf: (id: string) => Model } {
+  const served = [id, `${id}-slow`].map((one) => ({ id: one, isSlow: one !== id }));
+  const availability = { available: true, code: 'ready', reason: 'Sandbox: answers are made up.' } as const;
+  return {
+    models: served.map((model) => ({ id: model.id, name: nameOf(model.id), local: true, availability, ...more })),
+    modelOf: (wanted) => findModel(served, wanted),
+  };
 }
 
 function nameOf(id: string): string {

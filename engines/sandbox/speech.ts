@@ -19,13 +19,13 @@ export const speech = defineSandbox('speech', createSpeaker);
 
 function createSpeaker(context: EngineContext): SpeechEngine {
   const voices = languages.map(({ code, name }) => ({ id: code, name: `${name} beeps`, language: code }));
-  const { modelOf, ...served } = serveSandbox('sandbox-speech', {
+  const { models, modelOf } = serveSandbox('sandbox-speech', {
     voices,
     defaultVoice: languages[0].code,
     supports: ['speed', 'instructions'],
   });
   return {
-    ...served,
+    models,
     // eslint-disable-next-line @typescript-eslint/require-await -- async, so that errors reject
     async synthesize(call, { signal }) {
       const delayMs = modelOf(call.model).isSlow ? slowMs : 0;

@@ -27,13 +27,13 @@ const waiting = 64;
 export const transcription = defineSandbox('transcription', createListener);
 
 function createListener(context: EngineContext): TranscriptionEngine {
-  const { modelOf, ...served } = serveSandbox('sandbox-transcribe', {
+  const { models, modelOf } = serveSandbox('sandbox-transcribe', {
     supports,
     languages: languages.map(({ code }) => code),
   });
   const queue = context.queue({ slots: context.cores, waiting });
   return {
-    ...served,
+    models,
     decodes: true,
     async transcribe(call, options) {
       const { signal } = options;

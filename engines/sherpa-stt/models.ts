@@ -2,15 +2,15 @@
 import { EngineError, type EngineContext, type FilesAsset, type Finding, type ModelEntry } from '../contract/index.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { rememberFolder } from '../lib/sherpa/folder.ts';
-import { entryOf, pulledId } from '../lib/serve-models.ts';
+import { pulledId } from '../lib/local-models.ts';
 import { catalogue, languagesOf } from './catalogue.ts';
 import { families } from './families.ts';
 import type { ModelFacts, ModelFiles, UsableModel } from './model-facts.ts';
 import type { ModelOptions } from './options.ts';
 
 export interface Model extends ModelOptions {
-  /** Set for a model of the catalog. */
-  readonly download: FilesAsset | undefined;
+  /** Those of the catalog. */
+  readonly downloads: readonly FilesAsset[];
   /** Checks the files again only if they have changed. */
   readonly inspect: () => Promise<ModelFiles>;
 }
@@ -24,8 +24,8 @@ export function toModel(options: ModelOptions, mirror: string | undefined, conte
   const inspect = async () => checkLanguage(options.language, folder, await judge());
   const name = catalogue.ids.find((id) => catalogue.pathOf(id, context) === folder);
   const isReady = async () => (await inspect()).ok;
-  const download = name === undefined ? undefined : catalogue.asset(name, context, mirror, { isReady });
-  return { ...options, folder, inspect, download };
+  const downloads = name === undefined ? [] : [catalogue.asset(name, context, mirror, { isReady })];
+  return { ...options, folder, inspect, downloads };
 }
 
 /** A model fails or produces nonsense if the settings name a language that it does not transcribe. */
@@ -43,17 +43,14 @@ export function pulledModel(id: string, mirror: string | undefined, context: Mod
   return toModel(options, mirror, context);
 }
 
-/** `library`: ids of the assets that every model needs. */
-export async function toEntry(model: Model, library: readonly string[]): Promise<ModelEntry> {
-  const { download, inspect } = model;
-  const found = await inspect();
+export async function abilitiesOf(model: Model): Promise<Required<Pick<ModelEntry, 'supports' | 'languages'>>> {
+  const found = await model.inspect();
   const supports = found.ok && !found.hasTimes ? (['segment'] as const) : (['segment', 'word'] as const);
-  const needs = [...library, ...(download ? [download.id] : [])];
-  return { ...entryOf(model, { local: true }), needs, supports, languages: acceptedLanguages(model, found) };
+  return { supports, languages: acceptedLanguages(model, found) };
 }
 
 /** The settings take precedence. The files of most models do not name a language: these accept none. */
-function acceptedLanguages({ language, download }: Model, found: ModelFiles): readonly string[] {
+function acceptedLanguages({ language, downloads: [download] }: Model, found: ModelFiles): readonly string[] {
   if (language !== undefined) return [language];
   return (found.ok ? found.languages : undefined) ?? languagesOf(download?.id) ?? [];
 }
@@ -79,10 +76,10 @@ function notSupported(id: string, accepted: readonly string[], requested: string
 export const needOf = ({ bytes }: UsableModel): number => 2 * bytes + 200_000_000;
 
 /** The service itself lists the assets that it can install. */
-export async function inspectModel({ id, language, download, inspect }: Model): Promise<Finding[]> {
+export async function inspectModel({ id, language, downloads, inspect }: Model): Promise<Finding[]> {
   const found = await inspect();
   const what = `model ${id}`;
-  if (!found.ok) return download ? [] : [{ what, ok: false, detail: found.detail }];
+  if (!found.ok) return downloads.length > 0 ? [] : [{ what, ok: false, detail: found.detail }];
   const sizes = `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found))} loaded`;
   const spoken = language ?? found.languages?.join(' ') ?? 'no language';
   return [{ what, ok: true, detail: `${sizes}, ${spoken}, ${found.file}` }];

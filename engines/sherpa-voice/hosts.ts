@@ -2,7 +2,6 @@
 import { dirname } from 'node:path';
 import { EngineError, type EngineContext, type Finding, type Resident } from '../contract/index.ts';
 import { installCommand } from '../../lib/setup-command.ts';
-import { cached } from '../lib/cached.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { convertVoice, type ConvertedVoice } from './convert.ts';
@@ -16,15 +15,11 @@ type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>
 
 export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: HostsOptions, context: EngineContext) {
   const library = openLibrary({ runtime, part }, context);
-  const espeak = cached(() => findEspeakData(data, context), context.now);
+  let espeak = findEspeakData(data, context);
   const converting = new Map<string, Promise<ConvertedVoice>>();
-  const opened = new WeakMap<UsableVoice, Resident>();
 
-  /** Returns what is missing, from caches. */
-  function missing(voice: UsableVoice | undefined): string | undefined {
-    return (
-      library.missing() ?? (voice?.needsEspeak === true && espeak() === undefined ? espeakMissing(data) : undefined)
-    );
+  function missing(voice: UsableVoice): string | undefined {
+    return library.missing() ?? (voice.needsEspeak && espeak === undefined ? espeakMissing(data) : undefined);
   }
 
   /** Concurrent requests share one conversion. */
@@ -36,7 +31,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   }
 
   async function make(voice: UsableVoice): Promise<Pick<HostOptions, 'model' | 'session'>> {
-    const espeakData = voice.needsEspeak ? espeak() : undefined;
+    const espeakData = voice.needsEspeak ? espeak : undefined;
     try {
       const [{ config, session }] = await Promise.all([convert(voice), espeakData?.make()]);
       const ofEspeak = espeakData && { dataDir: espeakData.directory };
@@ -49,23 +44,27 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
 
   return {
     library,
+    /** Returns what is missing for a voice. Answers from memory. */
     missing,
-    /** True if the last attempt to load the voice has failed and its files are the same. */
-    isBroken: (voice: UsableVoice): boolean => opened.get(voice)?.isBroken === true,
-    /** Rejects with `model-unavailable`. */
-    async open(name: string, voice: UsableVoice): Promise<Resident> {
-      const place = await library.open();
+    /** Looks again for the library and the data. */
+    look(): void {
+      library.look();
+      espeak = findEspeakData(data, context);
+    },
+    /** `model`: the entry that cannot be used without the voice. Rejects with `model-unavailable`. */
+    async open(name: string, voice: UsableVoice, model: string | undefined): Promise<Resident> {
+      const place = library.open();
       const reason = missing(voice);
       if (reason !== undefined) throw new EngineError('model-unavailable', reason);
       const options: HostOptions = { library: place, ...(await make(voice)), threads, first: firstQuestion(voice) };
       const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
       const places = [voice.file, dirname(voice.file)];
       const isDownload = catalogue.ids.some((id) => places.includes(catalogue.pathOf(id, context)));
-      const files = isDownload ? { files: [voice.file] } : {};
-      const facts = { ...files, version: voice.stamp, memory: voice.memory, idleUnloadMs: idleUnload * 1000 };
-      const host = context.resident({ name, ...command, ...facts });
-      opened.set(voice, host);
-      return host;
+      return context.resident({
+        ...{ name, version: voice.stamp, memory: voice.memory, idleUnloadMs: idleUnload * 1000, ...command },
+        ...(isDownload && { files: [voice.file] }),
+        ...(model !== undefined && { model }),
+      });
     },
     async inspect(voices: readonly UsableVoice[]): Promise<readonly Finding[]> {
       const findings = await library.inspect();
@@ -74,8 +73,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
   };
 
   function inspectEspeak(): Finding {
-    const found = espeak();
-    return { what: 'espeak-ng-data', ok: found !== undefined, detail: found?.directory ?? espeakMissing(data) };
+    return { what: 'espeak-ng-data', ok: espeak !== undefined, detail: espeak?.directory ?? espeakMissing(data) };
   }
 }
 

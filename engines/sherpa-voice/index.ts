@@ -2,24 +2,21 @@
 import {
   EngineError,
   defineEngine,
-  type Asset,
   type Availability,
   type EngineContext,
   type ModelEntry,
   type SpeechEngine,
 } from '../contract/index.ts';
 import { linkedSignal, raceAbort } from '../../lib/abort.ts';
-import type { NamedModel } from '../lib/catalogue.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
-import { notLoadable } from '../lib/sherpa/failure.ts';
 import { requireFormat } from '../lib/require-format.ts';
-import { pulledId, readyOrBusy, serveModels } from '../lib/serve-models.ts';
+import { openLocalModels, pulledId, unavailable, type LocalModel } from '../lib/local-models.ts';
 import { catalogue, part } from './catalogue.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { sayWith, speak, voicePieces } from './speak.ts';
 import { createPieceQueue } from './piece-queue.ts';
-import { findSpeaker, openVoices, problemOf } from './voice-set.ts';
+import { findSpeaker, openVoices, problemOf, type VoiceSet, type Voices } from './voice-set.ts';
 import { chooseSpeaker } from './voices.ts';
 
 const defaultId = 'local-voice';
@@ -41,54 +38,57 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const queue = context.queue({ slots, waiting, threads: options.threads ?? 1 });
   const runPiece = createPieceQueue(queue);
   const hosts = createHosts(options, context);
-  const voices = await openVoices(options, context);
-  const main: ServedVoices = { id, name, voices, defaultVoice: options.voice };
-  const others = await openOthers(voices.assets, options, context);
-  const pulled = options.pulled === true ? others : [];
+  const main = await toModel({ id, name, options }, context);
+  const others = await openOthers(main.downloads, options, context);
   const { library } = hosts;
-  const ofLibrary = library.asset ? [library.asset] : [];
 
-  const { modelOf, ...served } = serveModels(
-    {
-      entries: async () => [
-        await toEntry(main, ofLibrary),
-        ...(await Promise.all(pulled.map(async (each) => ((await each.voices.recent()).usable.length > 0 ? [{ ...(await toEntry(each, ofLibrary)), isExplicitOnly: true }] : [])))).flat(), // prettier-ignore
-      ],
-      find: (model) => [main, ...pulled].find((each) => each.id === model),
+  const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
+    ...{ catalogue, configured: [main], others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
+    async look() {
+      hosts.look();
+      await Promise.all([main, ...others].map(({ voices }) => voices.clean()));
     },
-    async (model) => (await findProblem(model)) ?? readyOrBusy(queue),
-  );
+    problem() {
+      const reason = library.problem();
+      return reason === undefined ? undefined : unavailable('program-missing', reason);
+    },
+    describe,
+    toServe: (_, asset) => ({ model: id, settings: `engines.${context.instance}.voices:\n  - ${asset.id}` }),
+  });
 
-  function namedModels(each: ServedVoices): NamedModel[] {
-    const isServed = each === main || pulled.includes(each);
-    return each.voices.assets.map((asset) =>
-      isServed
-        ? { asset, model: each.id }
-        : { asset, model: id, settings: `engines.${context.instance}.voices:\n  - ${asset.id}` },
-    );
+  async function describe({ voices, ...served }: SpokenModel): Promise<Partial<ModelEntry>> {
+    const found = await voices.inspect();
+    const { listed, speakers } = found;
+    const availability = availabilityOf(found, served.defaultVoice);
+    const defaultVoice = served.defaultVoice ?? speakers[0]?.id;
+    // The model needs the first voice only while no voice is installed.
+    const needed = [library.asset ?? [], speakers.length === 0 ? voices.assets.slice(0, 1) : []].flat();
+    return {
+      ...{ supports: ['speed'], voices: listed, needs: needed.map((asset) => asset.id) },
+      ...(defaultVoice !== undefined && { defaultVoice }),
+      ...(availability && { availability }),
+    };
   }
 
-  async function findProblem({ voices, defaultVoice }: ServedVoices): Promise<Availability | undefined> {
-    const unavailable = (code: Availability['code'], reason: string) => ({ available: false, code, reason });
-    const missing = library.missing();
-    if (missing !== undefined) return unavailable('program-missing', missing);
-    const found = await voices.recent();
-    const speaker = chooseSpeaker(found.speakers, {}, defaultVoice);
-    if (!speaker) return unavailable('model-file-missing', problemOf(found.voices, defaultVoice));
+  function availabilityOf({ voices, speakers }: VoiceSet, defaultVoice: string | undefined): Availability | undefined {
+    const speaker = chooseSpeaker(speakers, {}, defaultVoice);
+    if (!speaker) return unavailable('model-file-missing', problemOf(voices, defaultVoice));
     const lacking = hosts.missing(speaker.file);
-    if (lacking !== undefined) return unavailable('program-missing', lacking);
-    return hosts.isBroken(speaker.file) ? notLoadable(speaker.file.file) : undefined;
+    return lacking === undefined ? undefined : unavailable('program-missing', lacking);
   }
 
   return {
-    ...served,
+    models,
+    recheck,
     async synthesize(call, { signal }) {
-      const { voices: set, defaultVoice } = modelOf(call.model);
+      const { id, voices, defaultVoice } = modelOf(call.model);
       const { text, format, speed = 1 } = call;
       requireFormat(format, context);
-      const { voice, file, speaker, language, lang } = findSpeaker(await set.inspect(), call, defaultVoice);
+      const set = await voices.inspect();
+      const { voice, file, speaker, language, lang } = findSpeaker(set, call, defaultVoice);
       const { sampleRate, lengthScale } = file;
-      const host = await raceAbort(hosts.open(voice, file), signal);
+      const isDefault = chooseSpeaker(set.speakers, {}, defaultVoice)?.file === file;
+      const host = await raceAbort(hosts.open(voice, file, isDefault ? id : undefined), signal);
       const lifetime = linkedSignal(signal);
       const end = () => lifetime.end(new Error('the speech is over'));
       const say = async (piece: string, isFirst: boolean) => {
@@ -108,43 +108,34 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
         throw error;
       }
     },
-    assets: catalogue.groups({
-      part,
-      base: ofLibrary,
-      configured: voices.assets,
-      named: [main, ...others].flatMap(namedModels),
-    }),
+    assets: groupsOf({ part }),
     async inspect() {
-      const { usable, findings } = await voices.inspect();
+      const { usable, findings } = await main.voices.inspect();
       return [...(await hosts.inspect(usable)), ...findings()];
     },
   };
 }
 
-/** The voices of a model. */
-interface ServedVoices {
-  readonly id: string;
-  readonly name: string;
-  readonly voices: Awaited<ReturnType<typeof openVoices>>;
+/** A model and its voices. */
+interface SpokenModel extends LocalModel {
+  readonly voices: Voices;
   /** The voice of requests that name none. */
   readonly defaultVoice: string | undefined;
 }
 
-/** The model needs the first voice only while no voice is installed. */
-async function toEntry({ id, name, voices, ...served }: ServedVoices, library: readonly Asset[]): Promise<ModelEntry> {
-  const { listed, speakers } = await voices.recent();
-  const defaultVoice = served.defaultVoice ?? speakers[0]?.id;
-  const needed = [...library, ...(speakers.length === 0 ? voices.assets.slice(0, 1) : [])];
-  const needs = needed.map((asset) => asset.id);
-  return {
-    id,
-    name,
-    local: true,
-    needs,
-    supports,
-    voices: listed,
-    ...(defaultVoice !== undefined && { defaultVoice }),
+interface ModelOptions {
+  readonly id: string;
+  readonly name: string;
+  readonly options: Options;
+}
+
+async function toModel({ id, name, options }: ModelOptions, context: EngineContext): Promise<SpokenModel> {
+  const voices = await openVoices(options, context);
+  const inspect = async () => {
+    const { usable, voices: all } = await voices.inspect();
+    return usable.length > 0 ? ({ ok: true } as const) : { ok: false as const, detail: problemOf(all, options.voice) };
   };
+  return { id, name, voices, inspect, downloads: voices.assets, defaultVoice: options.voice };
 }
 
 /** Opens the voices of the catalogue that the settings do not name. */
@@ -152,16 +143,13 @@ function openOthers(
   named: readonly { readonly id: string }[],
   { mirror }: Options,
   context: EngineContext,
-): Promise<ServedVoices[]> {
+): Promise<SpokenModel[]> {
   const ids = catalogue.ids.filter((id) => !named.some((download) => download.id === id));
-  const open = async (id: string): Promise<ServedVoices> => {
-    const voices = await openVoices({ voices: [id], ...(mirror !== undefined && { mirror }) }, context);
-    return { id: pulledId(id), name: catalogue.labelOf(id), voices, defaultVoice: undefined };
-  };
+  const optionsOf = (id: string): Options => ({ voices: [id], ...(mirror !== undefined && { mirror }) });
+  const open = (id: string) =>
+    toModel({ id: pulledId(id), name: catalogue.labelOf(id), options: optionsOf(id) }, context);
   return Promise.all(ids.map(open));
 }
-
-const supports = ['speed'] as const;
 
 function noSound(): EngineError {
   return new EngineError('engine-failed', 'The voice produced no audio.');

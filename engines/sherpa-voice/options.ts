@@ -1,5 +1,5 @@
 import type { OptionsSchema } from '../contract/index.ts';
-import { pulledOption } from '../lib/serve-models.ts';
+import { pulledOption } from '../lib/local-models.ts';
 import { catalogue } from './catalogue.ts';
 
 export interface Options {

@@ -9,7 +9,6 @@ import {
   type Voice,
 } from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
-import { cached } from '../lib/cached.ts';
 import { catalogue } from './catalogue.ts';
 import { removeConversions } from './convert.ts';
 import { megabytes } from '../../lib/megabytes.ts';
@@ -31,31 +30,36 @@ export interface VoiceSet {
   readonly findings: () => readonly Finding[];
 }
 
+export type Voices = Awaited<ReturnType<typeof openVoices>>;
+
 /** Throws an `OptionsError` for unknown and duplicate voices. */
 export async function openVoices({ voices = defaultVoices, voice, mirror }: Options, context: EngineContext) {
   const sources = voices.map((each) => toSource(each, context));
   const inspect = async (): Promise<VoiceSet> =>
     toSet(await Promise.all(sources.map(async (source) => ({ ...source, found: await source.inspect() }))));
-  const recent = cached(inspect, context.now);
-  checkVoices(await recent(), voice);
+  const first = await inspect();
+  checkVoices(first, voice);
+  let installed = filesOf(first);
 
   function assetOf({ id, download, inspect: find }: VoiceSource): FilesAsset[] {
     if (!download) return [];
-    async function changed() {
-      recent.forget();
-      if (!(await find()).ok) await removeConversions(asset.files.at(-1)?.path ?? '', context);
-    }
-    const asset = catalogue.asset(id, context, mirror, { isReady: async () => (await find()).ok, changed });
-    return [asset];
+    return [catalogue.asset(id, context, mirror, { isReady: async () => (await find()).ok })];
   }
 
   return {
     assets: sources.flatMap(assetOf),
     inspect,
-    /** The voices, at most two seconds old: listings are asked for with every request. */
-    recent,
+    /** Deletes the conversions of voices that have been removed since the last call. */
+    async clean(): Promise<void> {
+      const now = filesOf(await inspect());
+      const removed = installed.filter((file) => !now.includes(file));
+      installed = now;
+      for (const file of removed) await removeConversions(file, context);
+    },
   };
 }
+
+const filesOf = ({ usable }: VoiceSet): readonly string[] => usable.map(({ file }) => file);
 
 function toSet(voices: readonly InspectedVoice[]): VoiceSet {
   const speakers = voices.flatMap((voice) => (voice.found.ok ? speakersOf(voice, voice.found) : []));

@@ -1,35 +1,26 @@
-/** The speech models of another Parlance: refreshed in the background, served from memory. */
-import type { EngineContext, Voice } from '../contract/index.ts';
+/** The speech models of another Parlance. */
+import type { Voice } from '../contract/index.ts';
 import { objectsOf, parseObject, textOf } from '../../lib/json.ts';
-import { fetchList, refreshInBackground } from '../lib/provider/background-refresh.ts';
+import { fetchList } from '../lib/provider/fetch-list.ts';
 import type { Provider } from '../lib/provider/provider.ts';
 
-/** How long a listing waits for the first answer, counted from the start; the service waits 1 s for a listing. */
-const firstWaitMs = 500;
-
-export interface RemoteModels extends Disposable {
+export interface RemoteModels {
   /** Voices of a model by its remote id; undefined while unknown, or if it lists none. */
   of(remoteId: string): readonly Voice[] | undefined;
   /** Whether a model is local there; undefined while unknown. */
   isLocal(remoteId: string): boolean | undefined;
-  /** Starts a refresh if the list is old. Resolves immediately, but waits briefly for the first list. */
-  refresh(): Promise<void>;
+  /** Rejects with an `EngineError`. The latest list is kept then. */
+  readonly fetch: (signal: AbortSignal) => Promise<void>;
 }
 
-export function startRemoteModels(provider: Provider, { now, log }: Pick<EngineContext, 'now' | 'log'>): RemoteModels {
+export function createRemoteModels(provider: Provider): RemoteModels {
   let models: ReadonlyMap<string, RemoteModel> | undefined;
-  const refreshing = refreshInBackground({
-    now,
-    firstWaitMs,
+  return {
+    of: (remoteId) => models?.get(remoteId)?.voices,
+    isLocal: (remoteId) => models && models.get(remoteId)?.isLocal === true,
     async fetch(signal) {
       models = readModels(await fetchList(provider, { path: '/tts/models' }, signal));
     },
-    onFailure: (err) => log.debug({ err }, 'could not list the models of the other service'),
-  });
-  return {
-    ...refreshing,
-    of: (remoteId) => models?.get(remoteId)?.voices,
-    isLocal: (remoteId) => models && models.get(remoteId)?.isLocal === true,
   };
 }
 

@@ -10,14 +10,13 @@ import {
   type MadeAsset,
   type TranscriptionEngine,
 } from '../contract/index.ts';
-import { cached, type Cached } from '../lib/cached.ts';
 import { megabytes } from '../../lib/megabytes.ts';
-import { entryOf, loading, pulledId, readyOrBusy, serveModels, withPulled } from '../lib/serve-models.ts';
+import { openLocalModels, unavailable } from '../lib/local-models.ts';
 import { openVoiceActivity } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
 import { catalogue } from './catalogue.ts';
-import { abilitiesOf, languageFor, limitTo, type Model, toModel, type UsableFile } from './models.ts';
+import { abilitiesOf, languageFor, limitTo, type Model, pulledModel, toModel, type UsableFile } from './models.ts';
 import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
 import { packagedWhisper } from './packaged.ts';
@@ -43,77 +42,71 @@ export default defineEngine<'transcription', Options>({
   create: (options, context) => createWhisper(options, context),
 });
 
-function createWhisper(options: Options, context: EngineContext): TranscriptionEngine {
+async function createWhisper(options: Options, context: EngineContext): Promise<TranscriptionEngine> {
   const slots = options.slots ?? Math.max(1, Math.floor(context.cores / 2));
   const threads = options.threads ?? 'shared';
   const queue = context.queue({ slots, threads, waiting: options.waiting ?? defaultWaiting });
   const fitContext = options.audioContext === 'auto';
-  const models = options.models.map((model) => toModel({ ...model, ...withPaths(model, context) }, context));
-  const byName = new Map(catalogue.ids.map((name) => [name, models.find((model) => model.download === name) ?? pulledModel(name, context)])); // prettier-ignore
-  const isEnabled = options.voiceActivity !== 'off' && models.some(({ vad }) => vad === undefined);
+  const configured = options.models.map((model) => toModel(withPaths(model, context), options, context));
+  const isListed = (name: string) => configured.some(({ downloads }) => downloads.some(({ id }) => id === name));
+  const others = catalogue.ids.filter((name) => !isListed(name)).map((name) => pulledModel(name, options, context));
+  const isEnabled = options.voiceActivity !== 'off' && configured.some(({ vad }) => vad === undefined);
   const activity = isEnabled ? openVoiceActivity({ runtime: undefined }, context) : undefined;
-  const program = cached(() => findWhisper(options.program, context)?.path, context.now);
-  const loaded = createLoadedModels({ slots, program, idleUnloadMs: 1000 * (options.idleUnload ?? 300) }, context);
+  const programs = openPrograms(options, context);
+  const loaded = createLoadedModels({ slots, programs, idleUnload: options.idleUnload ?? 300 }, context);
   const freeHost = (model: Model, file: UsableFile) =>
     options.keepLoaded === false ? undefined : loaded.free(model, file);
 
-  const pulled = options.pulled === true ? [...byName.values()].filter((model) => !models.includes(model)) : [];
-  const programs = programAssets(options, context, program);
-  const hasHost = () => findHost(program(), context.dataDir) !== undefined;
-  const { modelOf, ...served } = serveModels(
-    withPulled(models, pulled, async (model) => {
-      const entry = { ...entryOf(model, { local: true }), ...(await abilitiesOf(model, hasHost())) };
-      // Without the program that the settings name, no asset helps, and the availability names the setting.
-      if (inspectNamedProgram(options.program, context)) return entry;
-      const needs = [...programs.needed.map(({ id }) => id), ...(model.download === undefined ? [] : [model.download])];
-      return { ...entry, needs };
+  const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
+    ...{ catalogue, configured, others, pulled: options.pulled, base: programs.needed },
+    look() {
+      programs.look();
+      activity?.look();
+    },
+    problem: () => programs.problem(),
+    async describe(model) {
+      const { vad } = model;
+      const isMissing = vad !== undefined && !existsSync(vad);
+      return {
+        ...abilitiesOf(model, await model.inspect(), { hasHost: programs.host !== undefined }),
+        ...(isMissing && { availability: unavailable('model-file-missing', `${vad} does not exist.`) }),
+      };
+    },
+    toServe: ({ file }, { id }) => ({
+      model: id,
+      settings: `engines.${context.instance}.models:\n  - { id: ${id}, file: ${JSON.stringify(file)} }`,
     }),
-    availability,
-  );
+  });
 
-  /** The service calls this only if all assets are installed. */
-  async function availability(model: Model): Promise<Availability> {
-    const wrong = inspectNamedProgram(options.program, context);
-    if (wrong) return unavailable('program-missing', `${wrong.detail}; ${wrong.fix}.`);
-    const file = await model.inspect();
-    if (!file.ok) return unavailable('model-file-missing', `${file.detail}.`);
-    if (model.vad !== undefined && !existsSync(model.vad))
-      return unavailable('model-file-missing', `${model.vad} does not exist.`);
-    if (program() === undefined) return unavailable('program-missing', 'whisper-cli not found.');
-    return !queue.full && loaded.isLoading(model, file) ? loading : readyOrBusy(queue);
+  /** Rejects with `model-unavailable`. */
+  async function usable(model: Model): Promise<{ readonly program: string; readonly file: UsableFile }> {
+    const [file, { program }] = [await model.inspect(), programs];
+    if (file.ok && program !== undefined) return { program, file };
+    const why = programs.problem()?.reason ?? (file.ok ? 'whisper-cli not found.' : `${file.detail}.`);
+    throw new EngineError('model-unavailable', why);
   }
 
-  const assetOf = (name: string, { inspect }: Model) =>
-    catalogue.asset(name, context, options.mirror, { isReady: async () => (await inspect()).ok });
-
   function groups(): AssetGroup[] {
-    const named = Array.from(byName, ([name, model]) => {
-      const isServed = models.includes(model) || pulled.includes(model);
-      const line = `engines.${context.instance}.models:\n  - { id: ${name}, file: ${JSON.stringify(model.file)} }`;
-      return { asset: assetOf(name, model), ...(isServed ? { model: model.id } : { model: name, settings: line }) };
-    });
-    const configured = models.flatMap((model) => (model.download === undefined ? [] : assetOf(model.download, model)));
-    const { needed: base, extras } = programs;
+    const { extras } = programs;
     return [
       // First: without it, silence and noise are transcribed, and it is smaller than the rest.
       ...(activity?.groups ?? []),
-      ...catalogue.groups({ part: 'transcription', base, extras, configured, named, isAutomatic: true }),
+      ...groupsOf({ part: 'transcription', extras, isAutomatic: true }),
     ];
   }
 
   return {
-    ...served,
+    models,
+    recheck,
     decodes: true,
     async transcribe({ model: id, language, languages = [], ...call }, options) {
       const model = modelOf(id);
-      const [found, file] = [program(), await model.inspect()];
-      if (found === undefined || !file.ok)
-        throw new EngineError('model-unavailable', (await availability(model)).reason);
+      const { program, file } = await usable(model);
       const spoken = {
         language: languageFor(language ?? model.language, file, id),
-        ...limitTo(languages, file),
+        ...(language === undefined && limitTo(languages, file)),
       };
-      const files = { program: found, modelFile: model.file, vadFile: model.vad };
+      const files = { program, modelFile: model.file, vadFile: model.vad };
       const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;
       const detector = model.vad === undefined ? activity : undefined;
       const request = {
@@ -123,7 +116,7 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
         ...{ recording, prompt, keywords, temperature, timestamps, translate },
         fitContext,
         // whisper.cpp removes silence only with its own state, which whisper-host does not use.
-        hostProgram: model.vad === undefined ? findHost(found, context.dataDir) : undefined,
+        hostProgram: model.vad === undefined ? programs.host : undefined,
       };
       return queue.run(async ({ threads = 1 }) => {
         const now = await model.inspect(); // the file may have been replaced since
@@ -132,10 +125,10 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
       }, options);
     },
     async warmUp(id) {
-      const requested = id === undefined ? (options.preload ? models : []) : [modelOf(id)];
+      const requested = id === undefined ? (options.preload ? configured : []) : [modelOf(id)];
       for (const model of requested) {
         const file = await model.inspect();
-        if (!file.ok || program() === undefined) continue;
+        if (!file.ok || programs.program === undefined) continue;
         freeHost(model, file)?.preload();
         if (model.vad === undefined) await activity?.preload();
       }
@@ -146,35 +139,57 @@ function createWhisper(options: Options, context: EngineContext): TranscriptionE
     assets: groups(),
     inspect: async () => [
       ...(await inspectProgram(options.program, context)),
-      ...(options.keepLoaded === false ? [] : [inspectHost(findHost(program(), context.dataDir))]),
-      ...(await Promise.all(models.map(inspectModel))).flat(),
+      ...(options.keepLoaded === false ? [] : [inspectHost(programs.host)]),
+      ...(await Promise.all(configured.map(inspectModel))).flat(),
       ...((await activity?.inspect()) ?? []),
     ],
   };
 }
 
-const pulledModel = (name: string, context: EngineContext): Model =>
-  toModel({ id: pulledId(name), name: catalogue.titleOf(name), file: catalogue.pathOf(name, context) }, context);
-
-/** If the settings name whisper-cli, only whisper-host can be built. */
-function programAssets(options: Options, context: EngineContext, program: Cached<string | undefined>) {
+/** whisper-cli and whisper-host, and the assets for them. If the settings name whisper-cli, only whisper-host is built. */
+function openPrograms(options: Options, context: EngineContext) {
   const both = ['whisper-cli', 'whisper-host'] as const;
   const programs: readonly Program[] = options.keepLoaded === false ? both.slice(0, 1) : both;
-  const lacks = { obstacle: () => obstacleOf(context), changed: () => program.forget() };
+  const found = search();
+  if (found.program !== undefined && found.host !== undefined) {
+    removeUnfinishedBuild(context.dataDir).catch((err: unknown) =>
+      context.log.warn({ err }, 'an unfinished build could not be removed'),
+    );
+  }
+
+  function search(): { program: string | undefined; host: string | undefined } {
+    const program = findWhisper(options.program, context)?.path;
+    return { program, host: findHost(program, context.dataDir) };
+  }
+
   const asset = (id: Program, more: Pick<MadeAsset, 'title' | 'isReady'>, made: readonly Program[]): MadeAsset => ({
     ...{ kind: 'made', id, bytes: 0, license: 'MIT', verb: 'building', source: 'npm (source code, built here)' },
-    ...{ path: builtProgramPath(context.dataDir), ...lacks, ...more },
+    ...{ path: builtProgramPath(context.dataDir), obstacle: () => obstacleOf(context), ...more },
     make: ({ signal, progress }) => buildWhisper({ ...context, signal, progress, programs: made }),
   });
-  const isInstalled = () => program() !== undefined;
-  const hasHost = () => findHost(program(), context.dataDir) !== undefined;
-  if (isInstalled() && hasHost()) void removeUnfinishedBuild(context.dataDir).catch((err: unknown) => context.log.warn({ err }, 'an unfinished build could not be removed')); // prettier-ignore
+
   return {
+    /** Path of whisper-cli, if it was found. */
+    get program() {
+      return found.program;
+    },
+    /** Path of whisper-host, if it was found. */
+    get host() {
+      return found.host;
+    },
+    look: () => void Object.assign(found, search()),
+    /** What is wrong with the program that the settings name. */
+    problem(): Availability | undefined {
+      const wrong = inspectNamedProgram(options.program, context);
+      return wrong && unavailable('program-missing', `${wrong.detail}; ${wrong.fix}.`);
+    },
     needed: namedProgram(options.program, context)
       ? []
-      : [asset('whisper-cli', { title: 'whisper.cpp', isReady: isInstalled }, programs)],
+      : [asset('whisper-cli', { title: 'whisper.cpp', isReady: () => found.program !== undefined }, programs)],
     // whisper-host is not built automatically: transcription works without it.
-    extras: programs.slice(1).map((id) => asset(id, { title: 'whisper-host', isReady: hasHost }, [id])),
+    extras: programs
+      .slice(1)
+      .map((id) => asset(id, { title: 'whisper-host', isReady: () => found.host !== undefined }, [id])),
   };
 }
 
@@ -183,10 +198,9 @@ function obstacleOf({ env }: EngineContext): string | undefined {
   return lack && `it cannot be built without ${lack.tools}: run \`${lack.fix}\``;
 }
 
-const unavailable = (code: Availability['code'], reason: string): Availability => ({ available: false, code, reason });
-
-function withPaths({ file, vad }: ModelOptions, { resolve }: EngineContext): Pick<ModelOptions, 'file' | 'vad'> {
-  return { file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
+function withPaths(model: ModelOptions, { resolve }: EngineContext): ModelOptions {
+  const { file, vad } = model;
+  return { ...model, file: resolve(file), ...(vad !== undefined && { vad: resolve(vad) }) };
 }
 
 /** Returns why the installed package for this platform cannot be used. */
@@ -212,10 +226,10 @@ function inspectHost(host: string | undefined): Finding {
   return { what: 'whisper-host', ok: true, detail: host ?? slower };
 }
 
-async function inspectModel({ id, file, download, inspect }: Model): Promise<Finding[]> {
+async function inspectModel({ id, file, downloads, inspect }: Model): Promise<Finding[]> {
   const found = await inspect();
   const what = `model ${id}`;
-  if (!found.ok) return download === undefined ? [{ what, ok: false, detail: found.detail }] : [];
+  if (!found.ok) return downloads.length > 0 ? [] : [{ what, ok: false, detail: found.detail }];
   const languages = found.multilingual ? 'multilingual' : 'English only';
   const sizes = `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found))} loaded`;
   return [{ what, ok: true, detail: `${sizes}, ${languages}, ${file}` }];

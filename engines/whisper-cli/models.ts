@@ -1,10 +1,11 @@
 /** The model files that the settings name. */
 import { stat } from 'node:fs/promises';
-import { type EngineContext, EngineError, type ModelEntry } from '../contract/index.ts';
+import { type EngineContext, EngineError, type FilesAsset, type ModelEntry } from '../contract/index.ts';
 import { languagesWithoutIso, whisperLanguages } from '../../lib/languages.ts';
+import { pulledId } from '../lib/local-models.ts';
 import { catalogue } from './catalogue.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
-import type { ModelOptions } from './options.ts';
+import type { ModelOptions, Options } from './options.ts';
 
 /** `stamp` differs when the file has changed. */
 type InspectedFile = ModelFile & { readonly stamp: string };
@@ -13,26 +14,38 @@ type InspectedFile = ModelFile & { readonly stamp: string };
 export type UsableFile = Extract<InspectedFile, { readonly ok: true }>;
 
 export interface Model extends ModelOptions {
-  /** Id of the catalogue's model whose download path is `file`; undefined for other files. */
+  /** Set for a model of the catalog. */
   readonly download: string | undefined;
+  readonly downloads: readonly FilesAsset[];
   /** Inspects the file again only if it has changed. */
   readonly inspect: () => Promise<InspectedFile>;
 }
 
-export function toModel(options: ModelOptions, context: Pick<EngineContext, 'dataDir'>): Model {
-  const download = catalogue.ids.find((id) => catalogue.pathOf(id, context) === options.file);
-  return { ...options, download, inspect: remember(options.file) };
+type ModelContext = Pick<EngineContext, 'dataDir'>;
+
+export function toModel(model: ModelOptions, { mirror }: Pick<Options, 'mirror'>, context: ModelContext): Model {
+  const download = catalogue.ids.find((id) => catalogue.pathOf(id, context) === model.file);
+  const inspect = remember(model.file);
+  const isReady = async () => (await inspect()).ok;
+  const downloads = download === undefined ? [] : [catalogue.asset(download, context, mirror, { isReady })];
+  return { ...model, download, downloads, inspect };
+}
+
+/** A model of the catalog that the settings do not list. */
+export function pulledModel(name: string, options: Pick<Options, 'mirror'>, context: ModelContext): Model {
+  const model = { id: pulledId(name), name: catalogue.titleOf(name), file: catalogue.pathOf(name, context) };
+  return toModel(model, options, context);
 }
 
 /**
  * With VAD, whisper-cli counts the times of words without the removed silence (ggml-org/whisper.cpp#4046). Only
  * whisper-host chooses between languages.
  */
-export async function abilitiesOf(
-  { vad, download, inspect }: Model,
-  hasHost: boolean,
-): Promise<Required<Pick<ModelEntry, 'supports' | 'languages'>>> {
-  const file = await inspect();
+export function abilitiesOf(
+  { vad, download }: Pick<Model, 'vad' | 'download'>,
+  file: InspectedFile,
+  { hasHost }: { readonly hasHost: boolean },
+): Required<Pick<ModelEntry, 'supports' | 'languages'>> {
   const isMultilingual = file.ok ? file.multilingual : download?.endsWith('.en') !== true;
   const supports = [
     ...(['prompt', 'temperature', 'segment'] as const),

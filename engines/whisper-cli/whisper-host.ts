@@ -3,8 +3,8 @@
  * recording at a time, and as a process for a single recording.
  */
 import { type EngineContext, EngineError, type Resident } from '../contract/index.ts';
+import { programOf } from '../lib/local-models.ts';
 import type { Model, UsableFile } from './models.ts';
-import { findHost } from './program.ts';
 import { decodeBytes, isSegment, type RawTranscript, type Segment, toRawTranscript } from './transcript.ts';
 import { hardLimitMs, spinLimit, type WhisperCall, type WhisperOptions } from './whisper-call.ts';
 import { LineSplitter, toJsonLine } from '../../lib/json-lines.ts';
@@ -13,30 +13,26 @@ import { lastLine } from '../../lib/text.ts';
 
 interface LoadedModelsOptions {
   readonly slots: number;
-  readonly idleUnloadMs: number;
-  /** Path of whisper-cli, if it was found. */
-  readonly program: () => string | undefined;
+  /** Seconds. */
+  readonly idleUnload: number;
+  readonly programs: {
+    /** Path of whisper-host, if it was found. */
+    readonly host: string | undefined;
+  };
 }
 
 export function createLoadedModels(
-  { slots, idleUnloadMs, program }: LoadedModelsOptions,
-  context: Pick<EngineContext, 'resident' | 'dataDir'>,
+  { slots, idleUnload, programs }: LoadedModelsOptions,
+  context: Pick<EngineContext, 'resident'>,
 ) {
   /** Empty if whisper-host is not built, or if the model has VAD: whisper.cpp supports that only with its own state. */
-  function residentsOf({ id, file, vad, download }: Model, found: UsableFile): readonly Resident[] {
-    const host = findHost(program(), context.dataDir);
-    if (host === undefined || vad !== undefined) return [];
-    const facts = {
-      program: host,
-      args: [file],
-      ...(download !== undefined && { files: [file] }),
-      env: spinLimit,
-      version: found.stamp,
-      memory: needOf(found),
-      idleUnloadMs,
-    };
-    const names = Array.from({ length: slots }, (_, slot) => (slots === 1 ? id : `${id} (${slot + 1})`));
-    return names.map((name) => context.resident({ name, ...facts }));
+  function residentsOf(model: Model, found: UsableFile): readonly Resident[] {
+    const { host } = programs;
+    if (host === undefined || model.vad !== undefined) return [];
+    const common = programOf(model, found, idleUnload);
+    const own = { program: host, args: [model.file], env: spinLimit, memory: needOf(found), isOptional: true };
+    const names = Array.from({ length: slots }, (_, slot) => (slots === 1 ? model.id : `${model.id} (${slot + 1})`));
+    return names.map((name) => context.resident({ ...common, ...own, name }));
   }
 
   return {
@@ -44,10 +40,6 @@ export function createLoadedModels(
     free(model: Model, file: UsableFile): Resident | undefined {
       const free = residentsOf(model, file).filter(({ isFree }) => isFree);
       return free.find(({ state }) => state === 'loaded') ?? free.find(({ state }) => state === 'loading') ?? free[0];
-    },
-    isLoading(model: Model, file: UsableFile): boolean {
-      const states = residentsOf(model, file).map(({ state }) => state);
-      return states.includes('loading') && !states.includes('loaded');
     },
   };
 }

@@ -1,13 +1,11 @@
 // my-engine: repeats the last message, word by word. Replace `answer` by your model.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineEngine, EngineError, type Availability, type ChatCall } from '@parlance/server/engine';
+import { defineEngine, EngineError, type ChatCall } from '@parlance/server/engine';
 
 interface Options {
   /** Milliseconds for each word. */
   pace?: number;
 }
-
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 
 export default defineEngine<'chat', Options>({
   contract: 1,
@@ -20,8 +18,7 @@ export default defineEngine<'chat', Options>({
   },
   create({ pace = 20 }) {
     return {
-      models: async () => [{ id: 'my-engine', local: true }],
-      availability: async () => ready,
+      models: [{ id: 'my-engine', local: true }],
       async *complete(call, { signal }) {
         if (call.model !== 'my-engine') throw new EngineError('unknown-model', `Unknown model ${call.model}.`);
         // A model that calls tools has a further step for each round of them.

@@ -1,12 +1,11 @@
 // my-engine: speaks Morse code. Replace `speak` by your synthesizer.
-import { defineEngine, EngineError, type Availability } from '@parlance/server/engine';
+import { defineEngine, EngineError } from '@parlance/server/engine';
 
 interface Options {
   /** Milliseconds of a dot. */
   dot?: number;
 }
 
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 const sampleRate = 16_000;
 /** Hertz by the id of the voice. */
 const pitches = new Map([
@@ -28,8 +27,7 @@ export default defineEngine<'speech', Options>({
   },
   create({ dot = 60 }, context) {
     return {
-      models: async () => [{ id: 'my-engine', local: true, voices, supports: ['speed'] }],
-      availability: async () => ready,
+      models: [{ id: 'my-engine', local: true, voices, supports: ['speed'] }],
       async synthesize({ text, model, voice = 'low', format, speed = 1 }, { signal }) {
         if (model !== 'my-engine') throw new EngineError('unknown-model', `Unknown model ${model}.`);
         const pitch = pitches.get(voice);

@@ -1,13 +1,11 @@
 // my-engine: counts the passages of sound in a recording. Replace `describe` by your recognizer.
 import { createReadStream } from 'node:fs';
-import { defineEngine, EngineError, type Availability, type Pcm } from '@parlance/server/engine';
+import { defineEngine, EngineError, type Pcm } from '@parlance/server/engine';
 
 interface Options {
   /** From 0 to 32767: what is louder is sound. */
   loudness?: number;
 }
-
-const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' };
 
 export default defineEngine<'transcription', Options>({
   contract: 1,
@@ -24,8 +22,7 @@ export default defineEngine<'transcription', Options>({
     // Limits the number of concurrent recordings. The others wait, and their callers are served in turn.
     const queue = context.queue({ slots: context.cores, waiting: 16 });
     return {
-      models: async () => [{ id: 'my-engine', local: true }],
-      availability: async () => ready,
+      models: [{ id: 'my-engine', local: true }],
       async transcribe({ recording, model, language = 'en' }, { signal }) {
         if (model !== 'my-engine') throw new EngineError('unknown-model', `Unknown model ${model}.`);
         if (language !== 'en') throw new EngineError('language-not-supported', 'This engine knows English only.');

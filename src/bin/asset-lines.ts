@@ -8,9 +8,8 @@ interface AssetLine extends Finding {
   readonly isPending: boolean;
 }
 
-export async function linesOfLacking(assets: Assets, instance: string): Promise<AssetLine[]> {
-  const lacking = await assets.lackingOf(instance);
-  return lacking.map(({ asset, ...status }) => toLine(asset.id, { ...asset, ...status }));
+export function linesOfLacking(assets: Assets, instance: string): AssetLine[] {
+  return assets.lackingOf(instance).map(({ asset, ...status }) => toLine(asset.id, { ...asset, ...status }));
 }
 
 /** The assets that can be installed. A missing one is not an error. `npm run models` lists further models. */

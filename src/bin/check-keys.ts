@@ -26,7 +26,7 @@ export async function checkKeys(settings: LoadedSettings, registry: Registry) {
   const names = [...new Set(entries.map(({ name }) => name))];
   const summary = { what: 'keys file', ok: isUsable, detail: `${path}: ${names.join(', ')}` };
   const times = entries.filter(({ expires }) => expires !== undefined).map(describeExpiry);
-  return { findings: [summary, ...times, ...(await keysWithoutModel(entries, registry))], isUsable };
+  return { findings: [summary, ...times, ...keysWithoutModel(entries, registry)], isUsable };
 }
 
 function describeExpiry({ name, expires = '' }: KeyEntry): Finding {
@@ -40,8 +40,8 @@ function describeExpiry({ name, expires = '' }: KeyEntry): Finding {
   };
 }
 
-async function keysWithoutModel(entries: readonly KeyEntry[], registry: Registry): Promise<Finding[]> {
-  const served = (await Promise.all(capabilities.map((capability) => registry.models(capability)))).flat();
+function keysWithoutModel(entries: readonly KeyEntry[], registry: Registry): Finding[] {
+  const served = capabilities.flatMap((capability) => registry.of(capability).all);
   return [...new Map(entries.map((entry) => [entry.name, entry])).values()]
     .filter(
       ({ name, ...rules }) => served.length > 0 && !served.some(({ id }) => createKey(name, rules).mayUseModel(id)),

@@ -113,8 +113,8 @@ async function report(): Promise<void> {
   if (servers.length > 0) print('MCP servers', servers);
   const keys = await checkKeys(settings, engines.registry);
   if (keys.findings.length > 0) print('API keys', keys.findings);
-  for (const line of await describeUnserved(engines.registry, settings)) console.log(`Warning: ${line}`);
-  if (!(await judge(engines.registry, settings)) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
+  for (const line of describeUnserved(engines.registry, settings)) console.log(`Warning: ${line}`);
+  if (!judge(engines.registry, settings) || !keys.isUsable || !fleet.isUsable) process.exitCode = 1;
 }
 
 interface Line extends Finding {
@@ -137,7 +137,7 @@ function print(title: string, lines: readonly Line[]): void {
 async function linesByInstance(registry: Registry): Promise<Map<string, Line[]>> {
   const lines = new Map<string, Line[]>();
   for (const { instance, findings } of await registry.inspect()) {
-    const missing = lines.has(instance) ? [] : await linesOfLacking(registry.assets, instance);
+    const missing = lines.has(instance) ? [] : linesOfLacking(registry.assets, instance);
     lines.set(instance, [...(lines.get(instance) ?? []), ...missing, ...findings]);
   }
   return lines;
@@ -203,7 +203,7 @@ async function ffmpeg(settings: LoadedSettings): Promise<Line> {
 }
 
 /** Prints one line per capability; returns false if a requested capability does not work, or none does. */
-async function judge(registry: Registry, settings: LoadedSettings): Promise<boolean> {
+function judge(registry: Registry, settings: LoadedSettings): boolean {
   let working = 0;
   let broken = 0;
   for (const { capability, title, broken: nothing } of verdicts) {
@@ -216,7 +216,7 @@ async function judge(registry: Registry, settings: LoadedSettings): Promise<bool
       console.log(`${title}: no engine is configured.`);
       continue;
     }
-    const able = await workingModels(registry, capability);
+    const able = workingModels(registry, capability);
     const isWanted = isAskedFor(capability, settings);
     if (able.length > 0) working += 1;
     else if (isWanted) broken += 1;
@@ -227,8 +227,10 @@ async function judge(registry: Registry, settings: LoadedSettings): Promise<bool
   return working > 0 && broken === 0;
 }
 
-async function workingModels(registry: Registry, capability: Capability): Promise<string[]> {
-  return (await entriesForOperator(registry, capability)).filter(isWorking).map(({ id }) => id);
+function workingModels(registry: Registry, capability: Capability): string[] {
+  return entriesForOperator(registry, capability)
+    .filter(isWorking)
+    .map(({ id }) => id);
 }
 
 /** Without a list of engines, chat and speech are optional unless a setting names their model. */

@@ -24,7 +24,7 @@ export async function installAssets(
   assets: Assets,
   { signal, log, terminal, howToStop, onBegun, ...request }: InstallOptions,
 ): Promise<boolean> {
-  const missing = await assets.missing(request);
+  const missing = assets.missing(request);
   if (missing.length > 0) terminal.print(['Installing:', ...missing.map(describeAsset), `  ${howToStop}`].join('\n'));
   const progress = createProgress(terminal);
   const said = new Set<string>();

@@ -6,10 +6,10 @@ import { describeUnservedModels } from '../settings/doubts.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 
 /** Returns one line for each model that a setting names and no engine serves. */
-export async function describeUnserved(registry: Registry, settings: LoadedSettings): Promise<string[]> {
-  const idsOf = async (capability: Capability) => (await registry.models(capability)).map(({ id }) => id);
-  const [transcription, chat, speech] = await Promise.all([idsOf('transcription'), idsOf('chat'), idsOf('speech')]);
-  return describeUnservedModels(settings, { transcription, chat, speech });
+export function describeUnserved(registry: Registry, settings: LoadedSettings): string[] {
+  const idsOf = (capability: Capability) => registry.of(capability).all.map(({ id }) => id);
+  const served = { transcription: idsOf('transcription'), chat: idsOf('chat'), speech: idsOf('speech') };
+  return describeUnservedModels(settings, served);
 }
 
 /**
@@ -17,7 +17,7 @@ export async function describeUnserved(registry: Registry, settings: LoadedSetti
  * and takes at most some seconds.
  */
 export async function describeModelDoubts(registry: Registry, settings: LoadedSettings): Promise<string[]> {
-  const entries = await entriesForOperator(registry, 'chat');
+  const entries = entriesForOperator(registry, 'chat');
   const seemsToWork = (instance: string) => entries.some((entry) => entry.engine === instance && isWorking(entry));
   const inspected = await registry.inspect('chat');
   const lines = inspected.flatMap(({ instance, findings }) => {
@@ -25,7 +25,7 @@ export async function describeModelDoubts(registry: Registry, settings: LoadedSe
     const doubts = findings.filter(({ ok, fix }) => (ok ? fix !== undefined : seemsToWork(instance)));
     return doubts.map((finding) => `engine ${instance}: ${describeFinding(finding)}`);
   });
-  return [...lines, ...(await describeUnserved(registry, settings))];
+  return [...lines, ...describeUnserved(registry, settings)];
 }
 
 const describeFinding = ({ what, detail, fix }: Finding): string =>

@@ -64,11 +64,7 @@ async function run(commandLine: CommandLine): Promise<void> {
   setTimeout(() => void finishStart(service, log), settleMs).unref();
   await Promise.race([begun.promise, sleep(begunWithinMs, undefined, { ref: false })]);
   // The summary is for the operator and goes to stderr; stdout is for the log.
-  const description = describeService(service, settings, terminal.paint).catch((err: unknown) => {
-    log.error({ err }, 'failed to describe the service');
-    return 'url' in service ? `Parlance listens on ${service.url}` : 'Parlance works for its fleet';
-  });
-  terminal.write(`${await description}\n`);
+  terminal.write(`${describeService(service, settings, terminal.paint)}\n`);
   const hasEngine = (capability: Capability) => service.registry.of(capability).instances.length > 0;
   const warn = (line: string) => terminal.print(`Warning: ${line}`);
   describeDoubts({ env: process.env, settings, hasEngine, now: Date.now() }).forEach(warn);

@@ -3,8 +3,8 @@ import { EngineError, type Capability } from '../../engines/contract/index.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import { commandLine } from '../../lib/setup-command.ts';
 import { capabilities } from '../engine-host/registry/load-definition.ts';
-import type { EngineFailure } from '../engine-host/registry/served-models.ts';
-import { listModels, noModelHint, toEntry } from '../engine-host/registry/model-selection.ts';
+import type { EngineFailure } from '../engine-host/registry/open-instance.ts';
+import { listModels, noModelHint, toEntry } from '../engine-host/models/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { textFor } from '../contract/problems.ts';
 import { runInScope } from '../request-scope.ts';
@@ -19,11 +19,11 @@ const titles: Readonly<Record<Capability, string>> = {
   speech: 'Speech',
 };
 
-export async function describeService(
+export function describeService(
   service: Service | RunningWorker,
   settings: Pick<LoadedSettings, 'page' | 'publicUrl' | 'realtime'>,
   paint: Paint,
-): Promise<string> {
+): string {
   const { registry, metricsUrl } = service;
   const isWorker = !('url' in service);
   const where = isWorker
@@ -33,7 +33,7 @@ export async function describeService(
   if (!isWorker && settings.realtime) lines.push(`  WebSocket      ${socketUrl(service.url, settings)}`);
   if (metricsUrl !== undefined) lines.push(`  Metrics        ${metricsUrl}`);
   for (const capability of isWorker ? (['transcription'] as const) : capabilities) {
-    lines.push(`  ${titles[capability].padEnd(14)} ${await describeCapability(registry, capability, paint)}`);
+    lines.push(`  ${titles[capability].padEnd(14)} ${describeCapability(registry, capability, paint)}`);
   }
   return lines.join('\n');
 }
@@ -51,9 +51,9 @@ function socketUrl(url: string, { publicUrl = url }: Pick<LoadedSettings, 'publi
 const namesShown = 3;
 
 /** Lists the working models; without any, the reason and the command that fixes it. */
-async function describeCapability(registry: Registry, capability: Capability, paint: Paint): Promise<string> {
-  const entries = await entriesForOperator(registry, capability);
-  const { instances, failures } = registry.of(capability); // includes the failures of the calls before
+function describeCapability(registry: Registry, capability: Capability, paint: Paint): string {
+  const entries = entriesForOperator(registry, capability);
+  const { instances, failures } = registry.of(capability);
   const working = entries.filter(isWorking).map(({ id }) => id);
   const isFailing = (instance: string) => failures.some((failure) => failure.instance === instance);
   const idle = entries.filter((entry) => !isWorking(entry) && !isFailing(entry.engine));
@@ -68,13 +68,12 @@ async function describeCapability(registry: Registry, capability: Capability, pa
   return `${paint('yellow', verdict)}: ${missing === '' ? visible(nothing(instances)) : missing}`;
 }
 
-type Entry = Awaited<ReturnType<typeof toEntry>>;
+type Entry = ReturnType<typeof toEntry>;
 
 /** The entries of the listing, with the reasons that the operator reads. */
-export function entriesForOperator(registry: Registry, capability: Capability): Promise<readonly Entry[]> {
-  return runInScope({ caller: '', isOperator: true }, async () => {
-    const { models } = await listModels(registry, capability);
-    return Promise.all(models.map((model) => toEntry(model)));
+export function entriesForOperator(registry: Registry, capability: Capability): readonly Entry[] {
+  return runInScope({ caller: '', isOperator: true }, () => {
+    return listModels(registry, capability).models.map((model) => toEntry(model));
   });
 }
 

@@ -1,7 +1,7 @@
 /** Records a chat run: charges the API key, and reports tokens to the access log, the span and the metrics. */
 import type { AgentEvent, ChatCall, ChatResult, Tool, Usage } from '../../engines/contract/index.ts';
 import { currentScope, type RequestScope } from '../request-scope.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { beginSpan, endSpan, errorType, hasTracer, type Attributes, type Span } from '../trace.ts';
 import { TokenMeter } from './token-meter.ts';

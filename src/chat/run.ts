@@ -2,11 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
-import { requireAvailable } from '../engine-host/registry/model-selection.ts';
+import { requireAvailable } from '../engine-host/models/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -49,7 +49,7 @@ export async function startRun<Event>(
   services: RunServices,
   plan: RunPlan<Event>,
 ): Promise<AsyncGenerator<Event, void, undefined>> {
-  await requireAvailable(plan.model, services.registry.of('chat'));
+  requireAvailable(plan.model, services.registry.of('chat'));
   const usage = currentUsage();
   if (usage) usage.model = plan.model.id;
   const scope = linkedSignal(request.signal);

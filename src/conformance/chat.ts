@@ -47,20 +47,20 @@ export interface ChatSubject extends Subject {
 }
 
 const calls: Calls<ChatSubject> = {
-  succeed: async (opened, changes, signal) => listen(await complete(opened, changes, [], signal)),
-  fail: async (opened) => listen(await complete(opened, { model: 'no-such-model' })),
+  succeed: async (opened, changes, signal) => listen(complete(opened, changes, [], signal)),
+  fail: async (opened) => listen(complete(opened, { model: 'no-such-model' })),
 };
 
 export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls, [
   check('a question is answered, and the events follow the contract', async (opened) => {
-    const events = await listen(await complete(opened));
+    const events = await listen(complete(opened));
     const { content } = expectValidRun(events);
     expectThat(content !== '', 'the answer is empty');
   }),
 
   check('call parameters are accepted, including 0', async (opened) => {
     const call = { temperature: 0, topP: 1, maxTokens: 1000 };
-    expectValidRun(await expectAccepted(listen(await complete(opened, call)), shown(call)));
+    expectValidRun(await expectAccepted(listen(complete(opened, call)), shown(call)));
   }),
 
   check('a system message is accepted anywhere in the history', async (opened) => {
@@ -70,7 +70,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
       { role: 'system', content: 'Be brief.' },
       ...question,
     ] as const;
-    const answered = listen(await complete(opened, { messages }));
+    const answered = listen(complete(opened, { messages }));
     expectValidRun(await expectAccepted(answered, 'a system message in the middle'));
   }),
 
@@ -81,7 +81,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
       return Promise.resolve(`${String(args.text)}, ${secretWord}`);
     };
     const tool = { ...repeated, run };
-    const events = await listen(await complete(opened, { messages: toolRequest }, [tool]));
+    const events = await listen(complete(opened, { messages: toolRequest }, [tool]));
     const { content } = expectValidRun(events);
     const calls = events.filter((event) => event.type === 'tool-started' && event.name === tool.name);
     expectThat(
@@ -96,7 +96,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
 
   check('a failing tool does not fail the chat', async (opened) => {
     const tool = { ...repeated, run: () => Promise.reject(new Error('the tool is broken')) };
-    const events = await listen(await complete(opened, { messages: toolRequest }, [tool]));
+    const events = await listen(complete(opened, { messages: toolRequest }, [tool]));
     expectValidRun(events);
     const finished = events.filter((event) => event.type === 'tool-finished' && event.name === tool.name);
     expectThat(
@@ -109,9 +109,9 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
   check(
     'a model that supports tools returns its calls of the caller’s tools, and reads their outputs',
     async (opened) => {
-      if (!(await featuresOf(opened.registry, 'chat')).includes('tools')) return 'the model does not support tools';
+      if (!featuresOf(opened.registry, 'chat').includes('tools')) return 'the model does not support tools';
       const tools = [repeated];
-      const events = await expectAccepted(listen(await complete(opened, { messages: toolRequest, tools })), 'a tool');
+      const events = await expectAccepted(listen(complete(opened, { messages: toolRequest, tools })), 'a tool');
       const { content, toolCalls = [] } = expectValidRun(events, tools);
       const steps = events.filter(({ type }) => type === 'step-started');
       const isOneStep = events.every(({ type }) => !type.startsWith('tool-')) && steps.length === 1;
@@ -120,7 +120,7 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
         ({ id }) => ({ role: 'tool', toolCallId: id, content: `alpha, ${secretWord}` }) as const,
       );
       const messages = [...toolRequest, { role: 'assistant', content, toolCalls } as const, ...outputs];
-      const followUp = listen(await complete(opened, { messages, tools }));
+      const followUp = listen(complete(opened, { messages, tools }));
       const { content: said } = expectValidRun(await expectAccepted(followUp, 'the output of a tool'), tools);
       if (!opened.callsTools) return toolCalls.length === 0 ? noToolCall : undefined;
       expectThat(toolCalls.length > 0, 'the model was asked to call the tool, but the result has no tool calls');
@@ -130,20 +130,20 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
   ),
 
   check('a model that supports images answers a message that has one', async (opened) => {
-    if (!(await featuresOf(opened.registry, 'chat')).includes('images')) return 'the model does not support images';
-    const events = await expectAccepted(listen(await complete(opened, { messages: imageQuestion })), 'an image');
+    if (!featuresOf(opened.registry, 'chat').includes('images')) return 'the model does not support images';
+    const events = await expectAccepted(listen(complete(opened, { messages: imageQuestion })), 'an image');
     expectThat(expectValidRun(events).content !== '', 'the answer is empty');
     return undefined;
   }),
 
   check('a model that supports json answers with JSON, and refuses only what it cannot do', async (opened) => {
-    if (!(await featuresOf(opened.registry, 'chat')).includes('json')) return 'the model does not support json';
+    if (!featuresOf(opened.registry, 'chat').includes('json')) return 'the model does not support json';
     const provider = { response_format: { type: 'json_object' } };
-    const answered = listen(await complete(opened, { messages: jsonRequest, provider }));
+    const answered = listen(complete(opened, { messages: jsonRequest, provider }));
     const { content } = expectValidRun(await expectAccepted(answered, shown(provider)));
     expectThat(parseObject(content) !== undefined, `with ${shown(provider)} the answer is ${shown(content)}`);
     for (const field of otherFields) {
-      const run = listen(await complete(opened, { provider: field })).catch((error: unknown) => {
+      const run = listen(complete(opened, { provider: field })).catch((error: unknown) => {
         if (EngineError.is(error) && refusals.includes(error.code)) return undefined;
         throw error;
       });
@@ -154,20 +154,20 @@ export const chatChecks: readonly Check<ChatSubject>[] = checksFor('chat', calls
   }),
 
   check('the stream ends promptly when the consumer stops reading', async (opened) => {
-    const events = (await complete(opened))[Symbol.asyncIterator]();
+    const events = complete(opened)[Symbol.asyncIterator]();
     await events.next();
     await promptly(Promise.resolve(events.return?.()), 'return() after the first event');
   }),
 ]);
 
 /** Calls the first available model, unless the call names another. */
-async function complete(
+function complete(
   { registry }: Opened<ChatSubject>,
   call: Partial<ChatCall> = {},
   tools: readonly Tool[] = [],
   signal = new AbortController().signal,
-): Promise<AsyncIterable<AgentEvent>> {
-  const { engine, engineId } = await firstAvailable(registry, 'chat');
+): AsyncIterable<AgentEvent> {
+  const { engine, engineId } = firstAvailable(registry, 'chat');
   const run: unknown = engine.complete({ messages: question, model: engineId, ...call }, { signal, tools });
   const isRun = typeof run === 'object' && run !== null && Symbol.asyncIterator in run;
   expectThat(isRun, `\`complete\` returns ${shown(run)}, not an async iterable of events; write it as async *complete`);

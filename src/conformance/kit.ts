@@ -8,8 +8,8 @@ import { afterMs } from './process-timer.ts';
 /** One rule of the engine contract. */
 export interface Check<Subject> {
   readonly name: string;
-  /** Rejects if the subject breaks the rule. Resolves with a reason if the rule could not be checked. */
-  readonly run: (subject: Subject) => Promise<unknown>;
+  /** Throws or rejects if the subject breaks the rule. Returns a reason if the rule could not be checked. */
+  readonly run: (subject: Subject) => unknown;
 }
 
 export interface CheckResult {
@@ -33,7 +33,7 @@ export async function runChecks<Subject>(
   for (const { name, run } of checks) {
     using timeout = startTimeout(limitMs, () => new OutOfTime(`timeout: the check took more than ${limitMs / 1000} s`));
     results.push(
-      await raceAbort(run(subject), timeout.signal).then(
+      await raceAbort(Promise.resolve(subject).then(run), timeout.signal).then(
         (remark) => (typeof remark === 'string' ? { check: name, remark } : { check: name }),
         (failure: unknown) => ({ check: name, failure }),
       ),

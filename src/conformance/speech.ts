@@ -40,23 +40,20 @@ const calls: Calls<Subject> = {
 };
 
 export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls, [
-  check(
-    'listed voices have an id, a name, and a language or null; the default is one of them',
-    async ({ registry }) => {
-      for (const { entry } of await registry.models('speech')) {
-        const { voices = [], defaultVoice } = entry;
-        const isListed =
-          defaultVoice === undefined || voices.length === 0 || voices.some(({ id }) => id === defaultVoice);
-        expectThat(isListed, `${entry.id} lists no voice ${shown(defaultVoice)}, its default`);
-        for (const voice of voices) {
-          const { id, name, language } = voice;
-          const isNamed = typeof id === 'string' && id !== '' && typeof name === 'string' && name !== '';
-          expectThat(isNamed, `${entry.id} has the voice ${shown(voice)}`);
-          expectLanguage(language, `the voice ${id}`);
-        }
+  check('listed voices have an id, a name, and a language or null; the default is one of them', ({ registry }) => {
+    for (const { entry } of registry.of('speech').all) {
+      const { voices = [], defaultVoice } = entry;
+      const isListed =
+        defaultVoice === undefined || voices.length === 0 || voices.some(({ id }) => id === defaultVoice);
+      expectThat(isListed, `${entry.id} lists no voice ${shown(defaultVoice)}, its default`);
+      for (const voice of voices) {
+        const { id, name, language } = voice;
+        const isNamed = typeof id === 'string' && id !== '' && typeof name === 'string' && name !== '';
+        expectThat(isNamed, `${entry.id} has the voice ${shown(voice)}`);
+        expectLanguage(language, `the voice ${id}`);
       }
-    },
-  ),
+    }
+  }),
 
   check('text becomes audio, and longer text more audio', async (opened) => {
     const short = await audioOf(await synthesize(opened), 'mp3');
@@ -86,7 +83,7 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
   }),
 
   check('a model that supports a speed keeps to it', async (opened) => {
-    if (!(await featuresOf(opened.registry, 'speech')).includes('speed')) return 'the model does not support a speed';
+    if (!featuresOf(opened.registry, 'speech').includes('speed')) return 'the model does not support a speed';
     const lengthAt = async (speed: number) => {
       return (await audioOf(await synthesize(opened, { ...longCall, speed }), 'mp3')).length;
     };
@@ -97,7 +94,7 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
   }),
 
   check('a model that supports instructions accepts them', async (opened) => {
-    if (!(await featuresOf(opened.registry, 'speech')).includes('instructions'))
+    if (!featuresOf(opened.registry, 'speech').includes('instructions'))
       return 'the model does not support instructions';
     const spoken = expectAccepted(synthesize(opened, { instructions: 'Speak slowly.' }), 'a call with instructions');
     await audioOf(await spoken, 'mp3');
@@ -105,7 +102,7 @@ export const speechChecks: readonly Check<Subject>[] = checksFor('speech', calls
   }),
 
   check('an unlisted voice is rejected if voices are listed', async (opened) => {
-    const { entry } = await firstAvailable(opened.registry, 'speech');
+    const { entry } = firstAvailable(opened.registry, 'speech');
     if (!entry.voices?.length) return 'the model lists no voices';
     const call = synthesize(opened, { voice: 'no-such-voice' });
     await expectRejection('voice-not-supported', call, 'the voice "no-such-voice"');
@@ -133,7 +130,7 @@ async function synthesize(
   call: Partial<SpeechCall> = {},
   signal = new AbortController().signal,
 ): Promise<Speech> {
-  const { engine, engineId } = await firstAvailable(registry, 'speech');
+  const { engine, engineId } = firstAvailable(registry, 'speech');
   return engine.synthesize({ text, model: engineId, format: 'mp3', ...call }, { signal });
 }
 

@@ -1,8 +1,8 @@
 /** The engine under test, and the rules that hold for engines of every capability. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OptionsError, type AvailabilityCode, type Capability, type Feature } from '../../engines/contract/index.ts';
-import { checkAssets, checkAvailability, checkModels } from '../engine-host/guard/answers.ts';
-import { availabilityOf, type ServedModel } from '../engine-host/registry/served-models.ts';
+import { checkAssets } from '../engine-host/guard/answers.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { RegistryError } from '../engine-host/registry/registry-error.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { connectionsDuring } from './connections.ts';
@@ -32,7 +32,7 @@ export interface OpenSubject extends AsyncDisposable {
 export type Opened<S extends Subject> = S & OpenSubject;
 
 /** Creates a check that opens its own engine with the options of the subject. */
-export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => Promise<unknown>): Check<S> {
+export function check<S extends Subject>(name: string, run: (opened: Opened<S>) => unknown): Check<S> {
   return {
     name,
     async run(subject) {
@@ -93,37 +93,28 @@ const availableFor: Readonly<Record<Exclude<AvailabilityCode, 'engine-failed'>, 
   preparing: false,
 };
 
-/** Checks of `models()` and `availability()`. */
+/** Checks of what the engine publishes, when it is created and when it looks again. */
 const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
-  check('models are valid, unique and listed from memory', async ({ registry }) => {
-    const models = await registry.models(capability);
-    expectThat(models.length > 0, 'models() returns no model');
-    for (const { entry } of models) {
-      expectValid(checkModels, [entry]);
-      expectThat(entry.name !== '', `the model ${entry.id} has an empty name`);
-    }
-    expectThat(new Set(models.map(({ id }) => id)).size === models.length, 'models() lists a model twice');
-    await promptly(registry.models(capability), 'listing the models');
+  check('the published models are valid and unique', async ({ registry }) => {
+    expectModels(registry, capability);
+    await registry.recheck();
+    expectModels(registry, capability);
   }),
 
-  check('every model reports its availability promptly, with a known code', async ({ registry }) => {
-    for (const model of await registry.models(capability)) {
-      await availabilityOf(model);
-      const answer = await promptly(availabilityOf(model), `the availability of ${model.id}`);
-      const { available, code, reason } = expectValid(checkAvailability, answer);
-      expectThat(code !== 'engine-failed', `${model.id} has the code engine-failed, which is reserved for the service`);
-      expectThat(
-        [available, 'either'].includes(availableFor[code]),
-        `${model.id} is ${code}, but available: ${available}`,
-      );
-      expectThat(reason !== '', `${model.id} gives no reason for ${code}`);
+  check('every model has a known availability and a reason', ({ registry }) => {
+    for (const { id, entry } of registry.of(capability).all) {
+      const { available, code, reason } = entry.availability ?? ready;
+      const isAllowed = code !== 'engine-failed' && [available, 'either'].includes(availableFor[code]);
+      expectThat(isAllowed, `${id} is ${code}, but available: ${available}`);
+      expectThat(reason !== '', `${id} gives no reason for ${code}`);
     }
+    return Promise.resolve();
   }),
 
   check(
     'assets have an id, a title, a size and a license, and report whether they are installed',
     async ({ registry }) => {
-      for (const model of await registry.models(capability)) {
+      for (const model of registry.of(capability).all) {
         const groups = expectValid(checkAssets, model.engine.assets ?? []);
         const all = groups.flatMap(({ assets, extras = [] }) => [...assets, ...extras]);
         for (const asset of all) await promptly(Promise.resolve(asset.isReady()), `whether ${asset.id} is there`);
@@ -133,6 +124,15 @@ const listingChecks = (capability: Capability): readonly Check<Subject>[] => [
     },
   ),
 ];
+
+const ready = { available: true, code: 'ready', reason: 'Ready.' } as const;
+
+function expectModels(registry: Registry, capability: Capability): void {
+  const { all, failures } = registry.of(capability);
+  expectThat(failures.length === 0, failures.map(({ error }) => error.message).join('; '));
+  expectThat(all.length > 0, 'the engine publishes no model');
+  for (const { entry } of all) expectThat(entry.name !== '', `the model ${entry.id} has an empty name`);
+}
 
 const optionsCheck: Check<Subject> = {
   name: 'valid options are accepted, and invalid ones stop the start',
@@ -180,8 +180,8 @@ async function endInEveryWay<S extends Subject>(
 function localCheck<S extends Subject>(capability: Capability, calls: Calls<S>): Check<S> {
   return check('a local model connects to no other machine', async (opened) => {
     let checked = 0;
-    for (const model of await opened.registry.models(capability)) {
-      if (!model.entry.local || !(await availabilityOf(model)).available) continue;
+    for (const model of opened.registry.of(capability).all) {
+      if (!model.entry.local || !model.availability.available) continue;
       checked += 1;
       const elsewhere = await connectionsDuring(async () => {
         await endInEveryWay(calls, opened, { model: model.engineId }).catch(() => undefined); // covered by other checks
@@ -226,20 +226,20 @@ function outlivingCheck<S extends Subject>(calls: Calls<S>): Check<S> {
   };
 }
 
-/** Resolves with the first available model. */
-export async function firstAvailable<C extends Capability>(registry: Registry, capability: C): Promise<ServedModel<C>> {
+/** Returns the first available model. */
+export function firstAvailable<C extends Capability>(registry: Registry, capability: C): ServedModel<C> {
   const reasons: string[] = [];
-  for (const model of await registry.models(capability)) {
-    const { available, reason } = await availabilityOf(model);
+  for (const model of registry.of(capability).all) {
+    const { available, reason } = model.availability;
     if (available) return model;
     reasons.push(`${model.id}: ${reason}`);
   }
   throw new Nonconformance(`no model is available: ${reasons.join('; ')}`);
 }
 
-/** Resolves with the features of the first available model. */
-export async function featuresOf(registry: Registry, capability: Capability): Promise<readonly Feature[]> {
-  return (await firstAvailable(registry, capability)).entry.supports ?? [];
+/** Returns the features of the first available model. */
+export function featuresOf(registry: Registry, capability: Capability): readonly Feature[] {
+  return firstAvailable(registry, capability).entry.supports ?? [];
 }
 
 /**

@@ -76,9 +76,9 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('a slice of a file is transcribed like a recording of its own', async (opened) => {
-    const { engine } = await firstAvailable(opened.registry, 'transcription');
+    const { engine } = firstAvailable(opened.registry, 'transcription');
     if (!engine.decodes) return 'the engine has no `decodes`';
-    const timestamps = await timestampsOf(opened);
+    const timestamps = timestampsOf(opened);
     await using words = await opened.record('words');
     await using slice = await opened.record('slice');
     const { text } = await transcribe(opened, words, { timestamps });
@@ -97,7 +97,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('supported hints are accepted', async (opened) => {
-    const supported = await featuresOf(opened.registry, 'transcription');
+    const supported = featuresOf(opened.registry, 'transcription');
     const hints = Object.entries(sampleHints).filter(([name]) => supported.some((feature) => feature === name));
     for (const [name, value] of hints) {
       await using recording = await opened.record('words');
@@ -107,7 +107,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('supported timestamps spell the text, in order and within the recording', async (opened) => {
-    const timestamps = await timestampsOf(opened);
+    const timestamps = timestampsOf(opened);
     if (timestamps.length === 0) return 'the model supports no timestamps';
     await using words = await opened.record('words');
     await using silence = await opened.record('silence');
@@ -126,7 +126,7 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
   }),
 
   check('segments reported early are those of the transcript, and progress does not go back', async (opened) => {
-    const call = (await featuresOf(opened.registry, 'transcription')).includes('segment')
+    const call = featuresOf(opened.registry, 'transcription').includes('segment')
       ? { timestamps: ['segment'] as const }
       : {};
     await using recording = await opened.record('words');
@@ -171,13 +171,13 @@ async function transcribe(
   signal = new AbortController().signal,
   callbacks: Omit<TranscriptionOptions, 'signal'> = {},
 ): Promise<Transcript> {
-  const { engine, engineId } = await firstAvailable(registry, 'transcription');
+  const { engine, engineId } = firstAvailable(registry, 'transcription');
   const recording = { path, bytes, container, mediaType, ...(slice && { slice }) };
   return engine.transcribe({ recording, model: engineId, ...call }, { signal, ...callbacks });
 }
 
-async function timestampsOf({ registry }: Opened<TranscriptionSubject>): Promise<readonly TimestampKind[]> {
-  const supported = await featuresOf(registry, 'transcription');
+function timestampsOf({ registry }: Opened<TranscriptionSubject>): readonly TimestampKind[] {
+  const supported = featuresOf(registry, 'transcription');
   return timestampKinds.filter((kind) => supported.includes(kind));
 }
 

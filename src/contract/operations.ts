@@ -171,7 +171,7 @@ export interface OperationDefinition<Handle, Services> {
   /**
    * May reject a form before its file is stored, by throwing. `fields`: the preceding text fields, not validated yet.
    */
-  readonly beforeFile?: (fields: FormFields, services: Services) => Promise<void>;
+  readonly beforeFile?: (fields: FormFields, services: Services) => void | Promise<void>;
   /** Opens the directory for the file. Default: a directory of the request, 25 MB. `declared`: the Content-Length. */
   readonly upload?: (declared: number | undefined, services: Services) => Promise<Upload>;
   /** Returns a hint for the error message of a file that is too large. */

@@ -57,4 +57,4 @@ export interface SessionState {
 export type RunSession = (socket: TextSocket, place: SessionPlace) => Promise<void>;
 
 /** Runs before the upgrade, in the scope of the request. May throw, as a handler. */
-export type Connect<Services> = (connecting: Connecting, services: Services) => Promise<RunSession>;
+export type Connect<Services> = (connecting: Connecting, services: Services) => RunSession;

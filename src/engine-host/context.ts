@@ -17,6 +17,7 @@ import { streamProgram } from '../system/child-process/stream-program.ts';
 import type { Metrics, QueueState } from '../metrics/metrics.ts';
 import { markHandled } from './guard/callbacks.ts';
 import { createCorePlan, createQueue, grantThreads } from './scheduling/call-queue.ts';
+import type { EngineHost } from './registry/open-instance.ts';
 import type { Residents } from './resident/index.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';
@@ -65,12 +66,12 @@ export function createEngineContexts({
   metrics,
   registerQueue,
   encoder,
-}: ContextOptions): (instance: string) => EngineContext {
+}: ContextOptions): (instance: string, host: EngineHost) => EngineContext {
   const ffmpeg = findFfmpeg(settings, env);
   const { accountOf } = workspace;
   const decode = createDecoder({ ffmpeg, maxSeconds: settings.transcribeMaxSeconds, accountOf });
   const cores = createCorePlan(availableParallelism());
-  return (instance) => {
+  return (instance, { publish, opened }) => {
     const engineLog = log.child({ engine: instance });
     return {
       instance,
@@ -86,11 +87,13 @@ export function createEngineContexts({
       decode: (...call) => markHandled(decode(...call).then(recordLength)),
       ...encoder,
       readWav: (bytes) => markHandled(samplesOf(bytes)),
+      publish,
       queue(options) {
         registerQueue?.(instance, options);
         const observe = metrics && ((state: () => QueueState) => metrics.openQueue(instance, state));
         const queue = createQueue(options, () => performance.now(), observe);
         const granted = grantThreads(options, cores);
+        opened.queues.push(queue);
         return {
           get full() {
             return queue.full;
@@ -100,15 +103,13 @@ export function createEngineContexts({
       },
       resident(program) {
         const resident = residents.open(instance, program, engineLog);
+        opened.programs.set(program.name, { program, resident });
         return {
           get state() {
             return resident.state;
           },
           get isFree() {
             return resident.isFree;
-          },
-          get isBroken() {
-            return resident.isBroken;
           },
           preload: () => resident.preload(),
           call: (...call) => markHandled(resident.call(...call)),

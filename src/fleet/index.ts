@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { TranscriptionEngine } from '../../engines/contract/index.ts';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
+import type { Instance } from '../engine-host/registry/open-instance.ts';
 import type { JobStore } from '../jobs/store.ts';
 import type { FleetSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
@@ -132,13 +132,11 @@ export async function openFleet(options: FleetOptions) {
     /** Called by the engine contexts: a worker takes as many tickets of an instance as its queue has slots. */
     registerQueue: consumers.registerQueue,
     /** Called by the registry: replaces an instance of the fleet by one that delegates to workers. */
-    wrapAsRemote: async (instance: string, engine: TranscriptionEngine) => {
-      if (!(await runsOnWorkers(instance, engine, settings.engines))) return engine;
-      instances.add(instance);
-      if (isWorker) consumers.add(instance, engine);
-      return front
-        ? wrapAsRemote(instance, engine, { front, nodes, admissions, timeouts, alsoHere: isWorker })
-        : engine;
+    wrapAsRemote: (instance: Instance<'transcription'>) => {
+      if (!runsOnWorkers(instance, settings.engines)) return undefined;
+      instances.add(instance.name);
+      if (isWorker) consumers.add(instance);
+      return front && wrapAsRemote(instance, { front, nodes, admissions, timeouts, alsoHere: isWorker });
     },
     /** Starts taking tickets. Call once the engines are open. */
     start({ workspace, viaId }: { readonly workspace: Workspace; readonly viaId: string }) {

@@ -1,10 +1,11 @@
 /** Findings of `npm run doctor` about a fleet. The inspected node does not join the fleet. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Finding, Logger, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { Finding, Logger } from '../../engines/contract/index.ts';
 import type { FleetSettings, FrontSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import { checkAddress, listenAddress } from './address.ts';
+import type { Instance, RemoteEngine } from '../engine-host/registry/open-instance.ts';
 import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
 import { fleetTimeouts } from './timeouts.ts';
 import { capacityIn, nodesIn, type Announcement } from './nodes.ts';
@@ -18,7 +19,7 @@ export interface FleetFinding extends Finding {
 export interface FleetInspection {
   readonly findings: readonly FleetFinding[];
   /** For the registry of a front that is not a worker: the workers decide which models are available. */
-  readonly wrapAsRemote?: (instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>;
+  readonly wrapAsRemote?: (instance: Instance<'transcription'>) => RemoteEngine | undefined;
 }
 
 type Nodes = ReadonlyMap<string, Announcement>;
@@ -51,8 +52,7 @@ export async function inspectFleet(settings: FleetSettings): Promise<FleetInspec
       ...(settings.role === 'worker' ? [] : await checkOwnAddress(settings, nodes)),
     ],
     ...(settings.role === 'front' && {
-      wrapAsRemote: async (instance, engine) =>
-        (await runsOnWorkers(instance, engine, engines)) ? asListed(instance, engine, nodes) : engine,
+      wrapAsRemote: (instance) => (runsOnWorkers(instance, engines) ? asListed(instance, nodes) : undefined),
     }),
   };
 }
@@ -147,8 +147,8 @@ async function checkPort(
 }
 
 /** The instance as requests see it: available if a worker is connected. */
-function asListed(instance: string, engine: TranscriptionEngine, all: Nodes): TranscriptionEngine {
-  return wrapAsRemote(instance, engine, {
+function asListed(instance: Instance<'transcription'>, all: Nodes): RemoteEngine {
+  return wrapAsRemote(instance, {
     front: { transcribe: () => Promise.reject(new Error('the doctor transcribes nothing')) },
     nodes: { capacityOf: (name) => capacityIn(all, name), absentMs: () => Infinity, all: () => all },
     timeouts: fleetTimeouts,

@@ -1,7 +1,8 @@
 /** An engine on a front: its models are listed locally, and workers run its calls. */
-import type { Availability, Finding, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { Availability, Finding, ModelEntry, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { guardTranscribe } from '../engine-host/guard/calls.ts';
 import { defaultTimeouts } from '../engine-host/guard/timeouts.ts';
+import type { Instance, RemoteEngine } from '../engine-host/registry/open-instance.ts';
 import type { Admissions } from './admission.ts';
 import type { Front } from './front.ts';
 import type { FleetTimeouts } from './timeouts.ts';
@@ -28,15 +29,16 @@ const absent: Availability = {
   reason: 'No worker of the fleet serves this model.',
 };
 
-/** `engine` only provides the models; its calls are run by the worker of this node, if it is one. */
+/** `own` only provides the models; its calls are run by the worker of this node, if it is one. */
 export function wrapAsRemote(
-  instance: string,
-  engine: TranscriptionEngine,
+  own: Instance<'transcription'>,
   { front, nodes, admissions, timeouts, alsoHere }: RemoteEngineOptions,
-): TranscriptionEngine {
-  async function availability(model: string): Promise<Availability> {
+): RemoteEngine {
+  const { name: instance, engine } = own;
+
+  function availabilityOf(entry: ModelEntry): Availability {
     if (nodes.capacityOf(instance).slots > 0) return admissions.isFull(instance) ? full : ready;
-    const here = alsoHere ? await engine.availability(model) : ready;
+    const here = alsoHere ? own.availabilityOf(entry) : ready;
     if (!here.available) return here; // assets are missing or being installed
     return nodes.absentMs(instance) < timeouts.absentMs ? waits : absent;
   }
@@ -53,7 +55,6 @@ export function wrapAsRemote(
   const guarded = { instance, abortMs: defaultTimeouts.abortMs };
   const moved: TranscriptionEngine = {
     ...listed,
-    availability,
     // Results of workers are validated like those of engines.
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
@@ -66,16 +67,14 @@ export function wrapAsRemote(
   if (!alsoHere) {
     delete (moved as { assets?: unknown }).assets; // only workers install assets
   }
-  return moved;
+  return { engine: moved, availabilityOf };
 }
 
 /** Whether workers run the instance: it is in FLEET_ENGINES, or by default, all of its models are local. */
-export async function runsOnWorkers(
-  instance: string,
-  engine: TranscriptionEngine,
+export function runsOnWorkers(
+  { name, published: { entries } }: Pick<Instance<'transcription'>, 'name' | 'published'>,
   named: readonly string[] | undefined,
-): Promise<boolean> {
-  if (named !== undefined) return named.includes(instance);
-  const models = await engine.models();
-  return models.length > 0 && models.every(({ local }) => local);
+): boolean {
+  if (named !== undefined) return named.includes(name);
+  return entries.length > 0 && entries.every(({ local }) => local);
 }

@@ -3,7 +3,8 @@
  */
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EngineErrorCode, Logger, CallQueueOptions, TranscriptionEngine } from '../../engines/contract/index.ts';
+import type { EngineErrorCode, Logger, CallQueueOptions } from '../../engines/contract/index.ts';
+import type { Instance } from '../engine-host/registry/open-instance.ts';
 import { createBackOff, type CallEnd } from './back-off.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Capacity } from './nodes.ts';
@@ -29,6 +30,8 @@ const defaultWaiting = 16;
 /** Number of finished calls used to estimate the duration of a call. */
 const remembered = 8;
 
+type ServingInstance = Pick<Instance<'transcription'>, 'name' | 'engine' | 'published' | 'availabilityOf'>;
+
 export interface TicketConsumersOptions {
   readonly redis: Pick<Redis, 'work'>;
   /** Whether another worker serves the instance. */
@@ -42,7 +45,7 @@ export interface TicketConsumersOptions {
 export type TicketConsumers = ReturnType<typeof createTicketConsumers>;
 
 export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, log }: TicketConsumersOptions) {
-  const engines = new Map<string, TranscriptionEngine>();
+  const instances = new Map<string, ServingInstance>();
   const queues = new Map<string, CallQueueOptions>();
   const workers = new Map<string, TicketWorker>();
   const durations = new Map<string, number[]>();
@@ -89,10 +92,9 @@ export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, lo
   }
 
   async function begin(run: ConsumeTicket): Promise<void> {
-    while (workers.size < engines.size) {
-      for (const [instance, engine] of engines) {
-        if (workers.has(instance) || !(await isAble(engine))) continue;
-        if (isDrained()) return;
+    while (workers.size < instances.size) {
+      for (const [instance, serving] of instances) {
+        if (workers.has(instance) || !isAble(serving)) continue;
         workers.set(instance, takeFrom(instance, run));
         log.info({ instance, slots: slotsOf(instance) }, 'takes tickets');
         onChange();
@@ -106,8 +108,8 @@ export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, lo
     registerQueue: (instance: string, options: CallQueueOptions) => void queues.set(instance, options),
     /** Maximum number of calls that may wait for the instance. */
     waitingOf: (instance: string) => queues.get(instance)?.waiting ?? defaultWaiting,
-    add: (instance: string, engine: TranscriptionEngine) => void engines.set(instance, engine),
-    engineOf: (instance: string) => engines.get(instance),
+    add: (instance: ServingInstance) => void instances.set(instance.name, instance),
+    engineOf: (instance: string) => instances.get(instance)?.engine,
     /** The instances that this node currently takes tickets for. */
     capacities(): Readonly<Record<string, Capacity>> {
       const capacities = [...workers.keys()].map((instance) => {
@@ -132,9 +134,6 @@ export function createTicketConsumers({ redis, hasOthers, onChange, timeouts, lo
   };
 }
 
-/** Never rejects, because the engine is guarded. */
-async function isAble(engine: TranscriptionEngine): Promise<boolean> {
-  const models = await engine.models();
-  const found = await Promise.all(models.map(({ id }) => engine.availability(id)));
-  return found.some(({ available }) => available);
+function isAble({ published, availabilityOf }: ServingInstance): boolean {
+  return published.entries.some((entry) => availabilityOf(entry).available);
 }

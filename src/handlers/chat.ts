@@ -2,7 +2,7 @@ import type { ChatCall } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { createChatEvents, isFromProvider, type ChatEvent } from '../chat/events.ts';
 import { startRun, type RunPlan } from '../chat/run.ts';
-import { chooseModel, listModels, toEntry, toList } from '../engine-host/registry/model-selection.ts';
+import { chooseModel, listModels, toEntry, toList } from '../engine-host/models/model-selection.ts';
 import { answer, type Handler, type OperationRequest, type Schemas } from '../contract/operations.ts';
 import type { Services } from './dependencies.ts';
 
@@ -46,7 +46,7 @@ export async function startChat(
 ): Promise<AsyncGenerator<ChatEvent, void, undefined>> {
   const { id, body } = request;
   const { voice_id = null, tts_model = null } = body;
-  const model = await chooseModel(services.registry, 'chat', body.model);
+  const model = chooseModel(services.registry, 'chat', body.model);
   return startRun(request, services, {
     model,
     call: toCall(body),
@@ -65,8 +65,8 @@ function toCall({ messages, temperature, max_tokens, top_p }: Schemas['ChatReque
   };
 }
 
-export const listChatModels: Handler<'listChatModels', Services> = async (_request, { registry }) => {
-  const listing = await listModels(registry, 'chat');
-  const data = await Promise.all(listing.models.map((model) => toEntry(model)));
-  return answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) });
+export const listChatModels: Handler<'listChatModels', Services> = (_request, { registry }) => {
+  const listing = listModels(registry, 'chat');
+  const data = listing.models.map((model) => toEntry(model));
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) }));
 };

@@ -1,6 +1,6 @@
 import type { Clip } from '../clips/clip.ts';
 import type { ByteRange } from '../clips/spool.ts';
-import { listModels, toEntry, toList } from '../engine-host/registry/model-selection.ts';
+import { listModels, toEntry, toList } from '../engine-host/models/model-selection.ts';
 import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { syntheticHeader, type Audio } from '../contract/audio.ts';
@@ -20,7 +20,7 @@ async function speak(
   listener: Listener,
   speakers: SpeechModelSelector,
 ): Promise<Audio> {
-  const speaker = await speakers.choose({ model, voice, pointers: { model: '/model', voice: '/voice_id' } });
+  const speaker = speakers.choose({ model, voice, pointers: { model: '/model', voice: '/voice_id' } });
   return speaker.speak({ text, format: format ?? 'mp3', speakable }, listener);
 }
 
@@ -44,16 +44,14 @@ export const deleteSpeechClip: Handler<'deleteSpeechClip', Services> = async ({ 
   return answer({ status: 204, mediaType: noBody, body: undefined });
 };
 
-export const listSpeechModels: Handler<'listSpeechModels', Services> = async (_request, { registry, speakers }) => {
-  const listing = await listModels(registry, 'speech');
-  const data = await Promise.all(
-    listing.models.map(async (model) => ({
-      ...(await toEntry(model)),
-      voices: (model.entry.voices ?? []).map(({ id, name, language }) => ({ id, name, language })),
-      default_voice: (await speakers.defaultVoiceOf(model)) ?? null,
-    })),
-  );
-  return answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) });
+export const listSpeechModels: Handler<'listSpeechModels', Services> = (_request, { registry, speakers }) => {
+  const listing = listModels(registry, 'speech');
+  const data = listing.models.map((model) => ({
+    ...toEntry(model),
+    voices: (model.entry.voices ?? []).map(({ id, name, language }) => ({ id, name, language })),
+    default_voice: speakers.defaultVoiceOf(model) ?? null,
+  }));
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) }));
 };
 
 /**

@@ -18,7 +18,7 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
   const { file, model: named, language = null, timestamps = 'none', task = 'transcribe', keywords = '' } = body;
-  const { id: model } = await chooseTranscriptionModel(services, named, requestedFeatures(body));
+  const { id: model } = chooseTranscriptionModel(services, named, requestedFeatures(body));
   const pace = services.sandbox ? (preferenceOf(headers.Prefer, 'pace') ?? null) : null;
   const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, keywords, pace }, signal);
   return answer({

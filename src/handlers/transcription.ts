@@ -1,6 +1,12 @@
 import type { Availability } from '../../engines/contract/index.ts';
-import { availabilityOf } from '../engine-host/registry/served-models.ts';
-import { defaultModel, listModels, toAvailability, toEntry, toList } from '../engine-host/registry/model-selection.ts';
+import {
+  defaultModel,
+  findModel,
+  listModels,
+  toAvailability,
+  toEntry,
+  toList,
+} from '../engine-host/models/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -26,18 +32,18 @@ export function requireTranscription({ transcribeEnabled }: Services): void {
  * `model-not-allowed` and `parameter-not-supported`; everything else is reported after validation. Assumes the default
  * model if `model` is missing, although it may still follow.
  */
-export async function checkRecordingFields(fields: FormFields, { registry }: Services): Promise<void> {
+export function checkRecordingFields(fields: FormFields, { registry }: Services): void {
   const { timestamps, task, keywords, model: named } = fields;
   if (typeof named !== 'string') {
-    const defaultEntry = await defaultModel(registry, 'transcription');
+    const defaultEntry = defaultModel(registry, 'transcription');
     if (defaultEntry) warmUp(defaultEntry);
     return;
   }
-  const models = allowedModels(await registry.models('transcription'));
-  const ids = models.map(({ id }) => id);
-  requireModel(named, ids, '/model');
-  const model = models.find(({ id }) => id === named);
-  if (!model) return;
+  const model = findModel(registry, 'transcription', named);
+  if (!model) {
+    const ids = allowedModels(registry.of('transcription').all).map(({ id }) => id);
+    return requireModel(named, ids, '/model');
+  }
   requireFeatures(
     model,
     requestedFeatures({
@@ -51,21 +57,21 @@ export async function checkRecordingFields(fields: FormFields, { registry }: Ser
 
 type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTranscription'>;
 
-async function prepare({ body }: TranscriptionRequest, services: Services) {
+function prepare({ body }: TranscriptionRequest, services: Services) {
   const { file: recording, model: named, language } = body;
   const features = requestedFeatures(body);
-  const model = await chooseTranscriptionModel(services, named, features);
+  const model = chooseTranscriptionModel(services, named, features);
   return { model, job: { recording, language, ...features } };
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (request, services) => {
-  const { model, job } = await prepare(request, services);
+  const { model, job } = prepare(request, services);
   const transcript = await transcribe(model, job, { signal: request.signal }, services);
   return answer({ status: 200, mediaType: 'application/json', body: toTranscription(transcript, model.id) });
 };
 
 export const streamTranscription: Handler<'streamTranscription', Services> = async (request, services) => {
-  const { model, job } = await prepare(request, services);
+  const { model, job } = prepare(request, services);
   const events = streamTranscript(model, job, request, services);
   return answer({
     status: 200,
@@ -74,25 +80,22 @@ export const streamTranscription: Handler<'streamTranscription', Services> = asy
   });
 };
 
-export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability', Services> = async (
-  { query },
+export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability', Services> = (
+  { query: { model: named } },
   { registry, transcribeEnabled },
 ) => {
-  const models = allowedModels(await registry.models('transcription'));
-  const { model: named } = query;
   const model =
-    named === undefined ? await defaultModel(registry, 'transcription') : models.find(({ id }) => id === named);
-  return answer({
-    status: 200,
-    mediaType: 'application/json',
-    body: { ...toAvailability(await probe()), model: named ?? model?.id ?? '' },
-  });
+    named === undefined ? defaultModel(registry, 'transcription') : findModel(registry, 'transcription', named);
+  const body = { ...toAvailability(probe()), model: named ?? model?.id ?? '' };
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body }));
 
-  async function probe(): Promise<Availability> {
+  function probe(): Availability {
     if (!transcribeEnabled) return disabled;
-    if (model) return availabilityOf(model);
+    if (model) return model.availability;
+    const { all } = registry.of('transcription');
+    const models = allowedModels(all);
     if (models.length === 0) {
-      const isWithheld = (await registry.models('transcription')).length > 0;
+      const isWithheld = all.length > 0;
       const reason = isWithheld ? 'The API key may not use a transcription model.' : 'No transcription engine is configured.'; // prettier-ignore
       return { available: false, code: 'no-model', reason };
     }
@@ -101,13 +104,11 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
   }
 };
 
-export const listTranscriptionModels: Handler<'listTranscriptionModels', Services> = async (
+export const listTranscriptionModels: Handler<'listTranscriptionModels', Services> = (
   _request,
   { registry, transcribeEnabled },
 ) => {
-  const listing = await listModels(registry, 'transcription');
-  const data = await Promise.all(
-    listing.models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled)),
-  );
-  return answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) });
+  const listing = listModels(registry, 'transcription');
+  const data = listing.models.map((model) => toEntry(model, transcribeEnabled ? undefined : disabled));
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body: toList(listing, data) }));
 };

@@ -12,7 +12,7 @@ export function alive(ending: AbortSignal): object {
 }
 
 /** Returns the body of `/readyz`. Throws `shutting-down` or `not-ready`. */
-export type ReadyProbe = () => Promise<object>;
+export type ReadyProbe = () => object;
 
 /**
  * `notReady` returns one sentence for each required part that is not ready, `warnings` one for each other part that does
@@ -20,12 +20,12 @@ export type ReadyProbe = () => Promise<object>;
  */
 export function createReadyProbe(
   draining: AbortSignal,
-  notReady: () => Promise<readonly string[]>,
+  notReady: () => readonly string[],
   warnings: () => readonly string[] = () => [],
 ): ReadyProbe {
-  return async () => {
+  return () => {
     draining.throwIfAborted();
-    const reasons = await notReady();
+    const reasons = notReady();
     if (reasons.length > 0) throw new ProblemError('not-ready', `Required and not ready: ${reasons.join(' ')}`);
     const found = warnings();
     return { status: 'ready', ...(found.length > 0 && { warnings: found }) };

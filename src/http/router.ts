@@ -96,14 +96,10 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
   }
 
   /** Takes a place last: it may be that of another session. */
-  async function connect(
-    { definition, request }: Admitted,
-    { id, query, log }: Valid,
-    owner: SessionAccess,
-  ): Promise<AnyAnswer> {
+  function connect({ definition, request }: Admitted, { id, query, log }: Valid, owner: SessionAccess): AnyAnswer {
     const { credential, session } = owner;
     const connecting = { id, query: query as Connecting['query'], session, log, checkAnswers };
-    const run = await definition.connect?.(connecting, services);
+    const run = definition.connect?.(connecting, services);
     const { place, model, taken } = sessions.open(request, owner);
     const isAllowed = () => {
       if (!credential) return true;

@@ -8,7 +8,7 @@ import type { DecodedRecording } from '../audio/decode-request.ts';
 import { gapMsIn } from '../audio/timeline.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
-import { supports } from '../engine-host/registry/model-selection.ts';
+import { supports } from '../engine-host/models/model-selection.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
 import { requestedFeatures } from '../transcription/wire.ts';
@@ -93,7 +93,7 @@ async function transcribePart(work: Work, slice: WavSlice, { language, gapMs }: 
   const { job, signal } = work;
   await work.requireBudget();
   const features = requestedFeatures(job.record);
-  const model = await chooseTranscriptionModel(work, job.record.model, features);
+  const model = chooseTranscriptionModel(work, job.record.model, features);
   const timestamps: readonly TimestampKind[] = supports(model, 'segment')
     ? [...new Set([...features.timestamps, 'segment' as const])]
     : [];

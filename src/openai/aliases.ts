@@ -2,11 +2,11 @@
 import type { Capability } from '../../engines/contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
-import { chooseModel, defaultModel, supports } from '../engine-host/registry/model-selection.ts';
+import { chooseModel, defaultModel, supports } from '../engine-host/models/model-selection.ts';
 import { RegistryError } from '../engine-host/registry/registry-error.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
-import { allowedModels } from '../keys/permissions.ts';
+import { allowedModels, mayUseModel } from '../keys/permissions.ts';
 import type { Services } from '../handlers/dependencies.ts';
 
 export const capabilities = ['chat', 'transcription', 'speech'] as const;
@@ -39,20 +39,20 @@ export const voiceAliases: readonly string[] = [
  * capability, and the errors of `chooseModel`: the API key must permit the entry, not the alias. `pointer` is where the
  * body of the request names it.
  */
-export async function resolveModel<C extends Capability>(
+export function resolveModel<C extends Capability>(
   services: AliasServices,
   capability: C,
   named: string | null | undefined,
   pointer = '/model',
-): Promise<ServedModel<C>> {
+): ServedModel<C> {
   const { registry, compatAliases } = services;
   const choose = (id: string | undefined) => chooseModel(registry, capability, id, pointer);
   if (named == null || named === '') return choose(undefined);
-  const entry = await findModel(services, capability, named);
+  const entry = findModel(services, capability, named);
   if (entry) return choose(entry.id);
   if (isAlias(capability, named)) return choose(targetOf(compatAliases, named));
   for (const other of capabilities) {
-    const isListed = allowedModels(await registry.models(other)).some(({ id }) => id === named);
+    const isListed = registry.of(other).find(named) !== undefined && mayUseModel(named);
     if (other !== capability && (isListed || isAlias(other, named))) throw wrongKind(named, capability, pointer);
   }
   return choose(named);
@@ -71,19 +71,18 @@ export function leavesModel(
 type AliasServices = Pick<Services, 'registry' | 'compatAliases'>;
 
 /** Like `resolveModel`, but returns undefined for an unknown name and ignores the permissions of the API key. */
-export async function findModel<C extends Capability>(
+export function findModel<C extends Capability>(
   { registry, compatAliases }: AliasServices,
   capability: C,
   named: string,
-): Promise<ServedModel<C> | undefined> {
-  const models = await registry.models(capability);
-  const withId = (requested: string | undefined) => models.find(({ id }) => id === requested);
+): ServedModel<C> | undefined {
+  const served = registry.of(capability);
   const target = targetOf(compatAliases, named);
-  const found = withId(named) ?? withId(target);
+  const found = served.find(named) ?? (target === undefined ? undefined : served.find(target));
   if (found || target !== undefined || !isAlias(capability, named)) return found;
-  const meant = await defaultModel(registry, capability);
+  const meant = defaultModel(registry, capability);
   if (meant === undefined || findOpenAiAudioModel(named)?.id !== diarizing || supports(meant, 'diarize')) return meant;
-  const candidates = registry.of(capability).defaultCandidates(allowedModels(models));
+  const candidates = served.defaultCandidates(allowedModels(served.all));
   return candidates.find((model) => supports(model, 'diarize')) ?? meant;
 }
 
@@ -96,9 +95,8 @@ function targetOf(compatAliases: AliasServices['compatAliases'], named: string):
 const diarizing = 'gpt-4o-transcribe-diarize';
 
 /** Throws a `RegistryError` for an alias of an entry that no engine serves, unless an engine may still list it. */
-export async function checkAliases({ registry, compatAliases }: AliasServices): Promise<void> {
-  const known = await Promise.all(capabilities.map((capability) => registry.models(capability)));
-  const ids = known.flatMap((models) => models.map(({ id }) => id));
+export function checkAliases({ registry, compatAliases }: AliasServices): void {
+  const ids = capabilities.flatMap((capability) => registry.of(capability).all.map(({ id }) => id));
   const isServed = (target: string) =>
     ids.includes(target) || capabilities.some((capability) => registry.of(capability).mayServe(target));
   const mistakes = [...compatAliases].flatMap(([name, target]) =>

@@ -1,7 +1,7 @@
 /** Converts the request of a chat completion to a call of the engine contract. */
 import { providerFields, type ChatCall } from '../../engines/contract/index.ts';
-import { requireSupport, supports } from '../engine-host/registry/model-selection.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { requireSupport, supports } from '../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { legacy, toMessages } from './chat-messages.ts';
 import { requireImages } from './content-parts.ts';
 import { unsupportedParameter } from './errors.ts';

@@ -13,7 +13,7 @@ export const createChatCompletion: Handler<'createChatCompletion', Services> = a
   const { id, body } = request;
   const isStream = body.stream === true;
   requireOperation(isStream ? 'streamChat' : 'createChat');
-  const model = await resolveModel(services, 'chat', body.model);
+  const model = resolveModel(services, 'chat', body.model);
   const { call, isCallersLoop, ignored } = toCall(body, model);
   const plan = { model, call, tools: ownTools(services, isCallersLoop, body.tool_choice), isStream };
   const facts = { id: `chatcmpl-${id}`, created: Math.floor(Date.now() / 1000), model: model.id };

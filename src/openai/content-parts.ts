@@ -1,8 +1,8 @@
 /** Parts of messages that are not text. Images are data URLs: nothing is ever fetched. */
 import { imageTypes, type ImagePart, type Message, type MessagePart } from '../../engines/contract/index.ts';
 import { invalid } from '../contract/problems.ts';
-import { supports } from '../engine-host/registry/model-selection.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { supports } from '../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { UnsupportedValue } from './errors.ts';
 
 /** Maximum number of base64 digits of an image: 10 MB. */

@@ -1,6 +1,6 @@
 /** The lists of models and voices, answered from memory because apps have short timeouts for them. */
 import type { Capability } from '../../engines/contract/index.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { answer, type OperationId } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -17,19 +17,19 @@ export const listings = {
   speech: 'listSpeechModels',
 } as const satisfies Record<Capability, OperationId>;
 
-export const listModels: Handler<'listModels', Services> = async ({ query: { capability } }, services) => {
-  const all = await allModels(services);
+export const listModels: Handler<'listModels', Services> = ({ query: { capability } }, services) => {
+  const all = allModels(services);
   const data = capability === undefined ? all : all.filter(({ capabilities: has }) => has.includes(capability));
-  return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', data } });
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body: { object: 'list', data } }));
 };
 
-export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path: { id } }, services) => {
-  const meant = await Promise.all(capabilities.map((capability) => modelNamed(id, capability, services)));
+export const retrieveModel: Handler<'retrieveModel', Services> = ({ path: { id } }, services) => {
+  const meant = capabilities.map((capability) => modelNamed(id, capability, services));
   const [found] = withoutDuplicates(meant.flatMap((model) => model ?? []));
   if (!found) {
     throw new ProblemError('unknown-model', `The model "${id}" does not exist; GET /v1/models lists them all.`);
   }
-  return answer({ status: 200, mediaType: 'application/json', body: found });
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body: found }));
 };
 
 /**
@@ -39,22 +39,20 @@ export const retrieveModel: Handler<'retrieveModel', Services> = async ({ path: 
 const started = Math.floor(performance.timeOrigin / 1000);
 
 /** Returns all models without duplicate ids, chat models first. */
-async function allModels(services: Services): Promise<Model[]> {
-  return withoutDuplicates(
-    (await Promise.all(capabilities.map((capability) => modelsOf(capability, services)))).flat(),
-  );
+function allModels(services: Services): Model[] {
+  return withoutDuplicates(capabilities.flatMap((capability) => modelsOf(capability, services)));
 }
 
-async function modelsOf(capability: Capability, services: Services): Promise<Model[]> {
+function modelsOf(capability: Capability, services: Services): Model[] {
   if (!mayList(capability, services)) return [];
-  const models = allowedModels(await services.registry.models(capability)).map((model) => toModel(model, capability));
-  const alias = capability === 'transcription' ? await modelNamed(whisper, capability, services) : undefined;
+  const models = allowedModels(services.registry.of(capability).all).map((model) => toModel(model, capability));
+  const alias = capability === 'transcription' ? modelNamed(whisper, capability, services) : undefined;
   return alias ? [...models, alias] : models;
 }
 
 /** Returns the model that requests with this id use, under the id, which may be an alias. */
-async function modelNamed(id: string, capability: Capability, services: Services): Promise<Model | undefined> {
-  const meant = mayList(capability, services) ? await findModel(services, capability, id) : undefined;
+function modelNamed(id: string, capability: Capability, services: Services): Model | undefined {
+  const meant = mayList(capability, services) ? findModel(services, capability, id) : undefined;
   const [allowed] = allowedModels(meant ? [meant] : []);
   return allowed && { ...toModel(allowed, capability), id };
 }
@@ -84,18 +82,18 @@ function withoutDuplicates(models: readonly Model[]): Model[] {
   return [...byId.values()];
 }
 
-export const listAudioModels: Handler<'listAudioModels', Services> = async (_request, { registry }) => {
-  const models = allowedModels(await registry.models('speech')).map(({ id, entry: { name = id } }) => ({ id, name }));
-  return answer({ status: 200, mediaType: 'application/json', body: { object: 'list', models } });
+export const listAudioModels: Handler<'listAudioModels', Services> = (_request, { registry }) => {
+  const models = allowedModels(registry.of('speech').all).map(({ id, entry: { name = id } }) => ({ id, name }));
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body: { object: 'list', models } }));
 };
 
-export const listAudioVoices: Handler<'listAudioVoices', Services> = async ({ query }, services) => {
+export const listAudioVoices: Handler<'listAudioVoices', Services> = ({ query }, services) => {
   const models =
     query.model === undefined
-      ? allowedModels(await services.registry.models('speech'))
-      : [await resolveModel(services, 'speech', query.model)];
+      ? allowedModels(services.registry.of('speech').all)
+      : [resolveModel(services, 'speech', query.model)];
   const all = models.flatMap(({ entry }) => entry.voices ?? []);
   const voices = [...new Map(all.toReversed().map((voice) => [voice.id, voice])).values()].toReversed();
   const body = { object: 'list' as const, voices: voices.map(({ id, name }) => ({ id, name })) };
-  return answer({ status: 200, mediaType: 'application/json', body });
+  return Promise.resolve(answer({ status: 200, mediaType: 'application/json', body }));
 };

@@ -3,7 +3,7 @@ import { answer } from '../contract/operations.ts';
 import { syntheticHeader } from '../contract/audio.ts';
 import { EngineError } from '../../engines/contract/index.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
-import { requireSupport, supports } from '../engine-host/registry/model-selection.ts';
+import { requireSupport, supports } from '../engine-host/models/model-selection.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { ignoredHeader, leavesModel, modelHeader, resolveModel, resolveVoice } from './aliases.ts';
 import type { Handler, Schemas } from './operations.ts';
@@ -13,8 +13,8 @@ type SpeechRequest = Schemas['SpeechRequest'];
 export const createSpeech: Handler<'createSpeech', Services> = async ({ body, signal }, services) => {
   const speed = body.speed === 1 ? null : body.speed;
   const instructions = readInstructions(body.instructions);
-  const resolved = await resolveModel(services, 'speech', body.model);
-  const speaker = await services.speakers.choose({
+  const resolved = resolveModel(services, 'speech', body.model);
+  const speaker = services.speakers.choose({
     model: leavesModel(services, resolved, body.model) ? undefined : resolved.id,
     voice: resolveVoice(resolved, typeof body.voice === 'object' ? body.voice?.id : body.voice),
     pointers: { model: '/model', voice: '/voice' },

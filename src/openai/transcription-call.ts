@@ -1,14 +1,14 @@
 /** Converts the fields of a form to the options that the model supports. */
-import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import { defaultModel, requireAvailable, requireSupport, supports } from '../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
 import { warmUp, type TranscriptionRequest } from '../transcription/run.ts';
 import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
 import type { RequestedTranscription } from './transcription-fields.ts';
 
 /** Throws if a named model lacks a requested feature, and warms up the model before the recording arrives. */
-export async function expectRecording(requested: RequestedTranscription, services: Services): Promise<void> {
-  const model = await expectedModel(services, requested.model);
+export function expectRecording(requested: RequestedTranscription, services: Services): void {
+  const model = expectedModel(services, requested.model);
   if (model === undefined) return;
   if (requested.model !== undefined) toCallOptions(model, requested);
   warmUp(model);
@@ -21,10 +21,10 @@ function expectedModel(services: Services, named: string | undefined) {
 }
 
 /** Returns the model of a form, the options of the transcription, and the response headers. */
-export async function openCall(requested: RequestedTranscription, services: Services) {
-  const model = await resolveModel(services, 'transcription', requested.model);
+export function openCall(requested: RequestedTranscription, services: Services) {
+  const model = resolveModel(services, 'transcription', requested.model);
   const { ignored, ...options } = toCallOptions(model, requested);
-  await requireAvailable(model, services.registry.of('transcription'));
+  requireAvailable(model, services.registry.of('transcription'));
   return { model, options, headers: { ...modelHeader(model), ...ignoredHeader(ignored) } };
 }
 

@@ -16,10 +16,10 @@ import { expectRecording, openCall } from './transcription-call.ts';
  * Checks the fields that precede the recording, before it is stored. Throws for an invalid value, and for a named model
  * that lacks a requested feature. Other fields may follow the recording.
  */
-export async function checkRecordingFields(fields: FormFields, services: Services): Promise<void> {
+export function checkRecordingFields(fields: FormFields, services: Services): void {
   const requested = readTranscriptionFields(fields, { complete: false });
   if (fields.stream !== undefined) requireOperation(operationOf(requested));
-  await expectRecording(requested, services);
+  expectRecording(requested, services);
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (
@@ -28,7 +28,7 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
 ) => {
   const requested = readTranscriptionFields(fields, { complete: true });
   requireOperation(operationOf(requested));
-  const { model, options, headers } = await openCall(requested, services);
+  const { model, options, headers } = openCall(requested, services);
   const job = { ...options, recording };
   if (requested.stream) {
     const events = await delayStart(
@@ -48,8 +48,8 @@ function operationOf({ stream }: RequestedTranscription) {
 }
 
 /** As for a transcription. */
-export async function checkTranslationFields(fields: FormFields, services: Services): Promise<void> {
-  await expectRecording(readTranslationFields(fields, { complete: false }), services);
+export function checkTranslationFields(fields: FormFields, services: Services): void {
+  expectRecording(readTranslationFields(fields, { complete: false }), services);
 }
 
 /** A recording in any language, its transcript in English. */
@@ -58,7 +58,7 @@ export const createTranslation: Handler<'createTranslation', Services> = async (
   services,
 ) => {
   const requested = readTranslationFields(fields, { complete: true });
-  const { model, options, headers } = await openCall(requested, services);
+  const { model, options, headers } = openCall(requested, services);
   const transcript = await transcribe(model, { ...options, recording }, { signal }, services);
   return answer({ status: 200, headers, ...toPlainFormat(requested.format, transcript, requested.task) });
 };

@@ -7,7 +7,7 @@ import { linkedSignal, startTimeout, type LinkedSignal } from '../../lib/abort.t
 import { ignore } from '../../lib/errors.ts';
 import { nextTurn } from '../../lib/event-loop.ts';
 import { createRateLimit, type Rate } from '../../lib/rate-limit.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { currentScope, runInScope, type RequestScope } from '../request-scope.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import {
@@ -96,7 +96,7 @@ export async function openHearing(
   signal: AbortSignal,
 ): Promise<Hearing> {
   const directory = await services.workspace.accountedDirectory('realtime');
-  const models = await services.registry.models('transcription').catch(() => []);
+  const models = services.registry.of('transcription').all;
   const detector = models.map(({ engine }) => engine).find((engine) => 'findSpeech' in engine);
   return new LiveHearing(options, { ...services, directory, detector, emit }, signal);
 }
@@ -346,7 +346,7 @@ class LiveHearing implements Hearing {
   async #transcribe(turn: string, recording: Recording, hints: Hints, { run: early }: Partial<EarlyRun> = {}) {
     if (early) this.#parts.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
     await this.#parts.allowTurn?.();
-    const run = early?.hasFailed === false ? early : this.#startRun(recording, hints, await this.#chooseModel(hints));
+    const run = early?.hasFailed === false ? early : this.#startRun(recording, hints, this.#chooseModel(hints));
     run.publish((text) => this.#emit({ turn, type: 'delta', text }));
     const { text, result } = await run.transcript;
     return { text, language: result.language };
@@ -356,7 +356,7 @@ class LiveHearing implements Hearing {
   async #beginEarly(turn: OpenTurn): Promise<void> {
     if (this.#running.size > 0) return;
     const { hints } = this.#options;
-    const model = await this.#chooseModel(hints);
+    const model = this.#chooseModel(hints);
     if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
     await this.#parts.requireAudioBudget?.();
     const file = await turn.recording.copy(this.#newPath());
@@ -389,7 +389,8 @@ class LiveHearing implements Hearing {
     return startTurnRun({ model, request, scope: this.#scope, signal: this.#life.signal, services: this.#parts });
   }
 
-  #chooseModel({ model }: Hints): Promise<ServedModel<'transcription'>> {
+  /** Throws the errors of `chooseTranscriptionModel`. */
+  #chooseModel({ model }: Hints): ServedModel<'transcription'> {
     return chooseTranscriptionModel(this.#parts, model);
   }
 
@@ -401,7 +402,11 @@ class LiveHearing implements Hearing {
     const { model = '' } = this.#options.hints;
     if (isAgain ? this.#warmedUp !== model : this.#warmedUp !== undefined) return;
     this.#warmedUp = model;
-    void this.#chooseModel(this.#options.hints).then(warmUp, ignore); // a turn says what is wrong
+    try {
+      warmUp(this.#chooseModel(this.#options.hints));
+    } catch {
+      // A turn reports the error.
+    }
   }
 
   #begin(work: Promise<void>): void {

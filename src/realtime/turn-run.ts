@@ -1,5 +1,5 @@
 /** One transcription of a turn, which may begin before the turn is committed: until then nothing of it is seen or charged. */
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { runInScope, type RequestScope, type Used } from '../request-scope.ts';
 import { traced } from '../trace.ts';
 import type { TranscriptionRequest, TranscriptionServices } from '../transcription/run.ts';

@@ -10,9 +10,9 @@ import {
 } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { availabilityOf, firstInstalled, type ServedModel } from '../engine-host/registry/served-models.ts';
+import { firstInstalled, type ServedModel } from '../engine-host/models/served-models.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
-import { chooseModel, defaultModel, requireAvailable } from '../engine-host/registry/model-selection.ts';
+import { chooseModel, defaultModel, requireAvailable } from '../engine-host/models/model-selection.ts';
 import { audioTypes, type Audio, type AudioType } from '../contract/audio.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels } from '../keys/permissions.ts';
@@ -59,11 +59,11 @@ export interface SpeechModelSelector {
    * Throws `no-engine`, `unknown-model`, `model-not-allowed` or `model-unavailable`, and `voice-not-supported` if the
    * model lists its voices.
    */
-  choose(options: SpeechSelection): Promise<SelectedSpeech>;
+  choose(options: SpeechSelection): SelectedSpeech;
   /** Returns the voice of requests that name none; undefined if the engine lists no default. */
-  defaultVoiceOf(model: ServedModel<'speech'>): Promise<string | undefined>;
+  defaultVoiceOf(model: ServedModel<'speech'>): string | undefined;
   /** Whether the default model of the API key is available. */
-  defaultIsAvailable(): Promise<boolean>;
+  defaultIsAvailable(): boolean;
 }
 
 export interface SelectorOptions {
@@ -81,53 +81,46 @@ const defaultLimits: SpeechTimeouts = { firstBytesMs: 120_000, silenceMs: 60_000
 const voicesInMessages = 5;
 
 /** Throws a `SettingsError` if the default model lists its voices and TTS_VOICE is not one of them. */
-export async function createSpeechModelSelector({
+export function createSpeechModelSelector({
   registry,
   defaultVoice,
   encode,
   limits = defaultLimits,
   metrics,
-}: SelectorOptions): Promise<SpeechModelSelector> {
-  const configuredDefault = async () => registry.of('speech').defaultOf(await registry.models('speech'));
+}: SelectorOptions): SpeechModelSelector {
+  const served = registry.of('speech');
   // An engine that fails to list its models may have the default one.
-  if (defaultVoice !== undefined && registry.of('speech').knowsAll)
-    expectVoice(await configuredDefault(), defaultVoice);
+  if (defaultVoice !== undefined && served.knowsAll) expectVoice(served.default, defaultVoice);
   return {
-    async choose({ model: named, voice, pointers }) {
-      const preferred = await chooseModel(registry, 'speech', named, pointers.model);
-      const isFree = named == null && !registry.of('speech').isNamed;
-      const chosen = voice == null || !isFree ? preferred : await withVoice(preferred, ({ id }) => id === voice);
+    choose({ model: named, voice, pointers }) {
+      const preferred = chooseModel(registry, 'speech', named, pointers.model);
+      const isFree = named == null && !served.isNamed;
+      const chosen = voice == null || !isFree ? preferred : withVoice(preferred, ({ id }) => id === voice);
       if (voice != null && !mayHaveVoice(chosen, voice)) throw voiceNotSupported(chosen, voice, pointers.voice);
-      await requireAvailable(chosen, registry.of('speech'));
-      const chosenVoice = voice ?? (await configuredVoiceOf(chosen));
+      requireAvailable(chosen, served);
+      const chosenVoice = voice ?? configuredVoiceOf(chosen);
       const forLanguage = (requested: string | undefined) =>
         chosenVoice !== undefined || requested === undefined || !isFree
           ? chosen
           : withVoice(chosen, ({ language }) => language === null || language === requested);
       return { model: chosen, ...selectedSpeech(forLanguage, chosenVoice, { encode, limits, metrics }) };
     },
-    async defaultVoiceOf(model) {
-      return (await configuredVoiceOf(model)) ?? model.entry.defaultVoice;
-    },
-    async defaultIsAvailable() {
-      const found = await defaultModel(registry, 'speech');
-      return found !== undefined && (await availabilityOf(found)).available;
-    },
+    defaultVoiceOf: (model) => configuredVoiceOf(model) ?? model.entry.defaultVoice,
+    defaultIsAvailable: () => defaultModel(registry, 'speech')?.availability.available ?? false,
   };
 
   /** Returns the preferred model if it has such a voice or lists no voices, else the first local model that has one. */
-  async function withVoice(preferred: ServedModel<'speech'>, matches: (voice: Voice) => boolean) {
+  function withVoice(preferred: ServedModel<'speech'>, matches: (voice: Voice) => boolean) {
     const has = ({ entry }: ServedModel) => entry.voices?.some(matches) ?? false;
     if (has(preferred) || !preferred.entry.voices?.length) return preferred;
-    const local = allowedModels(await registry.models('speech')).filter(({ entry }) => entry.local);
-    const able = local.filter(has);
-    return (await firstInstalled(able)) ?? able[0] ?? preferred;
+    const able = allowedModels(served.all).filter((model) => model.entry.local && has(model));
+    return firstInstalled(able) ?? able[0] ?? preferred;
   }
 
   /** TTS_VOICE belongs to the configured default model; other models use it only if they list a voice of that name. */
-  async function configuredVoiceOf({ id: model, entry }: ServedModel): Promise<string | undefined> {
+  function configuredVoiceOf({ id: model, entry }: ServedModel): string | undefined {
     if (defaultVoice === undefined || entry.voices?.some(({ id }) => id === defaultVoice)) return defaultVoice;
-    return model === (await configuredDefault())?.id ? defaultVoice : undefined;
+    return model === served.default?.id ? defaultVoice : undefined;
   }
 }
 
@@ -138,14 +131,14 @@ function expectVoice(model: ServedModel | undefined, voice: string): void {
 }
 
 function selectedSpeech(
-  modelFor: (language: string | undefined) => ServedModel<'speech'> | Promise<ServedModel<'speech'>>,
+  modelFor: (language: string | undefined) => ServedModel<'speech'>,
   voice: string | undefined,
   { encode, limits, metrics }: Required<Pick<SelectorOptions, 'encode' | 'limits'>> & Pick<SelectorOptions, 'metrics'>,
 ): Pick<SelectedSpeech, 'speak'> {
   return {
     async speak({ language, format, speed, instructions, ...utterance }, listener) {
       const text = utterance.speakable === false ? composed(utterance.text) : speakable(utterance.text);
-      const model = await modelFor(language);
+      const model = modelFor(language);
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {
         ...{ text, model: model.engineId, format, ...voiceOrLanguage },

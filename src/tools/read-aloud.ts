@@ -35,19 +35,15 @@ const parameters = {
 } as const;
 
 export function createReadAloud({ speakers, clips, log }: ReadAloudOptions): ToolSource {
-  return {
-    async toolsFor(chat) {
-      if (chat.readAloud === false) return [];
-      // Unless the request names a speech model, a chat without available speech simply has no read_aloud.
-      if (chat.tts_model == null && !(await speakers.defaultIsAvailable())) return [];
-      const speaker = await speakers.choose({
-        model: chat.tts_model,
-        voice: chat.voice_id,
-        pointers: { model: '/tts_model', voice: '/voice_id' },
-      });
-      return [readAloud(speaker, chat)];
-    },
-  };
+  return { toolsFor: async (chat) => Promise.resolve(toolsFor(chat)) };
+
+  function toolsFor(chat: ChatFacts): readonly Tool[] {
+    if (chat.readAloud === false) return [];
+    // Unless the request names a speech model, a chat without available speech simply has no read_aloud.
+    if (chat.tts_model == null && !speakers.defaultIsAvailable()) return [];
+    const pointers = { model: '/tts_model', voice: '/voice_id' };
+    return [readAloud(speakers.choose({ model: chat.tts_model, voice: chat.voice_id, pointers }), chat)];
+  }
 
   function readAloud(speaker: SelectedSpeech, { id: chat, signal }: ChatFacts): Tool {
     setMaxListeners(0, signal); // three listeners per clip

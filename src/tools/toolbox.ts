@@ -26,7 +26,7 @@ export interface ChatFacts extends ToolOptions {
 }
 
 export interface ToolSource {
-  /** Resolves with the tools for this chat; may be empty. Throws a `ProblemError` for invalid speech options. */
+  /** Resolves with the tools for this chat; may be empty. Rejects with a `ProblemError` for invalid speech options. */
   toolsFor(chat: ChatFacts): Promise<readonly Tool[]>;
 }
 

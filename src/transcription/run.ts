@@ -12,9 +12,9 @@ import { languagesWithoutIso } from '../../lib/languages.ts';
 import { promptWithKeywords } from '../../lib/text.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { violation } from '../engine-host/guard/failures.ts';
-import { chooseModel, requireAvailable, requireSupport, supports } from '../engine-host/registry/model-selection.ts';
+import { chooseModel, requireAvailable, requireSupport, supports } from '../engine-host/models/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { currentScope, currentUsage, type RequestScope } from '../request-scope.ts';
 
@@ -50,14 +50,14 @@ export interface TranscriptionServices {
  * Returns the requested model, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
  * `parameter-not-supported` if the model lacks one of the features.
  */
-export async function chooseTranscriptionModel(
+export function chooseTranscriptionModel(
   { registry }: TranscriptionServices,
   named: string | undefined,
   features: TranscriptionFeatures = {},
-): Promise<ServedModel<'transcription'>> {
-  const model = await chooseModel(registry, 'transcription', named);
+): ServedModel<'transcription'> {
+  const model = chooseModel(registry, 'transcription', named);
   requireFeatures(model, features);
-  await requireAvailable(model, registry.of('transcription'));
+  requireAvailable(model, registry.of('transcription'));
   return model;
 }
 

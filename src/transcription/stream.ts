@@ -1,6 +1,6 @@
 /** Streams a transcription as events: the reports of the engine, then the result. */
-import type { ServedModel } from '../engine-host/registry/served-models.ts';
-import { supports } from '../engine-host/registry/model-selection.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
+import { supports } from '../engine-host/models/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
 import { createReports, type Report } from './reports.ts';
 import { transcribe, type TranscriptionRequest, type TranscriptionServices } from './run.ts';

@@ -120,8 +120,7 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'silent', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'silent', local: true }],
     async *complete({ messages }, { signal }) {
       yield { type: 'step-started', step: 0 };
       yield { type: 'content-delta', step: 0, delta: 'well' };

@@ -310,8 +310,7 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: (options, context) => ({
-    models: async () => [{ id: '${name}', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: '${name}', local: true }],
     async *complete(call, { signal }) {
       yield { type: 'step-started', step: 0 };
       ${code}

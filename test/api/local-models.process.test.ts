@@ -128,6 +128,7 @@ describe.skipIf(!isReady)('a model that is removed', () => {
     await service.service.registry.assets.remove('small', signal);
     expect(existsSync(path)).toBe(false);
     await writeFile(path, files['ggml-small.bin']!);
+    await service.service.registry.recheck();
     expect((await client.transcriptionModels()).data.map(({ id }) => id)).toContain('local/small');
     await expect(service.service.registry.assets.remove('small', signal)).rejects.toThrow(
       'was not downloaded by Parlance',

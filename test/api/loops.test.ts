@@ -104,8 +104,7 @@ const ownEngine = (url: string) => `
     async create(_options, context) {
       await (await context.fetch('${url}/download')).text();
       return {
-        models: async () => [{ id: 'mind', local: false }],
-        availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+        models: [{ id: 'mind', local: false }],
         async *complete({ messages }, { signal }) {
           const asked = messages[0].content === 'Request'
             ? new Request('${url}/chat', { headers: { "x-own": "yes" } })

@@ -109,7 +109,7 @@ describe.each(causes)('$cause', ({ baseUrl, hint, fix }) => {
   test('is named with its fix at the start, in the listing, in the error of a chat and by the doctor', async () => {
     const { service, provider, reason, native, v1 } = await start();
     const paint = (_style: unknown, text: string) => text;
-    const summary = await describeService(service.service, { page: true, realtime: true }, paint);
+    const summary = describeService(service.service, { page: true, realtime: true }, paint);
     const chat = summary.split('\n').find((line) => line.includes('Chat '))!;
     const doctor = await runScript('src/bin/doctor.ts', [], {
       cwd: service.dir,

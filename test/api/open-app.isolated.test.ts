@@ -22,8 +22,7 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: (_options, context) => ({
-    models: async () => [],
-    availability: async () => undefined,
+    models: [],
     async *complete() {},
     [Symbol.asyncDispose]: async () => writeFileSync(context.resolve('closed'), ''),
   }),

@@ -28,8 +28,7 @@ const source = `
       },
     }] });
     return {
-      models: async () => [{ id: 'mine', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'mine', local: true }],
       synthesize: async () => undefined,
       assets: [
         group('endless', { isConfigured: true }),

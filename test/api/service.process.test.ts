@@ -53,10 +53,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 });
 
 /**
- * An engine that sends a signal to its own process when the service first calls one of its functions. The availability
- * waits until the signal has been handled.
+ * An engine that sends a signal to its own process when the service first calls one of its functions. Its
+ * model is loaded once the signal has been handled.
  */
-const signalingEngine = (place: 'create' | 'availability', signal: NodeJS.Signals) => ({
+const signalingEngine = (place: 'create' | 'warmUp', signal: NodeJS.Signals) => ({
   config: 'engines: { signaling: { use: ./signaling.mjs } }\n',
   files: {
     'signaling.mjs': `
@@ -71,11 +71,10 @@ export default {
   create: (_options, { log }) => {
     send('create');
     return {
-      models: async () => [{ id: 'first', local: true }],
-      async availability() {
-        send('availability');
+      models: [{ id: 'first', local: true }],
+      async warmUp() {
+        send('warmUp');
         await sent;
-        return { available: true, code: 'ready', reason: 'Ready.' };
       },
       transcribe: async () => ({ text: '', language: null }),
       [Symbol.asyncDispose]: async () => log.info({}, 'closed'),
@@ -86,9 +85,9 @@ export default {
   },
 });
 
-describe.each<[NodeJS.Signals, 'create' | 'availability', string]>([
+describe.each<[NodeJS.Signals, 'create' | 'warmUp', string]>([
   ['SIGTERM', 'create', 'starts'],
-  ['SIGINT', 'availability', 'prints what works'],
+  ['SIGINT', 'warmUp', 'loads its models'],
 ])('%s at %s, while the service %s', (signal, place) => {
   it('stops the service as a later one does, and exits with 0', async () => {
     const env = { PORT: '0', TRANSCRIBE_SETUP: 'off' };

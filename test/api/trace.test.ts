@@ -103,8 +103,7 @@ it('tracestate stays on this machine', async () => {
     'own.mjs': `export default {
       contract: 1, name: 'own', capability: 'chat', options: { type: 'object', properties: {} },
       create: (_options, { providerHeaders }) => ({
-        models: async () => [{ id: 'mind', local: false }],
-        availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+        models: [{ id: 'mind', local: false }],
         async *complete() {
           yield { type: 'step-started', step: 0 };
           const urls = ['http://localhost:1/', 'http://[::1]/', 'https://api.example/', 'http://127.0.0.1.example/', undefined];
@@ -125,13 +124,11 @@ const talkative = {
   config: 'engines: { talkative: { use: ./talkative.mjs } }',
   files: {
     'talkative.mjs': `
-const ready = { available: true, code: 'ready', reason: 'Ready.' };
 const wait = () => new Promise((resolve) => setTimeout(resolve, 1));
 const engine = (capability, create) => ({
   contract: 1, name: 'talkative', capability, options: { type: 'object', properties: {} },
   create: (_options, context) => ({
-    models: async () => [{ id: capability, local: true, voices: [{ id: 'v', name: 'V', language: null }] }],
-    availability: async () => ready,
+    models: [{ id: capability, local: true, voices: [{ id: 'v', name: 'V', language: null }] }],
     ...create(context, (where) => context.log.info({}, where)),
   }),
 });

@@ -112,8 +112,7 @@ const busy = `
   export default {
     contract: 1, name: 'busy', capability: 'speech', options: { type: 'object', properties: {} },
     create: ({ marker }, { resident }) => ({
-      models: async () => [{ id: 'busy', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'busy', local: true }],
       async synthesize(call, { signal }) {
         const args = ['-e', 'console.log("{\\\\"ready\\\\":true}"); process.stdin.resume().on("end", () => process.exit())', marker];
         const program = resident({ name: 'busy', program: process.execPath, args, memory: 1, idleUnloadMs: 1e6 });

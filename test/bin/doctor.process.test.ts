@@ -93,8 +93,7 @@ describe('the verdict', () => {
     export default {
       contract: 1, name: 'tiny', capability: '${capability}', options: { type: 'object', properties: {} },
       create: () => ({
-        models: async () => [{ id: 'tiny', local: true }],
-        availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+        models: [{ id: 'tiny', local: true }],
         transcribe() {}, complete() {}, synthesize() {},
       }),
     };`;

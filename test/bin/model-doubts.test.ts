@@ -72,7 +72,9 @@ test('a refused key, unless the summary has named it', async () => {
   const refuses = answersAtOnce(401, { error: { message: 'no' } });
   const { doubts, service } = await doubtsOf(refuses, chat('[mind]'));
   expect(doubts).toEqual([expect.stringMatching(/^engine mind: provider mind: .* rejected the API key/)]);
-  expect(await describeModelDoubts(service.service.registry, loadSettings({}, service.dir))).toEqual([]);
+  const { registry } = service.service;
+  await registry.recheck();
+  expect(await describeModelDoubts(registry, loadSettings({}, service.dir))).toEqual([]);
 });
 
 test('names in the settings that no engine serves', async () => {

@@ -25,8 +25,7 @@ const engine = (groups: string) => `
         ...more,
       });
       return {
-        models: async () => [{ id: context.instance, local: true }],
-        availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+        models: [{ id: context.instance, local: true }],
         synthesize: async () => undefined,
         assets: ${groups},
       };

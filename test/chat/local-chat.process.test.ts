@@ -8,8 +8,6 @@ import { answers, writeChatModel } from '../support/chat-model.ts';
 import { startTestService, type TestServiceOptions } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const ready = { available: true, code: 'ready', reason: 'Ready.' };
-
 /** Lists a model once the file `found` is there. */
 const laterEngine = `
 import { existsSync } from 'node:fs';
@@ -18,9 +16,9 @@ export default {
   name: 'later',
   capability: 'chat',
   options: { type: 'object', properties: { found: { type: 'string' } } },
-  create: ({ found }) => ({
-    models: async () => (existsSync(found) ? [{ id: 'theirs', local: false }] : []),
-    availability: async () => (${JSON.stringify(ready)}),
+  create: ({ found }, { publish }) => ({
+    models: [],
+    recheck: async () => publish(existsSync(found) ? [{ id: 'theirs', local: false }] : []),
     async *complete() {
       yield { type: 'step-started', step: 0 };
       yield { type: 'completed', result: { content: '', finishReason: 'stop', reasoning: null, usage: null } };
@@ -38,7 +36,7 @@ async function start(options: TestServiceOptions = {}) {
     const answer = await service.post('/chat', { messages: [{ role: 'user', content: 'Hello.' }] });
     return { status: answer.status, body: (await answer.json()) as object };
   };
-  return { listing, ask };
+  return { listing, ask, recheck: () => service.service.registry.recheck() };
 }
 
 const command = expect.stringMatching(
@@ -84,9 +82,13 @@ describe.skipIf(!hasLibrary)('once its model is there', () => {
       later: { use: './later.mjs', found },
       llama: { use: 'llama-local', models: [{ id: 'local-chat', file: await model() }] },
     };
-    const { listing, ask } = await start({ config: JSON.stringify({ engines }), files: { 'later.mjs': laterEngine } });
+    const { listing, ask, recheck } = await start({
+      config: JSON.stringify({ engines }),
+      files: { 'later.mjs': laterEngine },
+    });
     expect(await listing()).toMatchObject({ default: 'local-chat', data: [{ id: 'local-chat' }] });
     await writeFile(found, '');
+    await recheck();
     expect(await listing()).toMatchObject({ default: 'local-chat', data: [{ id: 'theirs' }, { id: 'local-chat' }] });
     expect(await ask()).toMatchObject({ body: { model: 'local-chat' } });
   });

@@ -35,9 +35,8 @@ function stage({
     engineId: 'inner',
     entry: { id: 'inner', local: true },
     instance: 'fake',
+    availability: { available: true, code: 'ready', reason: 'Ready.' },
     engine: {
-      models: () => Promise.resolve([]),
-      availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
       complete(call: ChatCall, { signal, tools }: { signal: AbortSignal; tools: readonly Tool[] }) {
         Object.assign(seen, { call, tools, signal });
         return events(signal);
@@ -46,8 +45,7 @@ function stage({
   };
   const used: Pick<Services, 'registry' | 'tools' | 'linkTo' | 'streamHoldMs'> = {
     registry: {
-      models: () => Promise.resolve([model]),
-      of: () => ({ defaultOf: () => model }),
+      of: () => ({ all: [model], find: () => model, default: model }),
     } as unknown as Registry,
     tools: {
       toolsFor: (chat) => {

@@ -147,8 +147,10 @@ const opensItsOwn = (check: Check<never>): boolean =>
 
 /** The slow models of the sandbox are the others with pauses, half a minute for the kit's long text. */
 function withoutSlow(opened: OpenSubject): OpenSubject {
-  const { registry } = opened;
-  const all = registry.models.bind(registry);
-  registry.models = async (capability) => (await all(capability)).filter(({ id }) => !id.endsWith('-slow'));
+  for (const capability of ['transcription', 'chat', 'speech'] as const) {
+    const served = opened.registry.of(capability);
+    const all = served.all.filter(({ id }) => !id.endsWith('-slow'));
+    Object.defineProperty(served, 'all', { value: all });
+  }
   return opened;
 }

@@ -19,8 +19,7 @@ const good = `
   const usage = { promptTokens: 1, completionTokens: 1, totalTokens: 2, reasoningTokens: 0 };
   export const parts = {
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'mind', local: true, supports: ['tools', 'images', 'json'] }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'mind', local: true, supports: ['tools', 'images', 'json'] }],
     refuse: ({ model }) => {
       if (model !== 'mind') throw new EngineError('unknown-model', 'There is no such model.');
     },
@@ -68,8 +67,8 @@ const good = `
     options: own.options,
     create: (_options, context) => ({
       models: own.models,
-      availability: own.availability,
       ...(own.assets && { assets: own.assets }),
+      ...(own.recheck && { recheck: () => own.recheck(context.publish) }),
       complete: (call, options) => own.toRun(complete(own, context, call, options)),
     }),
   });

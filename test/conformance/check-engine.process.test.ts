@@ -18,8 +18,7 @@ const engine = (deed: string) => `
     capability: 'chat',
     options: { type: 'object', properties: {}, additionalProperties: false },
     create: () => ({
-      models: async () => [{ id: 'mind', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'mind', local: true }],
       async *complete(_call, { signal }) {
         signal.throwIfAborted();
         ${deed}
@@ -56,7 +55,7 @@ describe('check-engine', () => {
       engine(`throw new Error('It broke.', { cause: new TypeError('no such thing') });`),
     );
     expect(stdout).toMatch(
-      / {2}BROKEN {2}a question is answered.*\n {10}Error: It broke\.\n {10} +at Object\.complete \(.*engine\.mjs:12:\d+\)\n {10}.*\n/,
+      / {2}BROKEN {2}a question is answered.*\n {10}Error: It broke\.\n {10} +at Object\.complete \(.*engine\.mjs:11:\d+\)\n {10}.*\n/,
     );
     expect(stdout).toContain('because of TypeError: no such thing');
     expect(stdout).not.toContain('conformance/');

@@ -20,8 +20,7 @@ const good = `
   export const parts = {
     heads,
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'mouth', local: true, supports: ['speed', 'instructions'], voices: [{ id: 'ann', name: 'Ann', language: 'en' }] }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'mouth', local: true, supports: ['speed', 'instructions'], voices: [{ id: 'ann', name: 'Ann', language: 'en' }] }],
     refuse: ({ model, voice = 'ann', format }) => {
       if (model !== 'mouth') throw new EngineError('unknown-model', 'There is no such model.');
       if (voice !== 'ann') throw new EngineError('voice-not-supported', 'It has one voice, ann.');
@@ -49,7 +48,6 @@ const good = `
     options: own.options,
     create: (_options, context) => ({
       models: own.models,
-      availability: own.availability,
       ...(own.assets && { assets: own.assets }),
       async synthesize(call, options) {
         options.signal.throwIfAborted();
@@ -61,7 +59,7 @@ const good = `
   });
   export default engineOf(parts);`;
 
-const models = (voice: string) => `models: async () => [{ id: 'mouth', local: true, voices: [${voice}] }]`;
+const models = (voice: string) => `models: [{ id: 'mouth', local: true, voices: [${voice}] }]`;
 
 const bad = {
   ...firstOfEach(badListings),
@@ -72,8 +70,7 @@ const bad = {
   'listed voices have an id, a name, and a language or null; the default is one of them': {
     'names the language in English': models(`{ id: 'ann', name: 'Ann', language: 'english' }`),
     'has a voice without a name': models(`{ id: 'ann', name: '', language: 'en' }`),
-    'omits the language': models(`{ id: 'ann', name: 'Ann' }`),
-    'has a default that it does not list': `models: async () => [{ ...(await parts.models())[0], defaultVoice: 'bob' }]`,
+    'has a default that it does not list': `models: [{ ...parts.models[0], defaultVoice: 'bob' }]`,
   },
   'text becomes audio, and longer text more audio': {
     'returns no audio': `audio: () => undefined`,

@@ -99,20 +99,19 @@ const onlyWithChat = [
 ];
 
 export const badListings = {
-  'models are valid, unique and listed from memory': {
-    'does not say whether its model is local': `models: async () => [{ id: 'ears' }]`,
-    'has a model without a name': `models: async () => [{ id: '', local: true }]`,
-    'serves nothing': `models: async () => []`,
-    'lists a model twice': `models: async () => [{ id: 'ears', local: true }, { id: 'ears', local: true }]`,
-    'takes a second to list its models': `models: async () => { await sleep(1000); return parts.models(); }`,
+  'the published models are valid and unique': {
+    'does not say whether its model is local': `models: [{ id: 'ears' }]`,
+    'has a model without a name': `models: [{ id: '', local: true }]`,
+    'serves nothing': `models: []`,
+    'lists a model twice': `models: [{ id: 'ears', local: true }, { id: 'ears', local: true }]`,
+    'reports an unknown code': `models: [{ ...parts.models[0], availability: { available: true, code: 'fine', reason: 'Fine.' } }]`,
+    'reports a code reserved for the service': `models: [{ ...parts.models[0], availability: { available: false, code: 'engine-failed', reason: 'No.' } }]`,
+    'publishes an entry without an id later': `recheck: async (publish) => publish([{ local: true }])`,
   },
-  'every model reports its availability promptly, with a known code': {
-    'reports an unknown code': `availability: async () => ({ available: true, code: 'fine', reason: 'Fine.' })`,
-    'is ready but not available': `availability: async () => ({ available: false, code: 'ready', reason: 'Ready.' })`,
-    'lacks a key but is available': `availability: async () => ({ available: true, code: 'key-missing', reason: 'No.' })`,
-    'reports a code reserved for the service': `availability: async () => ({ available: false, code: 'engine-failed', reason: 'No.' })`,
-    'gives no reason': `availability: async () => ({ available: true, code: 'ready', reason: '' })`,
-    'takes a second to report its availability': `availability: async () => { await sleep(1000); return parts.availability(); }`,
+  'every model has a known availability and a reason': {
+    'is ready but not available': `models: [{ ...parts.models[0], availability: { available: false, code: 'ready', reason: 'Ready.' } }]`,
+    'lacks a key but is available': `models: [{ ...parts.models[0], availability: { available: true, code: 'key-missing', reason: 'No.' } }]`,
+    'gives no reason': `models: [{ ...parts.models[0], availability: { available: true, code: 'ready', reason: '' } }]`,
   },
   'assets have an id, a title, a size and a license, and report whether they are installed': {
     'names no license': `assets: [{ id: 'voice', assets: [{ ...voiceAsset, license: '' }] }]`,

@@ -10,8 +10,7 @@ const good = `
   ${ownEngineError}
   export const parts = {
     options: { type: 'object', additionalProperties: false, properties: { volume: { type: 'string' } } },
-    models: async () => [{ id: 'ears', local: true, supports: ['prompt', 'temperature', 'segment', 'word'] }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'ears', local: true, supports: ['prompt', 'temperature', 'segment', 'word'] }],
     refuse: ({ model, language = 'en' }) => {
       if (model !== 'ears') throw new EngineError('unknown-model', 'There is no such model.');
       if (language !== 'en') throw new EngineError('language-not-supported', 'It knows English only.');
@@ -41,14 +40,13 @@ const good = `
       }
     },
   };
-  export const engineOf = ({ options, models, availability, refuse, decodes, decode, read, work, hear, time, report, assets }) => ({
+  export const engineOf = ({ options, models, refuse, decodes, decode, read, work, hear, time, report, assets }) => ({
     contract: 1,
     name: 'ears',
     capability: 'transcription',
     options,
     create: (_options, context) => ({
       models,
-      availability,
       ...(assets && { assets }),
       ...(decodes && { decodes }),
       async transcribe(call, options) {
@@ -87,7 +85,7 @@ const bad = {
   },
   'a slice of a file is transcribed like a recording of its own': {
     'measures the whole file': `read: parts.readAll`,
-    'hears the whole file': `read: parts.readAll, models: async () => [{ id: 'ears', local: true }],
+    'hears the whole file': `read: parts.readAll, models: [{ id: 'ears', local: true }],
       hear: (sound) => ({ text: String(sound.length), language: 'en' })`,
     'counts from the start of the file': `time: (heard, kinds, { startMs }) => {
       const later = (time) => ({ ...time, startMs: time.startMs + startMs, endMs: time.endMs + startMs });
@@ -118,9 +116,9 @@ const bad = {
       parts.report(heard, { onSegment: (segment) => onSegment?.({ ...segment, text: 'alpha' }) })`,
     'reports a segment twice': `report: (...call) => { parts.report(...call); parts.report(...call); }`,
     'goes back': `report: (_heard, { onProgress }) => { onProgress?.(500); onProgress?.(400); }`,
-    'reports half a millisecond, and returns no segments': `models: async () => [{ id: 'ears', local: true }],
+    'reports half a millisecond, and returns no segments': `models: [{ id: 'ears', local: true }],
       report: (_heard, { onSegment }) => onSegment?.({ startMs: 0.5, endMs: 1, text: 'alpha' })`,
-    'reports a segment without a text': `models: async () => [{ id: 'ears', local: true }],
+    'reports a segment without a text': `models: [{ id: 'ears', local: true }],
       report: (_heard, { onSegment }) => onSegment?.({ startMs: 0, endMs: 1 })`,
     'waits in a place before the first': `report: (_heard, { onQueued }) => onQueued?.(-1)`,
     'goes beyond the end': `report: (_heard, { onProgress }) => onProgress?.(9e6)`,

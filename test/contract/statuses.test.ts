@@ -240,12 +240,11 @@ async function askTheBroken(operation: Operation): Promise<Answer> {
   return await ask(broken, operation);
 }
 
-/** A listing that fails when the service ends. */
+/** A listing that fails as the service ends. */
 async function askAtTheEnd(operation: Operation): Promise<Answer> {
   await using ending = await start();
-  const ended = Promise.withResolvers<undefined>();
-  using _defect = breakListings(ending, ended.promise);
-  return await answerAtTheEnd(ending, ended.resolve, () => ask(ending, operation));
+  using _defect = breakListings(ending, () => void ending.service.stop(0));
+  return await ask(ending, operation);
 }
 
 /** What is answered when the service ends first, then the work of the request. */

@@ -14,8 +14,7 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: (options, { log }) => ({
-    models: async () => [{ id: 'careless', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'careless', local: true }],
     async *complete({ messages }, { signal }) {
       yield { type: 'step-started', step: 0 };
       yield { type: 'content-delta', step: 0, delta: 'Hel' };

@@ -379,8 +379,12 @@ describeWith(['whisper-cli', 'whisper-host', 'ffmpeg'], 'npm run doctor', (found
       capability: 'transcription',
       options: { type: 'object', properties: { apiKey: { type: 'string' } }, additionalProperties: false },
       create: () => ({
-        models: async () => [{ id: 'hosted', local: false }],
-        availability: async () => ({ available: false, code: 'key-refused', reason: 'The key was refused.' }),
+        models: [
+          {
+            ...{ id: 'hosted', local: false },
+            availability: { available: false, code: 'key-refused', reason: 'The key was refused.' },
+          },
+        ],
         transcribe: async () => ({ text: '', language: null }),
       }),
     };`;

@@ -30,8 +30,7 @@ export default {
   capability: 'transcription',
   options: { type: 'object', properties: { url: { type: 'string' } }, required: ['url'], additionalProperties: false },
   create: ({ url }, context) => ({
-    models: async () => [{ id: 'hosted', local: false }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'hosted', local: false }],
     async transcribe({ recording }, { signal }) {
       const answer = await context.fetch(url, { method: 'POST', body: await readFile(recording.path), signal });
       return { ...(await answer.json()), language: null };

@@ -93,14 +93,14 @@ test.each([
 ])('one that breaks a rule is told so, %s', async (_how, engine) => {
   const broken = `export default { contract: 1, name: 'broken', capability: 'transcription',
     options: { type: 'object', properties: {}, additionalProperties: false },
-    create: () => ({ models: async () => [{ id: 'broken' }], availability: async () => ({}), transcribe: async () => ({}) }) };`;
+    create: () => ({ models: [{ id: 'broken' }], transcribe: async () => ({}) }) };`;
   await writeFiles(folder, {
     'broken.mjs': broken,
     'node_modules/parlance-broken/package.json': { name: 'parlance-broken', type: 'module', exports: './index.js' },
     'node_modules/parlance-broken/index.js': broken,
   });
   const { code, stdout } = await runScript('src/bin/check-engine.ts', [engine], { cwd: folder });
-  expect(stdout).toContain('BROKEN  models are valid, unique');
+  expect(stdout).toContain('BROKEN  the published models are valid and unique');
   expect(code).toBe(1);
 });
 

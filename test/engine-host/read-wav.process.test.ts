@@ -11,8 +11,7 @@ const engine = `export default {
   capability: 'speech',
   options: { type: 'object', properties: { file: { type: 'string' } }, additionalProperties: false },
   create: ({ file }, context) => ({
-    models: async () => [{ id: 'cat', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'cat', local: true }],
     async synthesize({ format }, { signal }) {
       const { output } = context.start('cat', [file], { signal, timeoutMs: 5000, cwd: '/', input: '' });
       return context.encode(await context.readWav(output), format, { signal });

@@ -83,7 +83,9 @@ it('a request that is refused for another cause takes no place of others', async
   const service = await start(2, { name: 'many' }, { name: 'few' });
   const many = [await as(service, 'many'), await as(service, 'many')];
   const row = openaiOperations.connectRealtime as { connect?: Connect<Services> };
-  using _refused = vi.spyOn(row, 'connect').mockRejectedValueOnce(invalid('query', '/intent', 'is not supported'));
+  using _refused = vi.spyOn(row, 'connect').mockImplementationOnce(() => {
+    throw invalid('query', '/intent', 'is not supported');
+  });
   expect((await refusal(service, bearer(tokenOf('few')), path)).status).toBe(400);
   for (const session of many) expect(await alive(session)).toBe(true);
 });

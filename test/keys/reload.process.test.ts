@@ -13,8 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 export default {
   contract: 1, name: 'patient', capability: 'chat', options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'patient', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'patient', local: true }],
     async *complete() {
       yield { type: 'step-started', step: 0 };
       while (!existsSync('go')) await wait(5);

@@ -247,8 +247,7 @@ describe('context.fetch', () => {
         'slow.mjs': `export default {
           contract: 1, name: 'slow', capability: 'chat', options: { type: 'object' },
           create: (_options, { fetch }) => ({
-            models: async () => [{ id: 'slow', local: true }],
-            availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+            models: [{ id: 'slow', local: true }],
             async *complete() {
               yield { type: 'step-started', step: 0 };
               const answer = await fetch('${url}/body');

@@ -9,7 +9,6 @@ import { startTestService, type TestService, type TestServiceOptions } from '../
  * answer of which 395 characters are delivered and no usage is reported; `half-reported` reports the first of two rounds.
  */
 const engines = `
-const ready = { available: true, code: 'ready', reason: 'Ready.' };
 const usage = (totalTokens) => ({ promptTokens: 1, completionTokens: totalTokens - 1, totalTokens, reasoningTokens: 0 });
 const ids = ['fine', 'held', 'failing', 'unreported', 'half-reported', 'untold'];
 
@@ -25,8 +24,7 @@ const define = (capability, supports, work) => ({
   capability,
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => ids.map((id) => ({ id, local: true, supports })),
-    availability: async () => ready,
+    models: ids.map((id) => ({ id, local: true, supports })),
     ...work,
   }),
 });

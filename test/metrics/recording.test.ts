@@ -228,8 +228,7 @@ export default {
       return { text: 'at last', language: null, durationMs: 1500 };
     };
     return {
-      models: async () => [{ id: 'gated', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'gated', local: true }],
       transcribe: (_call, { signal }) => queue.run(() => job(signal), { signal }),
     };
   },

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../engines/contract/index.ts';
 import { ProblemError } from '../../src/contract/problems.ts';
-import type { ServedModel } from '../../src/engine-host/registry/served-models.ts';
+import type { ServedModel } from '../../src/engine-host/models/served-models.ts';
 import { toCall } from '../../src/openai/chat-request.ts';
 import { UnsupportedValue } from '../../src/openai/errors.ts';
 import type { Schemas } from '../../src/openai/operations.ts';

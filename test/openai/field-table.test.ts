@@ -12,8 +12,7 @@ export default {
   capability: '${name}',
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'plain ${name}', local: true, supports: ${JSON.stringify(supports)} }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'plain ${name}', local: true, supports: ${JSON.stringify(supports)} }],
     ${verb}
   }),
 };

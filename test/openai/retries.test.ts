@@ -27,8 +27,7 @@ const define = (capability, work) => ({
       if (++calls === 1) throw failure;
     };
     return {
-      models: async () => [{ id: 'flaky', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'flaky', local: true }],
       ...work(begin),
     };
   },

@@ -222,8 +222,7 @@ export default {
   capability: 'speech',
   options: { type: 'object', properties: {} },
   create: (_options, context) => ({
-    models: async () => [{ id: 'drips', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'drips', local: true }],
     async synthesize({ text }, { signal }) {
       async function* audio() {
         try {
@@ -296,12 +295,11 @@ export default {
   capability: 'speech',
   options: { type: 'object', properties: {} },
   create: (_options, context) => ({
-    models: async () => [
+    models: [
       { id: 'plain', local: true, voices: [{ id: 'ann', name: 'Ann', language: 'en' }] },
       { id: 'full', local: true, supports: ['speed', 'instructions'] },
       { id: 'openai', local: false, voices: [{ id: 'alloy', name: 'Alloy', language: null }] },
     ],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     async synthesize(call) {
       context.log.info({ call }, 'synthesize');
       return { mediaType: 'audio/mpeg', audio: (async function* () { yield Buffer.from('x'); })() };

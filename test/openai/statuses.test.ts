@@ -7,7 +7,6 @@ import { openaiContract } from '../../src/contract/document.ts';
 import { breakListings } from '../contract/support/defect.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { createApi, type Answer, type Call } from '../support/http.ts';
-import { nextRequest } from '../support/next-request.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 import { engines } from './support/engines.ts';
 
@@ -98,16 +97,8 @@ const listWays: Readonly<Record<number, Way>> = {
   },
   503: async (operation) => {
     await using ending = await start();
-    const ended = Promise.withResolvers<undefined>();
-    using _defect = breakListings(ending, ended.promise);
-    const begun = nextRequest(ending);
-    const answer = ask(ending, operation);
-    await begun;
-    const stopped = ending.service.stop(0);
-    await new Promise((resolve) => setTimeout(resolve, 0)); // by then stop(0) has ended the requests
-    ended.resolve(undefined);
-    await stopped;
-    return await answer;
+    using _defect = breakListings(ending, () => void ending.service.stop(0));
+    return await ask(ending, operation);
   },
 };
 

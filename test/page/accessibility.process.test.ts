@@ -48,8 +48,12 @@ export default {
   capability: 'transcription',
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'base', local: true }],
-    availability: async () => ({ available: false, code: 'preparing', reason: 'Downloading: 42 %.', progress: 0.42 }),
+    models: [
+      {
+        ...{ id: 'base', local: true },
+        availability: { available: false, code: 'preparing', reason: 'Downloading: 42 %.', progress: 0.42 },
+      },
+    ],
     transcribe() {},
   }),
 };
@@ -316,13 +320,18 @@ describeWith(programs, 'the page', () => {
     const context = { reducedMotion: 'reduce' } as const;
     const page = await openPage(browser(), service, { script: fastTimers, context });
     const desktop = { width: 1280, height: 720 };
+    const remove = async () => {
+      emit('brain-goes');
+      await service.service.registry.recheck();
+      await page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
+    };
     const steps: readonly (readonly [act: () => unknown, button: string])[] = [
       [() => page.page.getByText('2 more').click(), 'Install: Brain 1'],
       [() => page.button('Install: Brain 1').click(), 'Stop: Brain 1'],
       [() => emit('brain-breaks'), 'Try again: Brain 1'],
       [() => page.button('Try again: Brain 1').click(), 'Stop: Brain 1'],
       [() => emit('brain-comes'), 'Use: Brain 1'],
-      [() => emit('brain-goes') && page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'), 'Install: Brain 1'], // prettier-ignore
+      [remove, 'Install: Brain 1'],
     ];
     for (const [act, button] of steps) {
       await act();

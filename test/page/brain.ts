@@ -9,7 +9,9 @@ export default {
   name: 'brain',
   capability: 'chat',
   options: { type: 'object', properties: {} },
-  create: (_options, { dataDir }) => {
+  create: (_options, { dataDir, publish }) => {
+    const missing = { available: false, code: 'model-file-missing', reason: 'The model is missing.' };
+    const entry = () => ({ id: 'brain', local: true, ...(!isThere && { availability: missing }) });
     const group = (id, title, bytes, license, more) => ({ id, title, ...more, assets: [{
       ...{ kind: 'made', id, title, bytes, license, verb: 'downloading', source: 'example.com', path: dataDir + '/' + id },
       isReady: () => id === 'brain' && isThere,
@@ -25,11 +27,8 @@ export default {
       },
     }] });
     return {
-    models: async () => [{ id: 'brain', local: true }],
-    availability: async () =>
-      isThere
-        ? { available: true, code: 'ready', reason: 'Ready.' }
-        : { available: false, code: 'model-file-missing', reason: 'The model is missing.' },
+    models: [entry()],
+    recheck: async () => publish([entry()]),
     assets: [
       group('brain', 'Brain 1', bytes, 'Apache-2.0', { isConfigured: true, model: 'brain', purpose: 'Good for <i>thinking</i>.' }),
       group('large-brain', '<img src=x>', 8 * bytes, 'MIT'),

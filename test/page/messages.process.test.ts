@@ -23,8 +23,7 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'teller', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'teller', local: true }],
     async *complete({ messages }, { signal }) {
       yield { type: 'step-started', step: 0 };
       let content = '';

@@ -61,12 +61,13 @@ describeWith(programs, 'what is missing', () => {
   });
 
   test('can be installed again after it was removed', async () => {
-    const { page } = await open();
+    const { page, service } = await open();
     await page.button('Install: Brain 1').click();
     await stopButton(page).waitFor();
     emit('brain-comes');
     await page.button('Use: Brain 1').waitFor();
     emit('brain-goes');
+    await service.service.registry.recheck();
     await page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'); // the user returns
     await page.button('Install: Brain 1').waitFor();
     await card(page).waitFor();

@@ -13,8 +13,7 @@ export default {
   capability: 'transcription',
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'base', local: true, supports: ['segment'] }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'base', local: true, supports: ['segment'] }],
     async transcribe(call, { onQueued, onSegment, onProgress }) {
       onQueued?.(2);
       await move();
@@ -32,18 +31,17 @@ export default {
 
 /** Its model is loaded when the process emits `line-moves`. */
 const loadingModel = `
-let isLoaded = false;
+const loading = { available: true, code: 'loading', reason: 'Ready.' };
 export default {
   contract: 1,
   name: 'loading-model',
   capability: 'transcription',
   options: { type: 'object', properties: {} },
-  create: () => ({
-    models: async () => [{ id: 'base', local: true }],
-    availability: async () => ({ available: true, code: isLoaded ? 'ready' : 'loading', reason: 'Ready.' }),
+  create: (_options, { publish }) => ({
+    models: [{ id: 'base', local: true, availability: loading }],
     async transcribe() {
       await new Promise((resolve) => process.once('line-moves', resolve));
-      isLoaded = true;
+      publish([{ id: 'base', local: true }]);
       return { text: 'its words', language: 'en', durationMs: 1000 };
     },
   }),

@@ -34,7 +34,7 @@ describeWith(['espeak-ng'], 'with the detector', (programs) => {
   /** The turns that begin and end in the sound, by whisper-cli's detector. It is not hurried: the machine may be busy. */
   async function openDetector() {
     const { service } = await startDetecting({ weights: await sileroWeights(), program: '/nowhere' });
-    const [model] = await service.service.registry.models('transcription');
+    const [model] = service.service.registry.of('transcription').all;
     const engine: TranscriptionEngine = model!.engine;
     const { signal } = new AbortController();
     return async (sound: Buffer) => {

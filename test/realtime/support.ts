@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import type { ModelEntry, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { Registry } from '../../src/engine-host/registry/registry.ts';
-import type { ServedModel } from '../../src/engine-host/registry/served-models.ts';
+import type { ServedModel } from '../../src/engine-host/models/served-models.ts';
 import { openHearing, type HeardEvent, type HearingOptions, type HearingServices } from '../../src/realtime/hearing.ts';
 import { runInScope, type RequestScope } from '../../src/request-scope.ts';
 import { createWorkspace } from '../../src/system/workspace.ts';
@@ -87,7 +87,6 @@ export function told(events: readonly HeardEvent[]): string[] {
 
 export function registryOf({ entry, ...engine }: Engine): Registry {
   const whole = {
-    availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
     transcribe: ({ recording }: { recording: { slice?: { endMs: number } } }) =>
       Promise.resolve({ text: String(recording.slice?.endMs), language: 'en' }),
     ...engine,
@@ -98,9 +97,11 @@ export function registryOf({ entry, ...engine }: Engine): Registry {
     entry: { id: 'ears', local: false, ...entry },
     instance: 'ears',
     engine: whole,
+    availability: { available: true, code: 'ready', reason: 'Ready.' },
   };
-  const served = { defaultOf: () => Promise.resolve(model), failures: [], instances: ['ears'] };
-  return { models: () => Promise.resolve([model]), of: () => served } as unknown as Registry;
+  const find = (id: string) => (id === model.id ? model : undefined);
+  const served = { all: [model], find, default: model, failures: [], instances: ['ears'] };
+  return { of: () => served } as unknown as Registry;
 }
 
 /** Parts of sound in 16-bit samples: a tone of this level for a voice, faint noise for a room. */

@@ -42,7 +42,7 @@ describe('the sandbox', () => {
   });
 
   it('speaks faster and higher if asked', async () => {
-    const [model] = await sandbox.service.service.registry.models('speech');
+    const [model] = sandbox.service.service.registry.of('speech').all;
     const { engine, engineId, entry } = model!;
     expect(entry.supports).toEqual(['speed', 'instructions']);
     const speakBy = async (manner: object) => {

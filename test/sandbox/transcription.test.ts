@@ -65,7 +65,7 @@ describe('the sandbox', () => {
     const content = second(3000);
     await writeFile(path, content);
     const recording = { path, bytes: content.length, container: 'wav', mediaType: 'audio/wav' } as const;
-    const [model] = await sandbox.service.service.registry.models('transcription');
+    const [model] = sandbox.service.service.registry.of('transcription').all;
     const { engine, engineId, entry } = model!;
     expect(entry.supports).toEqual(['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate']);
     const events: unknown[] = [];

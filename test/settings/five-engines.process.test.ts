@@ -19,8 +19,7 @@ const parrot = `
     capability: 'chat',
     options: { type: 'object', properties: { mood: { type: 'string' } }, additionalProperties: false },
     create: ({ mood }) => ({
-      models: async () => [{ id: 'parrot', name: 'A parrot', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'parrot', name: 'A parrot', local: true }],
       async *complete({ messages }) {
         yield { type: 'step-started', step: 0 };
         const content = messages.at(-1).content + ', ' + mood;
@@ -38,8 +37,7 @@ const whisperer = `
     capability: 'speech',
     options: { type: 'object', properties: {}, additionalProperties: false },
     create: () => ({
-      models: async () => [{ id: 'whisperer', local: true, voices: [{ id: 'low', name: 'Low', language: null }] }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'whisperer', local: true, voices: [{ id: 'low', name: 'Low', language: null }] }],
       synthesize: async ({ text }) => ({
         mediaType: 'audio/mpeg',
         audio: (async function* () { yield Buffer.from('whispered: ' + text); })(),

@@ -114,8 +114,7 @@ export default {
   capability: 'speech',
   options: { type: 'object', properties: {} },
   create: (_options, context) => ({
-    models: async () => [{ id: 'silence', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'silence', local: true }],
     async synthesize({ text, format }, { signal }) {
       async function* samples() {
         for (let second = 0; second < Number(text); second++) yield new Int16Array(16_000);

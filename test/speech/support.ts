@@ -44,7 +44,6 @@ export default {
     const bytes = file && readFileSync(file);
     const sound = bytes ? (from, count) => bytes.subarray(from, from + count) : digits;
     const { log } = context;
-    const ready = { available: true, code: 'ready', reason: 'Ready.' };
     const missing = { available: false, code: 'program-missing', reason: 'It has no voice.' };
 
     async function perform(word, made, signal) {
@@ -69,8 +68,7 @@ export default {
     }
 
     return {
-      models: async () => models,
-      availability: async (id) => (id === 'mute' || down ? missing : ready),
+      models: models.map((model) => (model.id === 'mute' || down ? { ...model, availability: missing } : model)),
       async synthesize({ text, ...call }, { signal }) {
         log.info({ call }, 'synthesize');
         signal.addEventListener('abort', () => log.info({}, 'ended'));
@@ -102,8 +100,7 @@ export default {
   capability: 'chat',
   options: { type: 'object', properties: {} },
   create: () => ({
-    models: async () => [{ id: 'scripted', local: true }],
-    availability: async () => ready,
+    models: [{ id: 'scripted', local: true }],
     async *complete({ messages }, { signal, tools }) {
       const { calls = [], then } = JSON.parse(messages.at(-1).content);
       const tool = tools.find(({ name }) => name === 'read_aloud');

@@ -55,7 +55,7 @@ async function startFleet(options: StartOptions, tuning: Partial<Tuning>, redis:
     timeouts: tuning.engineTimeouts,
   });
   try {
-    const instances = await instancesOf(worker);
+    const instances = instancesOf(worker);
     while (!instances.every((instance) => begun.has(instance))) await pause(5);
     const front = await startService(nodeOptions({ ...options, env: ofFront }), tuning);
     await knows(front, instances);
@@ -73,20 +73,18 @@ async function startFleet(options: StartOptions, tuning: Partial<Tuning>, redis:
 }
 
 /** The instances whose transcriptions the worker does, as soon as it can do any. */
-async function instancesOf({ registry }: RunningWorker): Promise<string[]> {
-  const instances = Map.groupBy(await registry.models('transcription'), ({ instance }) => instance);
-  const found = [...instances].map(async ([instance, models]) => {
+function instancesOf({ registry }: RunningWorker): string[] {
+  const instances = Map.groupBy(registry.of('transcription').all, ({ instance }) => instance);
+  return [...instances].flatMap(([instance, models]) => {
     const isLocal = models.every(({ entry }) => entry.local);
-    const states = await Promise.all(models.map(({ engine, engineId }) => engine.availability(engineId)));
-    return isLocal && states.some(({ available }) => available) ? [instance] : [];
+    return isLocal && models.some(({ availability }) => availability.available) ? [instance] : [];
   });
-  return (await Promise.all(found)).flat();
 }
 
 /** Resolves once the front has read that a worker does them: until then they are busy. */
 async function knows({ registry }: Service, instances: readonly string[]): Promise<void> {
-  for (const { instance, engine, engineId } of await registry.models('transcription')) {
-    if (!instances.includes(instance)) continue;
-    while ((await engine.availability(engineId)).code === 'busy') await pause(5);
+  for (const model of registry.of('transcription').all) {
+    if (!instances.includes(model.instance)) continue;
+    while (model.availability.code === 'busy') await pause(5);
   }
 }

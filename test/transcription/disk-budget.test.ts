@@ -187,8 +187,7 @@ export default {
   capability: 'transcription',
   options: {},
   create: (_options, context) => ({
-    models: async () => [{ id: 'copy', local: true }],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models: [{ id: 'copy', local: true }],
     async transcribe({ recording }, options) {
       await using directory = await context.temporaryDirectory();
       const path = join(directory.path, 'copy');

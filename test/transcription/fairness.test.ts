@@ -26,8 +26,7 @@ export default {
       return { text: 'at last', language: null };
     };
     return {
-      models: async () => [{ id: 'gated', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'gated', local: true }],
       transcribe: (_call, { signal }) => queue.run(() => job(signal), { signal }),
     };
   },

@@ -212,6 +212,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a loaded model', (programs) => {
     expect(await transcribe(service)).toMatchObject({ status: 503, code: 'model-unavailable' });
     await copyFile(join(directory, 'tones.bin'), `${file}.new`);
     await rename(`${file}.new`, file);
+    await service.service.registry.recheck();
     expect(await transcribe(service)).toMatchObject({ text });
     await expect.poll(() => hosts().length).toBe(1);
     expect(hosts()[0]!.pid).not.toBe(first!.pid);

@@ -1,6 +1,5 @@
 /** Tracks a provider's health from the outcome of past calls, so that availability costs no request. */
 import type { Availability, EngineError } from '../../contract/index.ts';
-import { ready } from '../serve-models.ts';
 import { SchemeError } from './failures.ts';
 
 const unreachableForMs = 60_000;
@@ -32,7 +31,8 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
       keyError = error;
       (status === 401 ? refusedAsWhole : refusedFor).add(model);
     },
-    availability(model: string): Availability {
+    /** Undefined if nothing is known against the model. */
+    availability(model: string): Availability | undefined {
       if (isKeyMissing) {
         const reason = `No API key is configured for the provider ${instance}.`;
         return { available: false, code: 'key-missing', reason };
@@ -47,7 +47,7 @@ export function createHealth(instance: string, isKeyMissing: boolean, now: () =>
         const reason = isTemporary ? `The provider ${instance} was unreachable a moment ago; try again.` : message;
         return { available: true, code: 'upstream-unreachable', reason, forOperator };
       }
-      return ready;
+      return undefined;
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Checks a provider for `npm run doctor`: requests its list of models, which is free of charge. */
 import { EngineError, type Finding } from '../../contract/index.ts';
-import { fetchList, fetchModelList, listPath } from './background-refresh.ts';
 import { baseUrlFix } from './base-url.ts';
+import { fetchList, fetchModelList, listPath } from './fetch-list.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 

@@ -2,16 +2,13 @@
  * Whether the models of a provider run on this machine. An Ollama on this machine passes the calls of its cloud models
  * on, and lists them with a `remote_host` beside the OpenAI-compatible API.
  */
-import type { EngineContext, ModelEntry } from '../../contract/index.ts';
+import type { ModelEntry } from '../../contract/index.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
 import { objectsOf, parseObject, textOf, type JsonObject } from '../../../lib/json.ts';
-import { fetchList, refreshInBackground, type BackgroundRefresh } from './background-refresh.ts';
+import { fetchList } from './fetch-list.ts';
 import { PageError } from './failures.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
-
-/** How long a listing waits for the first answer, counted from the start; the service waits 1 s for a listing. */
-const firstWaitMs = 500;
 
 type Place = Pick<ModelEntry, 'local' | 'mayBeLocal'>;
 
@@ -25,9 +22,15 @@ export function placeOf({ local, baseUrl }: ProviderOptions, listed: boolean | u
 export interface Locality {
   /** `remoteId`: the provider's id of the model. */
   of(remoteId: string): Place;
-  /** Asks the provider, if it decides. Rejects if its answer decides nothing, or with the reason of the signal. */
-  ask(signal: AbortSignal): Promise<void>;
+  /**
+   * Asks the provider. Rejects if its answer decides nothing, or with the reason of the signal. Undefined if the settings
+   * decide.
+   */
+  readonly ask: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
+
+/** For the log. */
+export const unknownPlace = 'it is unknown whether the models of the provider are local';
 
 type IsOfCloud = (remoteId: string) => boolean;
 
@@ -36,32 +39,23 @@ export function createLocality(options: ProviderOptions, provider: Provider): Lo
   const isDecided = placeOf(options, undefined).mayBeLocal === undefined;
   // The base URL may be that of Ollama itself: `path` of hosted-stt and tts may begin with /v1.
   const path = provider.baseUrl.endsWith('/v1') ? '/../api/tags' : '/api/tags';
+  async function ask(signal: AbortSignal): Promise<void> {
+    let status = 0;
+    const explain = (refusal: { readonly status: number }) => ((status = refusal.status), undefined);
+    try {
+      const request = { path, explain, countsForHealth: false };
+      isOfCloud = readCloudModels(await fetchList(provider, request, signal));
+    } catch (error) {
+      if (error instanceof PageError) isOfCloud = hasCloudName;
+      else if (status !== 0) isOfCloud = isWithoutList(status) ? hasCloudName : undefined;
+      if (!isOfCloud || signal.aborted) throw error;
+    }
+  }
+
   return {
     of: (remoteId) => placeOf(options, isOfCloud && !isOfCloud(remoteId)),
-    async ask(signal) {
-      if (isDecided || options.apiKey === '') return;
-      let status = 0;
-      const explain = (refusal: { readonly status: number }) => ((status = refusal.status), undefined);
-      try {
-        const request = { path, explain, countsForHealth: false };
-        isOfCloud = readCloudModels(await fetchList(provider, request, signal));
-      } catch (error) {
-        if (error instanceof PageError) isOfCloud = hasCloudName;
-        else if (status !== 0) isOfCloud = isWithoutList(status) ? hasCloudName : undefined;
-        if (!isOfCloud || signal.aborted) throw error;
-      }
-    },
+    ask: isDecided || options.apiKey === '' ? undefined : ask,
   };
-}
-
-/** Asks in the background. */
-export function refreshLocality(
-  locality: Pick<Locality, 'ask'>,
-  { now, log }: Pick<EngineContext, 'now' | 'log'>,
-): BackgroundRefresh {
-  const fetch = (signal: AbortSignal) => locality.ask(signal);
-  const onFailure = (err: unknown) => log.debug({ err }, 'it is unknown whether the models of the provider are local');
-  return refreshInBackground({ now, firstWaitMs, fetch, onFailure });
 }
 
 /** The server is no Ollama. */

@@ -34,8 +34,8 @@ export interface Provider extends AsyncDisposable {
    * error from `explain`, or with the signal's reason.
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<HttpAnswer>;
-  /** Answers from memory, without a request. */
-  availability(model: string): Availability;
+  /** What past calls have shown, without a request. Undefined if nothing is known against the model. */
+  availability(model: string): Availability | undefined;
   /** Throws `model-unavailable` when the settings have no key: the provider would reject every call. */
   expectKey(model: string): void;
   readonly baseUrl: string;
@@ -120,8 +120,8 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     outline: (text) => redact(outlineOf(text)),
     availability: (model) => health.availability(model),
     expectKey(model) {
-      const { code, reason } = health.availability(model);
-      if (code === 'key-missing') throw new EngineError('model-unavailable', reason);
+      const known = health.availability(model);
+      if (known?.code === 'key-missing') throw new EngineError('model-unavailable', known.reason);
     },
     async send(request, signal) {
       for (let count = 1; ; count += 1) {

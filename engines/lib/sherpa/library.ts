@@ -4,8 +4,7 @@
  */
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../../contract/index.ts';
 import { nameSetup } from '../../../lib/setup-command.ts';
-import { cached } from '../cached.ts';
-import { checkRuntime, findRuntime, lacks, runtimeOf } from './runtime.ts';
+import { checkRuntime, findBinary, findRuntime, runtimeOf } from './runtime.ts';
 
 export interface LibraryOptions {
   /**
@@ -23,50 +22,58 @@ export function namedRuntime(option: string | undefined, { env }: Pick<EngineCon
 
 export type Library = ReturnType<typeof openLibrary>;
 
+/** Milliseconds for which a library that could not be loaded counts as unusable, unless its binary is replaced. */
+const problemMs = 60_000;
+
 export function openLibrary({ runtime, part }: LibraryOptions, context: EngineContext) {
   const named = namedRuntime(runtime, context);
-  const search = cached(() => {
-    const found = findRuntime(named, context);
-    return { found, lacking: found && lacks(found) };
-  }, context.now);
-  const place = () => search().found;
-  /** Why the last attempt to load it failed. */
-  let problem: string | undefined;
-
   const packages = named === undefined ? runtimeOf(context) : undefined;
+  let found = search();
+  /** Why the last attempt to load it failed. */
+  let problem: { readonly text: string; readonly until: number; readonly stamp: string } | undefined;
+
   const asset: PackagesAsset | undefined = packages && {
     ...packages,
     ...{ id: 'sherpa-onnx', title: `sherpa-onnx ${packages.version}`, bytes: 33_400_000 },
     license: 'GPL-3.0', // it contains eSpeak NG, although the package declares another license
-    isReady: () => place() !== undefined,
-    changed: () => search.forget(),
+    isReady: () => found !== undefined,
   };
+
+  function search() {
+    const place = findRuntime(named ?? packages, context);
+    return place === undefined ? undefined : { place, lacking: undefined, stamp: '', ...findBinary(place) };
+  }
 
   /** Returns a sentence about what is missing. Answers from memory. */
   function missing(): string | undefined {
-    const { found, lacking } = search();
     if (found === undefined) return notFound(named, part);
-    if (lacking !== undefined) return `${lacking}.`;
-    return problem === undefined ? undefined : `sherpa-onnx could not be loaded: ${problem}.`;
+    if (found.lacking !== undefined) return `${found.lacking}.`;
+    return problem && `sherpa-onnx could not be loaded: ${problem.text}.`;
   }
 
   async function check() {
-    const found = place();
     if (found === undefined) return undefined;
-    const checked = await checkRuntime(found, context);
-    problem = 'problem' in checked ? checked.problem : undefined;
-    return { place: found, ...checked };
+    const { place, stamp } = found;
+    const checked = await checkRuntime(place, context);
+    problem = 'problem' in checked ? { text: checked.problem, until: context.now() + problemMs, stamp } : undefined;
+    return { place, ...checked };
   }
 
   return {
     missing,
+    /** What is missing or wrong, unless installing the asset helps. */
+    problem: () => (asset && found === undefined ? undefined : missing()),
+    /** Looks for it again. */
+    look(): void {
+      found = search();
+      if (problem && (problem.stamp !== found?.stamp || context.now() >= problem.until)) problem = undefined;
+    },
     /** Undefined if the settings name the directory, or if upstream has no binary for this platform. */
     asset,
-    /** Resolves with the directory of the package. Rejects with `model-unavailable`. */
-    async open(): Promise<string> {
-      if (problem !== undefined) await check(); // the operator may have fixed it
-      const [reason, found] = [missing(), place()];
-      if (reason === undefined && found !== undefined) return found;
+    /** Returns the directory of the package. Throws `model-unavailable`. */
+    open(): string {
+      const reason = missing();
+      if (reason === undefined && found !== undefined) return found.place;
       throw new EngineError('model-unavailable', reason ?? notFound(named, part));
     },
     /** Returns the failure of a call, or the problem of the library if that is the cause. */
@@ -78,9 +85,9 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
     },
     /** Reports nothing if it is missing and the service can install it: the service then reports the asset. */
     async inspect(): Promise<Finding[]> {
-      const found = await check();
-      if (found === undefined && asset) return [];
-      const version = found && 'version' in found ? `${found.version}, ${found.place}` : undefined;
+      const checked = await check();
+      if (checked === undefined && asset) return [];
+      const version = checked && 'version' in checked ? `${checked.version}, ${checked.place}` : undefined;
       return [{ what: 'sherpa-onnx', ok: version !== undefined, detail: version ?? missing() ?? '' }];
     },
   };

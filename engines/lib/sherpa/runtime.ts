@@ -1,5 +1,5 @@
 /** Finds and checks the package sherpa-onnx-node, which is loaded in separate processes (program.ts). */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,23 +24,20 @@ export function runtimeOf(context: Pick<EngineContext, 'dataDir'>): Runtime | un
 }
 
 /**
- * Returns the directory of the package: only below the directory in the settings, if there is one; else beside this
- * package, else the one in which the service installs it.
+ * Returns the directory of the package. With a directory of the settings: only below it. Else beside this package, else
+ * where the service installs `place`.
  */
 export function findRuntime(
-  named: string | undefined,
-  context: Pick<EngineContext, 'resolve' | 'dataDir'>,
+  place: string | Runtime | undefined,
+  { resolve }: Pick<EngineContext, 'resolve'>,
 ): string | undefined {
-  return named === undefined ? (besideUs() ?? installed(context)) : packageIn(context.resolve(named));
+  if (typeof place === 'string') return packageIn(resolve(place));
+  const installed = () => place && findInstalled(place);
+  return besideUs() ?? packageIn(installed());
 }
 
-function installed(context: Pick<EngineContext, 'dataDir'>): string | undefined {
-  const runtime = runtimeOf(context);
-  const found = runtime && findInstalled(runtime);
-  return found === undefined ? undefined : packageIn(found);
-}
-
-function packageIn(directory: string): string | undefined {
+function packageIn(directory: string | undefined): string | undefined {
+  if (directory === undefined) return undefined;
   const place = join(directory, 'node_modules', packageName);
   return existsSync(join(place, 'package.json')) ? place : undefined;
 }
@@ -53,13 +50,17 @@ function besideUs(): string | undefined {
   }
 }
 
-/** Why it cannot be loaded, as far as that is known in advance: its binary is an optional package. */
-export function lacks(library: string): string | undefined {
+/**
+ * Returns what distinguishes the binary from another one in its place, or why there is none: it is an optional package.
+ */
+export function findBinary(library: string): { readonly stamp: string } | { readonly lacking: string } {
   try {
-    createRequire(join(library, 'package.json')).resolve(`sherpa-onnx-${platform}/sherpa-onnx.node`);
-    return undefined;
+    const require = createRequire(join(library, 'package.json'));
+    const { ino, mtimeMs, size } = statSync(require.resolve(`sherpa-onnx-${platform}/sherpa-onnx.node`));
+    return { stamp: `${ino} ${mtimeMs} ${size}` };
   } catch {
-    return `${library} has no binary for ${platform}: the package sherpa-onnx-${platform} is not installed`;
+    const lacking = `${library} has no binary for ${platform}: the package sherpa-onnx-${platform} is not installed`;
+    return { lacking };
   }
 }
 

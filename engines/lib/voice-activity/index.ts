@@ -69,7 +69,7 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
   async function openHost(): Promise<Resident | undefined> {
     const found = await findWeights();
     if (!found?.ok || library.missing() !== undefined) return undefined;
-    const options: HostOptions = { library: await library.open(), model: found.file };
+    const options: HostOptions = { library: library.open(), model: found.file };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
     return context.resident({ name: 'voice activity', ...command, version: found.stamp, memory, idleUnloadMs });
   }
@@ -100,6 +100,8 @@ export function openVoiceActivity({ runtime }: Pick<LibraryOptions, 'runtime'>, 
         return undefined;
       }
     },
+    /** Looks again for the library. */
+    look: () => library.look(),
     /** Loads the detector if no other call has to wait for that. */
     async preload(): Promise<void> {
       (await openHost())?.preload();

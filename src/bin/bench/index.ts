@@ -14,7 +14,7 @@ import { decodeTo } from '../../audio/decode.ts';
 import { sniff } from '../../audio/sniff.ts';
 import { findFfmpeg } from '../../engine-host/context.ts';
 import type { Registry } from '../../engine-host/registry/registry.ts';
-import { availabilityOf, type ServedModel } from '../../engine-host/registry/served-models.ts';
+import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { InstanceSettings, LoadedSettings } from '../../settings/load.ts';
 import { UsageError } from '../command-line.ts';
 import { hearing, measure, openQuietly, speaking, type BenchContext, type Sample } from './measure.ts';
@@ -52,8 +52,8 @@ export async function runBench(
   await using directory = await engines.workspace.directory('bench');
   const bench: Bench = { settings, signal, directory: directory.path, rows: [], sample: undefined };
   if (file !== undefined) bench.sample = { audio: await decodeFile(file, bench), expected, origin: resolve(file) };
-  for (const model of await installed('speech', engines.registry, settings)) await measureVoices(model, bench);
-  for (const { id } of await installed('transcription', engines.registry, settings)) await measureRecognizer(id, bench);
+  for (const model of installed('speech', engines.registry, settings)) await measureVoices(model, bench);
+  for (const { id } of installed('transcription', engines.registry, settings)) await measureRecognizer(id, bench);
   report(bench);
   return bench.rows.length > 0 && bench.rows.every(({ result }) => typeof result !== 'string');
 }
@@ -67,20 +67,17 @@ function withoutProviders(all: LoadedSettings): LoadedSettings {
   return { ...settings, engines: Object.fromEntries(engines) };
 }
 
-async function installed<C extends 'speech' | 'transcription'>(
+function installed<C extends 'speech' | 'transcription'>(
   capability: C,
   registry: Registry,
   { enginesAreListed }: LoadedSettings,
-): Promise<readonly ServedModel<C>[]> {
-  const models = (await registry.models(capability)).filter(({ entry }) => entry.local);
+): readonly ServedModel<C>[] {
+  const models = registry.of(capability).all.filter(({ entry }) => entry.local);
   if (enginesAreListed) return models; // a model that is not installed is a failure then
-  const areThere = await Promise.all(
-    models.map(async (model) => {
-      const isLacking = (await registry.assets.availabilityOf(model.entry)) !== undefined;
-      return !isLacking && (await availabilityOf(model)).code !== 'program-missing';
-    }),
-  );
-  return models.filter((_model, index) => areThere[index]);
+  return models.filter(({ entry, availability: { code } }) => {
+    const isLacking = registry.assets.availabilityOf(entry) !== undefined;
+    return !isLacking && code !== 'program-missing';
+  });
 }
 
 /** Measures one voice of each program, whose name begins the ids of its voices: they share their weights. */

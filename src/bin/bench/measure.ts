@@ -1,13 +1,21 @@
 /** Measures one model, with engines of its own: its first call loads it, and no other model is in memory. */
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
-import { EngineError, pcmFormat, type Decoded, type Recording } from '../../../engines/contract/index.ts';
+import {
+  EngineError,
+  pcmFormat,
+  type Capability,
+  type Decoded,
+  type Recording,
+} from '../../../engines/contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { shorten } from '../../../lib/text.ts';
 import { bytesOf, lengthOf } from '../../../lib/wav.ts';
 import { mediaTypes } from '../../audio/sniff.ts';
 import { textFor } from '../../contract/problems.ts';
+import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import { openEngines, type OpenEngines } from '../../engine-host/registry/open-engines.ts';
+import type { Registry } from '../../engine-host/registry/registry.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { withTimeouts } from '../../speech/timeouts.ts';
 import { transcribe } from '../../transcription/run.ts';
@@ -77,7 +85,7 @@ const timeouts = { firstBytesMs: 120_000, silenceMs: 60_000 };
 
 export function speaking(id: string, voice: string | undefined, text: string, { signal }: BenchContext): Work {
   return async ({ registry }) => {
-    const { engine, engineId } = await find(registry.models('speech'), id);
+    const { engine, engineId } = find(registry, 'speech', id);
     const call = { text, model: engineId, format: 'pcm', ...(voice !== undefined && { voice }) } as const;
     const started = performance.now();
     const { audio } = await withTimeouts((own) => engine.synthesize(call, { signal: own }), { signal }, timeouts);
@@ -92,15 +100,15 @@ export function hearing(id: string, { audio, expected }: Sample, { settings, sig
   const { wavPath: path, ...slice } = audio;
   const recording: Recording = { path, bytes: bytesOf(audio), container: 'wav', mediaType: mediaTypes.wav, slice };
   return async ({ registry }) => {
-    const model = await find(registry.models('transcription'), id);
+    const model = find(registry, 'transcription', id);
     const { text } = await transcribe(model, { recording }, { signal }, { registry, transcribeTimeout });
     const audioSeconds = lengthOf(audio) / 1000;
     return { audioSeconds, wordErrorRate: expected === undefined ? undefined : wordErrorRate(expected, text) };
   };
 }
 
-async function find<M extends { readonly id: string }>(models: Promise<readonly M[]>, id: string): Promise<M> {
-  const model = (await models).find((one) => one.id === id);
+function find<C extends Capability>(registry: Registry, capability: C, id: string): ServedModel<C> {
+  const model = registry.of(capability).find(id);
   if (!model) throw new Error('it is no longer listed');
   return model;
 }

@@ -26,6 +26,8 @@ export interface Declaring {
   readonly capability: Capability;
   readonly groups: readonly AssetGroup[];
   readonly context: InstallContext;
+  /** `Engine.recheck`. Never rejects. */
+  readonly recheck?: (() => Promise<void>) | undefined;
 }
 
 export interface InstallRequest {
@@ -108,6 +110,15 @@ interface MergedGroup extends AssetGroup {
   readonly capability: Capability;
 }
 
+interface Found {
+  /** An error if an engine cannot tell. */
+  readonly isReady: boolean | Error;
+  /** How much of it another process has installed, from 0 to 1, or null if unknown; undefined if none is installing it. */
+  readonly elsewhere: { readonly done: number | null } | undefined;
+}
+
+const unchecked: Found = { isReady: false, elsewhere: undefined };
+
 const readyMs = 1_000;
 
 export class Assets {
@@ -116,14 +127,29 @@ export class Assets {
   readonly #byId = new Map<string, Asset[]>();
   readonly #work = new Map<string, Work>();
   readonly #outcomes = new Map<string, InstallOutcome>();
+  /** What the last check of each asset has found. */
+  readonly #found = new Map<string, Found>();
 
   declare(engine: Declaring): void {
     this.#declaring.push(engine);
-    const assets = new Set(engine.groups.flatMap((group) => assetsOf(group, { isExplicit: true })));
+    const assets = new Set(engine.groups.flatMap(allAssetsOf));
     for (const asset of assets) this.#byId.set(asset.id, [...this.#declared(asset.id), asset]);
   }
 
   // ----------------------------------------------------------------------------------------------------- states
+
+  /** Checks which assets are installed: the states say so from then on. Never rejects. */
+  async check(): Promise<void> {
+    await Promise.all([...this.#byId.values()].map((same) => this.#check(same)));
+  }
+
+  async #check([asset, ...others]: readonly Asset[]): Promise<void> {
+    if (!asset) return;
+    const isReady = await isReadyFor([asset, ...others]);
+    const own = Array.from(this.#work.values(), (one) => one.asset);
+    const elsewhere = isReady !== true && isBusyElsewhere(asset, own) ? { done: await downloadedOf(asset) } : undefined;
+    this.#found.set(asset.id, { isReady, elsewhere });
+  }
 
   /** Lists the groups; those that the settings need come first. */
   async list(): Promise<GroupStatus[]> {
@@ -138,21 +164,18 @@ export class Assets {
   }
 
   /** The missing assets that the settings need for an engine. */
-  async lackingOf(instance: string): Promise<readonly LackingAsset[]> {
+  lackingOf(instance: string): readonly LackingAsset[] {
     const groups = this.#declaring.filter((one) => one.instance === instance).flatMap((one) => one.groups);
     const assets = unique(groups.filter(({ isConfigured }) => isConfigured).flatMap((group) => group.assets));
-    const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
-    const lacking = all.filter(({ state }) => state !== 'ready');
+    const lacking = assets.map((asset) => this.#assetStatus(asset)).filter(({ state }) => state !== 'ready');
     return lacking.map((one) => ({ ...one, obstacle: obstacleOf(one.asset), command: this.#commandFor(one.asset) }));
   }
 
   /** Why an entry cannot be used because of its assets; undefined if they are ready. */
-  async availabilityOf({ needs = [] }: ModelEntry): Promise<Availability | undefined> {
-    if (needs.length === 0) return undefined;
-    const found = await Promise.all(
-      needs.flatMap((id) => this.#declared(id)[0] ?? []).map((asset) => this.#assetStatus(asset)),
-    );
-    const lacking = found.filter(({ state }) => state !== 'ready');
+  availabilityOf({ needs = [] }: Pick<ModelEntry, 'needs'>): Availability | undefined {
+    if (needs.every((id) => this.#found.get(id)?.isReady === true && !this.#work.has(id))) return undefined;
+    const needed = needs.flatMap((id) => this.#declared(id)[0] ?? []);
+    const lacking = needed.map((asset) => this.#assetStatus(asset)).filter(({ state }) => state !== 'ready');
     const [first] = lacking;
     if (!first) return undefined;
     const failed = lacking.find(({ state }) => state === 'failed');
@@ -172,10 +195,10 @@ export class Assets {
    * does not stop the others. Resolves with the failures; rejects with the signal's reason.
    */
   async install(request: InstallRequest, events: InstallEvents): Promise<Error[]> {
+    await this.check();
     const groups = this.#requested(request);
     const assets = unique(groups.flatMap((group) => assetsOf(group, request)));
-    const ready = await Promise.all(assets.map((asset) => this.#isReady(asset)));
-    const missing = assets.filter((_asset, index) => ready[index] !== true);
+    const missing = assets.filter(({ id }) => this.#found.get(id)?.isReady !== true);
     const failures: Error[] = [];
     const lanes = [missing.filter(({ kind }) => kind === 'files'), missing.filter(({ kind }) => kind !== 'files')];
     const works = lanes.flatMap((lane) => {
@@ -229,13 +252,11 @@ export class Assets {
   }
 
   /** The assets that `install` would install, for the operator. */
-  async missing(
-    request: InstallRequest,
-  ): Promise<readonly { readonly asset: Asset; readonly capability: Capability }[]> {
+  missing(request: InstallRequest): readonly { readonly asset: Asset; readonly capability: Capability }[] {
     const seen = new Set<string>();
     const all = this.#requested(request).flatMap((group) => assetsOf(group, request).map((asset) => ({ asset, capability: group.capability }))); // prettier-ignore
-    const found = await Promise.all(all.map(async (one) => ((await this.#isReady(one.asset)) === true ? [] : [one])));
-    return found.flat().filter(({ asset: { id } }) => !seen.has(id) && seen.add(id));
+    const found = all.filter(({ asset: { id } }) => this.#found.get(id)?.isReady !== true);
+    return found.filter(({ asset: { id } }) => !seen.has(id) && seen.add(id));
   }
 
   #begin(asset: Asset, before: Promise<unknown>, { signal, onStep, onDone }: InstallEvents): Work {
@@ -250,7 +271,8 @@ export class Assets {
             work.step = step;
             onStep?.(asset.id, step);
           };
-          await install(asset, this.#contextOf(asset), { signal: link.signal, onStep: step });
+          const recheck = () => this.#recheck(asset);
+          await install(asset, this.#contextOf(asset), { signal: link.signal, onStep: step, recheck });
           await this.#changed(asset);
           onDone?.(asset.id);
         } catch (error) {
@@ -268,8 +290,19 @@ export class Assets {
     return work;
   }
 
-  async #changed({ id }: Asset): Promise<void> {
-    for (const asset of this.#declared(id)) await asset.changed?.();
+  /** The asset may have been installed or removed. */
+  async #changed(asset: Asset): Promise<void> {
+    await this.#recheck(asset);
+    await this.#check(this.#declared(asset.id));
+  }
+
+  /** Lets the engines look again. */
+  async #recheck({ id }: Asset): Promise<void> {
+    await Promise.all(this.#declaringOf(id).map(async ({ recheck }) => recheck?.()));
+  }
+
+  #declaringOf(id: string): readonly Declaring[] {
+    return this.#declaring.filter(({ groups }) => groups.flatMap(allAssetsOf).some((asset) => asset.id === id));
   }
 
   // ----------------------------------------------------------------------------------------------------------- the list
@@ -296,7 +329,7 @@ export class Assets {
   }
 
   #contextOf({ id }: Asset): InstallContext {
-    const owner = this.#declaring.find(({ groups }) => groups.some((group) => assetsOf(group, { isExplicit: true }).some((asset) => asset.id === id))); // prettier-ignore
+    const [owner] = this.#declaringOf(id);
     if (!owner) throw new Error(`no engine declares the asset ${id}`);
     return owner.context;
   }
@@ -304,7 +337,7 @@ export class Assets {
   async #statusOf(group: MergedGroup): Promise<GroupStatus> {
     const { id, assets, extras = [], capability, isConfigured = false, model, settings } = group;
     const parts = assets.length > 0 ? assets : extras;
-    const all = await Promise.all(assets.map((asset) => this.#assetStatus(asset)));
+    const all = assets.map((asset) => this.#assetStatus(asset));
     const others = this.#groups().filter((one) => one.id !== id && one.isConfigured);
     const isIncluded = others.some((other) => assets.every(({ id }) => other.assets.some((asset) => asset.id === id)));
     const models = this.#modelsIn(group);
@@ -338,16 +371,15 @@ export class Assets {
     );
   }
 
-  async #assetStatus(asset: Asset): Promise<AssetStatus> {
+  #assetStatus(asset: Asset): AssetStatus {
     const work = this.#work.get(asset.id);
     if (work) return { asset, state: 'preparing', reason: describe(work.step), progress: work.step.done };
-    const isReady = await this.#isReady(asset);
+    const { isReady, elsewhere } = this.#found.get(asset.id) ?? unchecked;
     const as = (state: AssetState, reason: string) => ({ asset, state, reason, progress: null });
     if (isReady === true) return as('ready', 'Ready.');
-    const own = Array.from(this.#work.values(), (one) => one.asset);
-    if (isBusyElsewhere(asset, own)) {
-      const progress = await downloadedOf(asset);
-      return { asset, state: 'preparing', reason: describe({ doing: waitingFor(asset), done: progress }), progress };
+    if (elsewhere) {
+      const { done } = elsewhere;
+      return { asset, state: 'preparing', reason: describe({ doing: waitingFor(asset), done }), progress: done };
     }
     if (isReady !== false) return as('failed', `Could not check ${asset.title}: ${messageOf(isReady)}.`);
     const outcome = this.#outcomes.get(asset.id);
@@ -356,23 +388,8 @@ export class Assets {
     return as('missing', 'Stopped. The partial download is kept.');
   }
 
-  /** Resolves with an error if an engine cannot tell. */
-  async #isReady({ id }: Asset): Promise<boolean | Error> {
-    try {
-      for (const asset of this.#declared(id)) {
-        const answer = asset.isReady();
-        if (!(typeof answer === 'boolean' ? answer : await within(readyMs, () => answer))) return false;
-      }
-      return true;
-    } catch (error) {
-      return error as Error;
-    }
-  }
-
   #commandFor({ id }: Asset): string {
-    const groups = this.#groups().filter((group) =>
-      assetsOf(group, { isExplicit: true }).some((asset) => asset.id === id),
-    );
+    const groups = this.#groups().filter((group) => allAssetsOf(group).some((asset) => asset.id === id));
     const group = groups.find(({ isConfigured }) => isConfigured) ?? groups[0];
     return group === undefined ? setupCommand : commandOf(group);
   }
@@ -392,6 +409,18 @@ export class Assets {
 const commandOf = ({ id, isAutomatic }: AssetGroup): string => (isAutomatic ? setupCommand : nameSetup(id));
 
 const obstacleOf = (asset: Asset): string | undefined => (asset.kind === 'made' ? asset.obstacle?.() : undefined);
+/** Resolves with an error if an engine cannot tell. */
+async function isReadyFor(declared: readonly Asset[]): Promise<boolean | Error> {
+  try {
+    for (const asset of declared) {
+      const answer = asset.isReady();
+      if (!(typeof answer === 'boolean' ? answer : await within(readyMs, () => answer))) return false;
+    }
+    return true;
+  } catch (error) {
+    return error as Error;
+  }
+}
 
 /** Merges the states of several assets. */
 function summarize(all: readonly AssetStatus[]): Pick<GroupStatus, 'state' | 'reason' | 'progress'> {
@@ -426,5 +455,7 @@ const assetsOf = (
   group: AssetGroup | undefined,
   { isExplicit = false }: Pick<InstallRequest, 'isExplicit'>,
 ): readonly Asset[] => (group ? [...group.assets, ...(isExplicit ? (group.extras ?? []) : [])] : []);
+
+const allAssetsOf = (group: AssetGroup) => assetsOf(group, { isExplicit: true });
 
 const unique = (assets: readonly Asset[]): Asset[] => [...new Map(assets.toReversed().map((asset) => [asset.id, asset])).values()].toReversed(); // prettier-ignore

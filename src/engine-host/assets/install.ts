@@ -21,6 +21,8 @@ export interface Step {
 export interface InstallCall {
   readonly signal: AbortSignal;
   readonly onStep: (step: Step) => void;
+  /** Lets the engines of the asset look again. Never rejects. */
+  readonly recheck: () => Promise<void>;
 }
 
 export type InstallContext = Pick<EngineContext, 'dataDir' | 'env' | 'fetch' | 'log' | 'run'>;
@@ -81,7 +83,11 @@ export async function bytesLeftOf(asset: Asset, isReady: boolean): Promise<numbe
  * Installs an asset, or resolves at once if it is ready. Waits for another process that installs it. Rejects with an
  * error for the operator, or with the signal's reason.
  */
-export async function install(asset: Asset, context: InstallContext, { signal, onStep }: InstallCall): Promise<void> {
+export async function install(
+  asset: Asset,
+  context: InstallContext,
+  { signal, onStep, recheck }: InstallCall,
+): Promise<void> {
   const doing = doingOf(asset);
   const progress = (done: number | null) => onStep({ doing, done });
   const onWait = () => onStep({ doing: waitingFor(asset), done: null });
@@ -92,7 +98,7 @@ export async function install(asset: Asset, context: InstallContext, { signal, o
   progress(asset.kind === 'files' ? 0 : null);
   if (asset.kind === 'files') return downloadFiles(asset, context, { signal, progress, onStep, onWait });
   using _lock = await acquireLock(lockOf(asset.kind === 'made' ? asset.path : asset.directory), { signal, onWait });
-  await asset.changed?.(); // another process may have installed it since the engine last looked
+  await recheck(); // another process may have installed it since the engine last looked
   if (await asset.isReady()) return;
   progress(null);
   if (asset.kind === 'packages') await installPackages(asset, { ...context, signal, progress });
@@ -102,7 +108,7 @@ export async function install(asset: Asset, context: InstallContext, { signal, o
 /** Some sites publish sizes in whole MiB. */
 const roundedBy = 2 ** 20;
 
-interface Downloading extends InstallCall {
+interface Downloading extends Omit<InstallCall, 'recheck'> {
   readonly progress: (done: number | null) => void;
   readonly onWait: () => void;
 }

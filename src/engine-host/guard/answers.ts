@@ -46,121 +46,70 @@ function isId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= longestId;
 }
 
-/**
- * Returns the list, or `last` if it is equal, so that callers can cache by identity. Duplicate ids are handled by the
- * registry, which also knows the other instances.
- */
-export function checkModels(value: unknown, last: readonly ModelEntry[] = []): readonly ModelEntry[] {
-  return checkList(value, last, '`models()`', checkEntry);
-}
-
-function checkList<T>(
-  value: unknown,
-  last: readonly T[],
-  what: string,
-  check: (item: Fields, last: T | undefined) => T,
-): readonly T[] {
-  must(Array.isArray(value), `${what} did not return an array`);
-  const items = value as readonly unknown[];
-  const { length } = items;
-  must(length <= mostEntries, `${what} returned more than ${mostEntries} entries`);
-  let changed: T[] | undefined;
-  let index = 0;
-  try {
-    for (; index < length; index++) {
-      const checked = check(objectOf(items[index], ''), last[index]);
-      if (changed === undefined && checked !== last[index]) changed = last.slice(0, index);
-      changed?.push(checked);
-    }
-  } catch (error) {
-    // The messages are built only on failure, because every request reads the list.
-    throw error instanceof BadAnswer ? new BadAnswer(`${what}[${index}]${error.message}`) : error;
+/** Returns the entry without members that the contract does not know. Features of later versions are dropped. */
+export function checkEntry(value: unknown): ModelEntry {
+  const item = objectOf(value, 'an entry');
+  must(isId(item.id), `an entry${badId}`);
+  const bad = (what: string) => `the entry "${String(item.id)}"${what}`;
+  must(typeof item.local === 'boolean', bad('.local is not a boolean'));
+  for (const name of ['mayBeLocal', 'discovered', 'isExplicitOnly'] as const) {
+    must(item[name] === undefined || typeof item[name] === 'boolean', bad(`.${name} is not a boolean`));
   }
-  return changed ?? (length === last.length ? last : last.slice(0, length));
+  must(item.name === undefined || isText(item.name), bad(badName));
+  must(item.defaultVoice === undefined || isId(item.defaultVoice), bad('.defaultVoice is not an id'));
+  for (const name of ['needs', 'languages'] as const) {
+    const ids = item[name];
+    must(ids === undefined || (Array.isArray(ids) && ids.every(isId)), bad(`.${name} is not an array of ids`));
+  }
+  const { id, name, local, mayBeLocal, discovered, needs, isExplicitOnly, languages, defaultVoice } =
+    item as unknown as ModelEntry;
+  const facts = { id, name, local, mayBeLocal, discovered, needs, isExplicitOnly, languages, defaultVoice };
+  const { supports, voices, availability } = item;
+  return withoutUndefined({
+    ...facts,
+    supports: supports === undefined ? undefined : checkFeatures(supports, bad('.supports is not an array')),
+    voices: voices === undefined ? undefined : checkVoices(voices, bad),
+    availability: availability === undefined ? undefined : checkAvailability(availability, bad),
+  });
 }
 
-function checkEntry(item: Fields, last: ModelEntry | undefined): ModelEntry {
-  const { id, name, local, mayBeLocal, discovered, isExplicitOnly, needs: needed, supports: listed, languages: spoken, voices: given, defaultVoice } = item; // prettier-ignore
-  must(isId(id), badId);
-  must(typeof local === 'boolean', '.local is not a boolean');
-  must(mayBeLocal === undefined || typeof mayBeLocal === 'boolean', '.mayBeLocal is not a boolean');
-  must(name === undefined || isText(name), badName);
-  must(discovered === undefined || typeof discovered === 'boolean', '.discovered is not a boolean');
-  must(defaultVoice === undefined || isId(defaultVoice), '.defaultVoice is not an id');
-  must(isExplicitOnly === undefined || typeof isExplicitOnly === 'boolean', '.isExplicitOnly is not a boolean');
-  const needs = needed === undefined ? undefined : checkIds(needed, last?.needs, '.needs');
-  const supports = listed === undefined ? undefined : checkFeatures(listed, last?.supports);
-  const languages = spoken === undefined ? undefined : checkIds(spoken, last?.languages, '.languages');
-  const voices = given === undefined ? undefined : checkList(given, last?.voices ?? [], '.voices', checkVoice);
-  const isSame =
-    last?.id === id &&
-    last.name === name &&
-    last.local === local &&
-    last.mayBeLocal === mayBeLocal &&
-    last.discovered === discovered &&
-    last.isExplicitOnly === isExplicitOnly &&
-    last.needs === needs &&
-    last.supports === supports &&
-    last.languages === languages &&
-    last.voices === voices &&
-    last.defaultVoice === defaultVoice;
-  if (isSame) return last;
-  return {
-    id,
-    local,
-    ...(mayBeLocal !== undefined && { mayBeLocal }),
-    ...(name !== undefined && { name }),
-    ...(discovered !== undefined && { discovered }),
-    ...(isExplicitOnly !== undefined && { isExplicitOnly }),
-    ...(needs !== undefined && { needs }),
-    ...(supports !== undefined && { supports }),
-    ...(languages !== undefined && { languages }),
-    ...(voices !== undefined && { voices }),
-    ...(defaultVoice !== undefined && { defaultVoice }),
-  };
+/** Optional members of the contract are absent, not undefined. */
+function withoutUndefined(entry: { readonly [K in keyof ModelEntry]: ModelEntry[K] | undefined }): ModelEntry {
+  const known = Object.entries(entry).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as unknown as ModelEntry;
 }
 
-/** Returns `last` if it is equal. Features of later versions of the contract are dropped. */
-function checkFeatures(value: unknown, last: readonly Feature[] | undefined): readonly Feature[] {
-  must(Array.isArray(value), '.supports is not an array');
+function checkFeatures(value: unknown, broken: string): readonly Feature[] {
+  must(Array.isArray(value), broken);
   const given: readonly unknown[] = value;
-  if (last && isSameList(given, last)) return last; // the case of nearly every request
-  const known = features.filter((feature) => given.includes(feature));
-  return last && isSameList(known, last) ? last : known;
+  return features.filter((feature) => given.includes(feature));
 }
 
-/** Returns `last` if it is equal. */
-function checkIds(value: unknown, last: readonly string[] | undefined, what: string): readonly string[] {
-  must(Array.isArray(value) && value.every(isId), `${what} is not an array of ids`);
-  const given = value as readonly string[];
-  return last && isSameList(given, last) ? last : given;
-}
-
-function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
-}
-
-function checkVoice(item: Fields, last: Voice | undefined): Voice {
-  const { id, name, language } = item;
-  must(isId(id), badId);
-  must(isText(name), badName);
-  must(language === null || isText(language), '.language is neither a string nor null');
-  if (last?.id === id && last.name === name && last.language === language) return last;
-  return { id, name, language };
+function checkVoices(value: unknown, bad: (what: string) => string): readonly Voice[] {
+  must(Array.isArray(value) && value.length <= mostEntries, bad(`.voices is not an array of at most ${mostEntries}`));
+  return value.map((item: unknown, index) => {
+    const where = `.voices[${index}]`;
+    const { id, name, language } = objectOf(item, bad(where));
+    must(isId(id), bad(where + badId));
+    must(isText(name), bad(where + badName));
+    must(language === null || isText(language), bad(`${where}.language is neither a string nor null`));
+    return { id, name, language };
+  });
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= longestLabel;
 }
 
-export function checkAvailability(value: unknown): Availability {
-  const { available, code, reason, progress } = objectOf(value, 'what `availability()` returned');
-  must(typeof available === 'boolean', '`availability()` returned an `available` that is not a boolean');
-  const isKnown = (availabilityCodes as readonly unknown[]).includes(code);
-  must(isKnown, '`availability()` returned an unknown code');
-  must(typeof reason === 'string', '`availability()` returned no reason');
+function checkAvailability(value: unknown, bad: (what: string) => string): Availability {
+  const { available, code, reason, forOperator, progress } = objectOf(value, bad('.availability'));
+  must(typeof available === 'boolean', bad('.availability.available is not a boolean'));
+  const isKnown = (availabilityCodes as readonly unknown[]).includes(code) && code !== 'engine-failed';
+  must(isKnown, bad('.availability has an unknown code'));
+  must(typeof reason === 'string', bad('.availability has no reason'));
+  must(forOperator === undefined || isText(forOperator), bad('.availability.forOperator is not a string'));
   const isFraction = progress === undefined || (isAmount(progress) && progress <= 1);
-  must(isFraction, '`availability()` returned a `progress` that is not a number from 0 to 1');
+  must(isFraction, bad('.availability.progress is not a number from 0 to 1'));
   return { ...(value as Availability), reason: shorten(reason, longestLabel) };
 }
 
@@ -261,10 +210,12 @@ function checkAsset(asset: Asset): void {
 const badAssetId = 'an id of `assets` is not 1 to 64 letters, digits, dots, hyphens and underscores';
 
 export function checkFindings(value: unknown): readonly Finding[] {
-  return checkList<Finding>(value, [], '`inspect()`', (finding) => {
-    const { what, ok, detail, fix } = finding;
-    must(typeof what === 'string' && typeof detail === 'string', ' has no `what` or no `detail`');
-    must(typeof ok === 'boolean', '.ok is not a boolean');
+  must(Array.isArray(value), '`inspect()` did not return an array');
+  return value.map((item: unknown, index) => {
+    const { what, ok, detail, fix } = objectOf(item, `\`inspect()\`[${index}]`);
+    const isNamed = typeof what === 'string' && typeof detail === 'string';
+    must(isNamed, `\`inspect()\`[${index}] has no \`what\` or no \`detail\``);
+    must(typeof ok === 'boolean', `\`inspect()\`[${index}].ok is not a boolean`);
     return { what, ok, detail, ...(typeof fix === 'string' && { fix }) };
   });
 }

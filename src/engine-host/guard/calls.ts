@@ -9,12 +9,12 @@ import type {
   TranscriptionEngine,
   Usage,
 } from '../../../engines/contract/index.ts';
-import { EngineError } from '../../../engines/contract/index.ts';
+import { EngineError, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { checkSpans, checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
 import { callFailure, asError } from './failures.ts';
-import { invoke, type SharedDeadline, Wait } from './cached-poll.ts';
+import { invoke, type SharedDeadline, Wait } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts {
@@ -24,11 +24,30 @@ export interface CallFacts {
   /** Idle timeout between chat events. */
   readonly chatIdle: SharedDeadline;
   readonly log: Logger;
+  /** `Engine.recheck`. Never rejects. */
+  readonly recheck?: (() => Promise<void>) | undefined;
+}
+
+type FailureFacts = Pick<CallFacts, 'instance' | 'recheck'>;
+
+/** Failures after which the model is likely to have another availability than before. */
+const changing: ReadonlySet<string> = new Set<EngineErrorCode>([
+  'model-unavailable',
+  'provider-auth-failed',
+  'provider-misconfigured',
+  'provider-unreachable',
+]);
+
+/** Returns the failure of a call. The engine looks again if the failure says something about its model. */
+function failureOf(thrown: unknown, { instance, recheck }: FailureFacts, signal?: AbortSignal): Error {
+  const failure = callFailure(thrown, instance, signal);
+  if (EngineError.is(failure) && changing.has(failure.code)) void recheck?.();
+  return failure;
 }
 
 export function guardTranscribe(
   engine: Pick<TranscriptionEngine, 'transcribe'>,
-  facts: Pick<CallFacts, 'instance' | 'abortMs'>,
+  facts: Pick<CallFacts, 'instance' | 'abortMs' | 'recheck'>,
 ): TranscriptionEngine['transcribe'] {
   return async (call, { signal, onSegment, onProgress, onQueued }) => {
     using callbacks = new Callbacks(facts.instance, signal);
@@ -51,7 +70,7 @@ export function guardTranscribe(
       if (callbacks.failure) throw callbacks.failure;
       return checkTranscript(answer);
     } catch (error) {
-      throw callbacks.failure ?? callFailure(error, facts.instance, signal);
+      throw callbacks.failure ?? failureOf(error, facts, signal);
     }
   };
 }
@@ -90,17 +109,17 @@ export function guardSynthesize(engine: SpeechEngine, facts: CallFacts): SpeechE
   return async (call, { signal }) => {
     try {
       const speech = await outcome(() => engine.synthesize(call, { signal }), signal, facts.abortMs);
-      return guardSpeech(speech, facts.instance, signal);
+      return guardSpeech(speech, facts, signal);
     } catch (error) {
-      throw callFailure(error, facts.instance, signal);
+      throw failureOf(error, facts, signal);
     }
   };
 }
 
-function guardSpeech(value: unknown, instance: string, signal: AbortSignal): Speech {
+function guardSpeech(value: unknown, facts: FailureFacts, signal: AbortSignal): Speech {
   const { mediaType, audio } = objectOf(value, 'the speech');
   must(typeof mediaType === 'string', 'the media type of the speech is not a string');
-  const guarded = new GuardedIterator({ instance, signal, check: checkChunk });
+  const guarded = new GuardedIterator({ ...facts, signal, check: checkChunk });
   guarded.open(iteratorOf(audio, 'the audio of the speech'));
   return { mediaType, audio: { [Symbol.asyncIterator]: () => guarded } };
 }
@@ -111,9 +130,9 @@ function checkChunk(value: unknown): Uint8Array {
 }
 
 export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine['complete'] {
-  const { instance, chatIdle: idle } = facts;
+  const { instance, recheck, chatIdle: idle } = facts;
   return (call, { signal, tools, onUsage }) => {
-    const events = new GuardedIterator<AgentEvent>({ instance, signal, idle, check: checkEvent });
+    const events = new GuardedIterator<AgentEvent>({ instance, recheck, signal, idle, check: checkEvent });
     const options = {
       signal,
       tools: tools.map((tool) => guardTool(tool, events.fail)),
@@ -127,7 +146,7 @@ export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine[
       signal.addEventListener('abort', events.interrupt);
       return { [Symbol.asyncIterator]: () => events };
     } catch (error) {
-      throw callFailure(error, instance, signal);
+      throw failureOf(error, facts, signal);
     }
   };
 }
@@ -173,8 +192,7 @@ function iteratorOf(value: unknown, what: string): Source {
   return objectOf(open.call(iterable), `the iterator of ${what}`) as unknown as Source;
 }
 
-interface IteratorFacts<T> {
-  readonly instance: string;
+interface IteratorFacts<T> extends FailureFacts {
   readonly signal: AbortSignal;
   readonly check: (value: unknown) => T;
   /** Absent: the consumer has its own timeout. */
@@ -230,12 +248,12 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
 
   readonly #fail = (error: unknown): void => {
     this.#facts.idle?.end(this.#wait);
-    this.#reject?.(callFailure(error, this.#facts.instance, this.#facts.signal));
+    this.#reject?.(failureOf(error, this.#facts, this.#facts.signal));
   };
 
   /** Called by callbacks: rejects the `next()` that waits, or the following one. */
   readonly fail = (error: unknown): void => {
-    this.#failure ??= callFailure(error, this.#facts.instance);
+    this.#failure ??= failureOf(error, this.#facts);
     this.#fail(this.#failure);
   };
 
@@ -250,7 +268,7 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     try {
       await this.#source?.return?.();
     } catch (error) {
-      throw callFailure(error, this.#facts.instance, this.#facts.signal);
+      throw failureOf(error, this.#facts, this.#facts.signal);
     }
     return { done: true, value: undefined };
   }

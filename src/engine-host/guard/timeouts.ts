@@ -4,15 +4,8 @@ export const defaultTimeouts = {
   importMs: 30_000,
   /** `create()`. After it, the instance counts as failed. */
   createMs: 30_000,
-  /** First call of `models()`, which may call a provider. */
-  firstModelsMs: 10_000,
-  /** Later calls of `models()`. After it, the last list is used. */
-  modelsMs: 1_000,
-  availabilityMs: 1_000,
-  /** How long the last valid availability is used after a failure. */
-  standsMs: 30_000,
-  /** Retry delay after a failure of `models()` or `availability()`. */
-  retryMs: 5_000,
+  /** `recheck()`. */
+  recheckMs: 10_000,
   /**
    * Idle timeout between chat events. A tool call may be silent for up to 3600 s if the settings of an MCP server allow
    * it. Engines have shorter timeouts of their own; this one only stops calls that would never end.

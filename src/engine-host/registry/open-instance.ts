@@ -1,41 +1,64 @@
 /** Opens the engines of an instance: loads, creates and guards them. */
 import {
   OptionsError,
+  type Availability,
   type Capability,
   type EngineContext,
   type EngineDefinition,
   type Engines,
   type Logger,
-  type TranscriptionEngine,
+  type ModelEntry,
 } from '../../../engines/contract/index.ts';
 import type { EngineInstances, InstanceSettings } from '../../settings/load.ts';
 import type { Assets } from '../assets/assets.ts';
 import { asError } from '../guard/failures.ts';
 import { hasFunction } from '../guard/answers.ts';
-import { dispose, failedEngine, guardEngine, unguarded, withEngine, type Guarded } from '../guard/guard.ts';
+import { dispose, failedEngine, guardEngine } from '../guard/guard.ts';
 import { defaultTimeouts, type EngineTimeouts } from '../guard/timeouts.ts';
 import { within } from '../guard/within.ts';
+import { availabilityIn, failed, OpenedParts } from '../models/availability.ts';
+import { PublishedModels } from '../models/published.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
 import { explained, refusal, RegistryError } from './registry-error.ts';
 
 export interface InstanceOptions extends ModuleOptions {
-  /** Creates the context of an instance. */
-  readonly contextFor: (instance: string) => EngineContext;
+  /** Creates the context of an engine. */
+  readonly contextFor: (instance: string, host: EngineHost) => EngineContext;
   readonly assets: Assets;
   /** Instances that are used if they are running, and not missed otherwise. */
   readonly lookedFor?: readonly string[] | undefined;
   /** Overrides of the default timeouts. */
   readonly timeouts?: Partial<EngineTimeouts> | undefined;
-  /** Replaces a transcription engine by one that works on other machines (src/fleet). */
-  readonly wrapAsRemote?: ((instance: string, engine: TranscriptionEngine) => Promise<TranscriptionEngine>) | undefined;
+  /** Replaces a transcription engine by one that works on other machines (src/fleet); undefined to keep it. */
+  readonly wrapAsRemote?: ((instance: Instance<'transcription'>) => RemoteEngine | undefined) | undefined;
   /** False only for the conformance kit, which must see the unguarded behavior of an engine. */
   readonly guard?: boolean | undefined;
+}
+
+/** What an engine tells and opens by its context. */
+export interface EngineHost {
+  readonly publish: EngineContext['publish'];
+  readonly opened: OpenedParts;
+}
+
+export type RemoteEngine = Pick<Instance<'transcription'>, 'engine' | 'availabilityOf'>;
+
+/** A current failure of an engine. */
+export interface EngineFailure {
+  readonly instance: string;
+  /** The function of the engine that fails, or `models` if it cannot list all of its models. */
+  readonly what: string;
+  readonly error: Error;
 }
 
 export interface Instance<C extends Capability> {
   readonly name: string;
   readonly capability: C;
-  readonly guarded: Guarded<C>;
+  readonly engine: Engines[C];
+  readonly published: PublishedModels;
+  /** Current failures, for the operator. */
+  readonly failures: () => readonly Pick<EngineFailure, 'what' | 'error'>[];
+  readonly availabilityOf: (entry: ModelEntry) => Availability;
   readonly log: Logger;
   /** Undefined if the engine could not be created. */
   readonly context?: EngineContext;
@@ -87,7 +110,7 @@ export async function openInstance(listed: Listed, options: InstanceOptions): Pr
       if (failure) failures.push({ error: failure, instances: [instance] });
       const { wrapAsRemote } = options;
       if (wrapAsRemote && !failure && instance.capability === 'transcription') {
-        instances.splice(-1, 1, await runRemotely(instance, wrapAsRemote));
+        instances.splice(-1, 1, { ...instance, ...wrapAsRemote(instance) });
       }
     }
   } catch (error) {
@@ -119,12 +142,31 @@ const timeoutsOf = ({ timeouts }: InstanceOptions): EngineTimeouts => ({ ...defa
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
   const cause = new Error(`its module was not loaded within ${timeoutsOf(options).importMs / 1000} s`);
   const error = refusal(`${place}.use`, `${use} could not be loaded: ${cause.message}`, cause);
-  const { log } = options.contextFor(name);
-  const failed = <C extends Capability>(capability: C): Instance<C> => {
-    return { name, capability, guarded: failedEngine(name, 'import', error), log };
-  };
-  const instances = [failed('transcription'), failed('chat'), failed('speech')];
+  const instances = [
+    failedInstance(name, 'transcription', 'import', error, options),
+    failedInstance(name, 'chat', 'import', error, options),
+    failedInstance(name, 'speech', 'import', error, options),
+  ];
   return { instances, mistakes: [], failures: [{ error, instances }] };
+}
+
+function failedInstance<C extends Capability>(
+  name: string,
+  capability: C,
+  what: string,
+  error: RegistryError,
+  options: InstanceOptions,
+): Instance<C> {
+  const { context, published } = openContext(name, options);
+  const availabilityOf = () => failed(`The engine ${name} failed to start.`);
+  return { name, capability, ...failedEngine<C>(what, error), published, availabilityOf, log: context.log };
+}
+
+function openContext(name: string, { contextFor, lookedFor }: InstanceOptions) {
+  const opened = new OpenedParts();
+  const context = contextFor(name, { opened, publish: (...list) => published.publish(...list) });
+  const published = new PublishedModels({ log: context.log, isLookedFor: lookedFor?.includes(name) === true });
+  return { context, published, opened };
 }
 
 interface OpenedEngine<C extends Capability> {
@@ -154,35 +196,27 @@ async function openEngine<C extends Capability>(
 ): Promise<OpenedEngine<C>> {
   const { name, place } = listed;
   const { capability } = definition;
-  const context = await explained(place, 'cannot create its context', () => options.contextFor(name));
+  const open = () => openContext(name, options);
+  const { context, published, opened } = await explained(place, 'cannot create its context', open);
   const { log } = context;
-  const engine = await create(definition, listed, context, options);
-  if (engine instanceof RegistryError) {
-    const guarded = failedEngine<C>(name, 'create()', engine);
-    return { instance: { name, capability, guarded, log }, failure: engine };
+  const raw = await create(definition, listed, context, options);
+  if (raw instanceof RegistryError) {
+    return { instance: failedInstance(name, capability, 'create()', raw, options), failure: raw };
   }
   const timeouts = timeoutsOf(options);
-  const missing = ['models', 'availability', verbs[capability]].find((method) => !hasFunction(engine, method));
-  if (missing !== undefined) {
-    await dispose(engine, timeouts.endMs, log);
-    throw refusal(place, `the engine ${definition.name} has no function \`${missing}\``);
+  if (!hasFunction(raw, verbs[capability])) {
+    await dispose(raw, timeouts.endMs, log);
+    throw refusal(place, `the engine ${definition.name} has no function \`${verbs[capability]}\``);
   }
-  const isLookedFor = options.lookedFor?.includes(name) === true;
-  const facts = { instance: name, capability, timeouts, log, isLookedFor, assets: options.assets };
-  const guarded = options.guard === false ? unguarded(engine) : guardEngine(engine, facts);
-  return { instance: { name, capability, guarded, log, context } };
+  if (!published.hasPublished) published.publish(raw.models);
+  const facts = { instance: name, capability, timeouts, log };
+  const guarded = options.guard === false ? { engine: raw, failures: () => [] } : guardEngine(raw, facts);
+  const failures = () => [...guarded.failures(), ...published.failures.map((error) => ({ what: 'models', error }))];
+  const availabilityOf = (entry: ModelEntry) => availabilityIn(opened, entry, options.assets);
+  return { instance: { name, capability, engine: guarded.engine, published, failures, availabilityOf, log, context } };
 }
 
 const verbs = { transcription: 'transcribe', chat: 'complete', speech: 'synthesize' } as const;
-
-async function runRemotely(
-  instance: Instance<'transcription'>,
-  wrapAsRemote: NonNullable<InstanceOptions['wrapAsRemote']>,
-): Promise<Instance<'transcription'>> {
-  const { name, guarded } = instance;
-  const engine = await wrapAsRemote(name, guarded.engine);
-  return engine === guarded.engine ? instance : { ...instance, guarded: withEngine(guarded, engine) };
-}
 
 /**
  * Throws a `RegistryError` if the engine rejects its options. Returns the error if the engine cannot be created for

@@ -8,7 +8,10 @@ import { Assets } from '../assets/assets.ts';
 import { capabilities } from './load-definition.ts';
 import { listInstances, openInstance, type AnyInstance, type Instance, type InstanceOptions } from './open-instance.ts';
 import { combined, refusal, type RegistryError } from './registry-error.ts';
-import { ServedModels, type ServedModel } from './served-models.ts';
+import { ServedModels } from '../models/served-models.ts';
+
+/** Milliseconds: a model that another process has installed can be used within this time. */
+const recheckEveryMs = 2_000;
 
 export interface RegistryOptions extends Omit<InstanceOptions, 'assets'> {
   readonly instances: EngineInstances;
@@ -29,7 +32,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   try {
     const mistakes = [
       ...opened.flatMap((one) => [...duplicatesIn(one.instances, instances), ...one.mistakes]),
-      ...(await registry.clashes()),
+      ...capabilities.flatMap((capability) => registry.of(capability).clashes()),
     ];
     const failures = opened.flatMap((one) => one.failures);
     const failed = new Set(failures.flatMap((one) => one.instances));
@@ -41,6 +44,7 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
     } of failures) {
       one?.log.error({ err: error.cause }, 'the engine could not be created; it is unavailable until the next start');
     }
+    await assets.check();
     return registry;
   } catch (error) {
     await registry[Symbol.asyncDispose]();
@@ -60,6 +64,7 @@ export class Registry {
   /** The assets of all engines. */
   readonly assets: Assets;
   readonly #served: { readonly [C in Capability]: ServedModels<C> };
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(
     instances: readonly AnyInstance[],
@@ -73,9 +78,10 @@ export class Registry {
       });
     this.#instances = instances;
     this.assets = assets;
-    for (const { name, capability, guarded, context } of instances) {
-      const groups = guarded.engine.assets ?? [];
-      if (context && groups.length > 0) assets.declare({ instance: name, capability, groups, context });
+    for (const { name, capability, engine, context } of instances) {
+      const { assets: groups = [] } = engine;
+      const recheck = async () => engine.recheck?.();
+      if (context && groups.length > 0) assets.declare({ instance: name, capability, groups, context, recheck });
     }
     this.#served = { transcription: served('transcription'), chat: served('chat'), speech: served('speech') };
   }
@@ -85,51 +91,51 @@ export class Registry {
     return this.#served[capability];
   }
 
-  /** All models of a capability in settings order, with unique ids. */
-  models<C extends Capability>(capability: C): Promise<readonly ServedModel<C>[]> {
-    return this.#served[capability].list();
-  }
-
-  /** Mistakes across engines: duplicate model ids, and a default model that no engine serves. */
-  async clashes(): Promise<RegistryError[]> {
-    return (await Promise.all(capabilities.map((capability) => this.#served[capability].clashes()))).flat();
-  }
-
   /**
-   * Whether each served model was available when it was last asked for. Asks no engine. An engine that fails and serves
-   * nothing is listed with the model "".
+   * Whether each served model can be used. An engine that fails and serves nothing is listed with the model "".
    */
-  lastAvailability(): { readonly engine: string; readonly model: string; readonly available: boolean }[] {
-    return this.#instances.flatMap(({ name, capability, guarded }) => {
-      const models = this.#served[capability].lastOf(name);
-      if (models.length === 0 && guarded.failures().length > 0) return [{ engine: name, model: '', available: false }];
-      return models.flatMap(({ id, engineId }) => {
-        const available = guarded.lastAvailable(engineId);
-        return available === undefined ? [] : [{ engine: name, model: id, available }];
-      });
+  availability(): { readonly engine: string; readonly model: string; readonly available: boolean }[] {
+    return this.#instances.flatMap(({ name, capability, failures }) => {
+      const models = this.#served[capability].of(name);
+      if (models.length === 0 && failures().length > 0) return [{ engine: name, model: '', available: false }];
+      return models.map(({ id, availability: { available } }) => ({ engine: name, model: id, available }));
     });
+  }
+
+  /** Looks again, from now on every 2 s, for what changes without the knowledge of the engines. */
+  keepLooking(): void {
+    const next = () => {
+      this.#looking = setTimeout(() => void this.recheck().then(next), recheckEveryMs).unref();
+    };
+    next();
+  }
+
+  /** Never rejects. */
+  async recheck(): Promise<void> {
+    await Promise.all(this.#instances.map(async ({ engine }) => engine.recheck?.()));
+    await this.assets.check();
   }
 
   /** Calls the engines that load something when the service starts. Does not wait. */
   warmUp(): void {
-    for (const { capability, guarded } of this.#instances) {
-      if (capability === 'transcription') void guarded.engine.warmUp?.();
+    for (const { capability, engine } of this.#instances) {
+      if (capability === 'transcription') void engine.warmUp?.();
     }
   }
 
   /** Findings of the engines on this machine, or of those for one capability. */
   async inspect(only?: Capability): Promise<{ readonly instance: string; readonly findings: readonly Finding[] }[]> {
     const instances = this.#instances.filter(({ capability }) => only === undefined || capability === only);
-    return Promise.all(
-      instances.map(async ({ name, guarded }) => ({
-        instance: name,
-        findings: (await guarded.engine.inspect?.()) ?? [],
-      })),
+    const found = await Promise.all(
+      instances.map(async ({ name, engine }) => ({ instance: name, findings: (await engine.inspect?.()) ?? [] })),
     );
+    await this.recheck(); // an inspection asks providers, and may have found out that one is unavailable
+    return found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.allSettled(this.#instances.map(async ({ guarded }) => guarded.engine[Symbol.asyncDispose]?.()));
+    clearTimeout(this.#looking);
+    await Promise.allSettled(this.#instances.map(async ({ engine }) => engine[Symbol.asyncDispose]?.()));
   }
 }
 

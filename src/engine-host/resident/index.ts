@@ -29,7 +29,7 @@ export function createResidents(budget: MemoryBudget) {
      * Returns the same resident for the same program. A program of the same name replaces an earlier one, which is
      * unloaded once it is idle. Throws a `TypeError` for invalid numbers.
      */
-    open(instance: string, program: ResidentProgram, log: Logger): Resident {
+    open(instance: string, program: ResidentProgram, log: Logger): ManagedResident {
       checkNumbers(program);
       const key = JSON.stringify([instance, program.name]);
       const known = opened.get(key);
@@ -88,6 +88,7 @@ class ManagedResident implements Resident {
     return this.#current()?.isIdle ?? this.#plan.hasRoomFor(this.#bytes);
   }
 
+  /** True for a minute after the program has ended before it was loaded, unless it was killed. */
   get isBroken(): boolean {
     return performance.now() - this.#brokenAt < crashLimit.ms;
   }

@@ -52,13 +52,13 @@ interface Page {
   readonly text: string;
 }
 
-type Pages = ReadonlyMap<string, (host: string) => Promise<Page>>;
+type Pages = ReadonlyMap<string, (host: string) => Page | Promise<Page>>;
 
 function pagesOf({ host, alive, readyProbe, metrics }: MetricsListenerOptions): Pages {
   const json = (body: object) => ({ mediaType: 'application/json', text: JSON.stringify(body) });
-  return new Map([
-    ['/healthz', async () => Promise.resolve(json(alive()))],
-    ['/readyz', async () => json(await readyProbe())],
+  return new Map<string, (host: string) => Page | Promise<Page>>([
+    ['/healthz', () => json(alive())],
+    ['/readyz', () => json(readyProbe())],
     [
       '/metrics',
       async (asked: string) => {

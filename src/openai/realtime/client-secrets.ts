@@ -16,7 +16,7 @@ export const createRealtimeClientSecret: Handler<'createRealtimeClientSecret', S
   if (JSON.stringify(session).length > maxSession) {
     throw invalid('body', '/session', `must not exceed ${String(maxSession)} characters`);
   }
-  const config = await updateConfig(await openConfig(services, undefined), session, services);
+  const config = updateConfig(openConfig(services, undefined), session, services);
   const { value, expires } = await services.clientSecrets.create(expiry?.seconds ?? defaultSeconds, session);
   return answer<Operations, 'createRealtimeClientSecret'>({
     status: 200,

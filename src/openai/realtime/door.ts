@@ -24,8 +24,8 @@ export const requireUpgrade: Handler<'connectRealtime', Services> = () => {
 };
 
 /** Throws `invalid-request` for a connection of another kind, and the errors of the model if it cannot be used now. */
-export const connectRealtime: Connect<Services> = async (connecting, services) => {
-  const config = await configOf(connecting, services);
+export const connectRealtime: Connect<Services> = (connecting, services) => {
+  const config = configOf(connecting, services);
   return (socket, place) => {
     const opening = beginSession(newIdentity(), config);
     return new Session(socket, opening, { ...connecting, place, services, openHearing, lifeMs }).run();
@@ -33,11 +33,11 @@ export const connectRealtime: Connect<Services> = async (connecting, services) =
 };
 
 /** The session of a client secret says everything; the SDKs then send the id of another model in the URL. */
-async function configOf({ query, session }: Connecting, services: Services): Promise<SessionConfig> {
+function configOf({ query, session }: Connecting, services: Services): SessionConfig {
   const { intent, model, call_id: call } = query;
   if (call !== undefined) throw invalid('query', '/call_id', 'is not supported: there are no calls by WebRTC or SIP');
-  if (session) return await updateConfig(await openConfig(services, undefined), session as SessionUpdate, services);
-  if (intent === 'transcription') return await openConfig(services, model);
+  if (session) return updateConfig(openConfig(services, undefined), session as SessionUpdate, services);
+  if (intent === 'transcription') return openConfig(services, model);
   const rule = 'must be transcription, as in /v1/realtime?intent=transcription: conversations are not supported yet';
   throw invalid('query', '/intent', rule);
 }

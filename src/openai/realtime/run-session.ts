@@ -8,7 +8,7 @@ import { problemAnswer } from '../../contract/problems.ts';
 import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import type { HeardEvent, Hearing, openHearing } from '../../realtime/hearing.ts';
-import { readClientEvent, type ReadEvent } from './client-events.ts';
+import { readClientEvent, type ReadEvent, type SessionUpdate } from './client-events.ts';
 import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
 import type { ServerEvent } from './server-events.ts';
 import { toHearingOptions, updateConfig, type SessionConfig } from './session-config.ts';
@@ -134,12 +134,16 @@ export class Session {
   }
 
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {
-    const param = 'session.audio.input.transcription.model'; // nothing else can be wrong
-    const event = await updateConfig(this.#state.config, session, this.#options.services).then(
-      (config) => ({ type: 'updated', config }) as const,
-      (error: unknown) => ({ type: 'refused', error: { ...failure(error), param }, eventId }) as const,
-    );
-    await this.#apply(event);
+    await this.#apply(this.#updated(session, eventId));
+  }
+
+  #updated(session: SessionUpdate, eventId: string | null): SessionEvent {
+    try {
+      return { type: 'updated', config: updateConfig(this.#state.config, session, this.#options.services) };
+    } catch (error) {
+      const param = 'session.audio.input.transcription.model'; // nothing else can be wrong
+      return { type: 'refused', error: { ...failure(error), param }, eventId };
+    }
   }
 
   async #expect(work: Promise<boolean> | undefined, error: ErrorDetails, { eventId }: Caused): Promise<void> {

@@ -1,8 +1,8 @@
 /** The configuration of a session: what a client has set, and what of it is in effect. */
 import { randomBytes } from 'node:crypto';
 import { toLanguage } from '../../../lib/languages.ts';
-import { requireAvailable, supports } from '../../engine-host/registry/model-selection.ts';
-import type { ServedModel } from '../../engine-host/registry/served-models.ts';
+import { requireAvailable, supports } from '../../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import type { HearingOptions, SoundFormat, TurnDetection } from '../../realtime/hearing.ts';
 import { resolveModel } from '../aliases.ts';
@@ -49,31 +49,31 @@ type ConfigServices = Pick<Services, 'registry' | 'compatAliases'>;
 const defaults = { server_vad: { threshold: 0.5, prefix_padding_ms: 300, silence_duration_ms: 500 } } as const;
 
 /** Throws the errors of a named or default model, also if it is unavailable. */
-export async function openConfig(services: ConfigServices, named: string | undefined): Promise<SessionConfig> {
-  const model = await chooseModel(services, named);
+export function openConfig(services: ConfigServices, named: string | undefined): SessionConfig {
+  const model = chooseModel(services, named);
   const detection = { type: 'server_vad', ...defaults.server_vad } as const;
   return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: noHints, detection };
 }
 
-async function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
-  const model = await resolveModel(services, 'transcription', named, pointer);
-  await requireAvailable(model, services.registry.of('transcription'));
+function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
+  const model = resolveModel(services, 'transcription', named, pointer);
+  requireAvailable(model, services.registry.of('transcription'));
   return model;
 }
 
 const modelPointer = '/session/audio/input/transcription/model';
 
 /** Throws the errors of a named model. */
-export async function updateConfig(
+export function updateConfig(
   config: SessionConfig,
   { audio: { input = {} } = {} }: SessionUpdate,
   services: ConfigServices,
-): Promise<SessionConfig> {
+): SessionConfig {
   const { format, transcription = {}, turn_detection: detection } = input;
   const named = transcription === null ? null : transcription.model;
   return {
     format: format ? toFormat(format) : config.format,
-    model: named === undefined ? config.model : await chooseModel(services, named, modelPointer),
+    model: named === undefined ? config.model : chooseModel(services, named, modelPointer),
     hints: transcription === null ? noHints : mergeHints(config.hints, transcription),
     detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
   };

@@ -16,7 +16,7 @@ export const createResponse: Handler<'createResponse', Services> = async (reques
   const { id, body } = request;
   const isStream = body.stream === true;
   requireOperation(isStream ? 'streamChat' : 'createChat');
-  const model = await resolveModel(services, 'chat', body.model);
+  const model = resolveModel(services, 'chat', body.model);
   const { call, isCallersLoop, inNamespace, ignored } = toCall(body, model, services.items);
   const plan = { model, call, tools: ownTools(services, isCallersLoop, body.tool_choice), isStream };
   const created = Math.floor(Date.now() / 1000);

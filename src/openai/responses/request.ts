@@ -1,8 +1,8 @@
 /** Converts the request of a response to a call of the engine contract. */
 import type { ChatCall } from '../../../engines/contract/index.ts';
 import type { ItemStore } from '../../chat/item-store.ts';
-import { requireSupport, supports } from '../../engine-host/registry/model-selection.ts';
-import type { ServedModel } from '../../engine-host/registry/served-models.ts';
+import { requireSupport, supports } from '../../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { PlannedChat } from '../chat-request.ts';
 import { requireImages } from '../content-parts.ts';
 import { unsupportedParameter, UnsupportedValue } from '../errors.ts';

@@ -11,7 +11,6 @@ function engine(name: string, code: string): Setup {
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
-const ready = { available: true, code: 'ready', reason: 'Ready.' };
 const entry = (id) => ({ id, local: true });
 
 export default {
@@ -40,8 +39,7 @@ export interface Echo {
 export const echo = engine(
   'echo',
   `return {
-      models: async () => [entry('first'), { ...entry('second'), supports: ['keywords'], languages: ['de'] }],
-      availability: async () => ready,
+      models: [entry('first'), { ...entry('second'), supports: ['keywords'], languages: ['de'] }],
       async transcribe({ recording: { bytes, container }, model, language, keywords }) {
         return { text: JSON.stringify({ model, language, keywords, bytes, container }), language: language ?? null };
       },
@@ -52,8 +50,7 @@ export const echo = engine(
 export const patient = engine(
   'patient',
   `return {
-      models: async () => [entry('patient')],
-      availability: async () => ready,
+      models: [entry('patient')],
       async transcribe(_call, { signal }) {
         context.log.info({}, 'at work');
         while (!existsSync(context.resolve('finish'))) await wait(10, undefined, { signal });
@@ -66,8 +63,7 @@ export const patient = engine(
 export const broken = engine(
   'broken',
   `return {
-      models: async () => [entry('broken')],
-      availability: async () => ready,
+      models: [entry('broken')],
       async transcribe() {
         throw new TypeError('the secret of the engine', { cause: new Error('deep down') });
       },
@@ -78,8 +74,7 @@ export const broken = engine(
 export const lawless = engine(
   'lawless',
   `return {
-      models: async () => [entry('lawless')],
-      availability: async () => ready,
+      models: [entry('lawless')],
       transcribe: async () => ({ text: 'fine', language: 'English' }),
     };`,
 );

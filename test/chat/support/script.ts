@@ -24,10 +24,7 @@ export const scripted: Required<Pick<TestServiceOptions, 'config' | 'files'>> = 
     'scripted.mjs': `
 import { setTimeout as wait } from 'node:timers/promises';
 
-const availability = {
-  scripted: { available: true, code: 'ready', reason: 'Ready.' },
-  offline: { available: false, code: 'key-missing', reason: 'It has no key.' },
-};
+const offline = { available: false, code: 'key-missing', reason: 'It has no key.' };
 
 function engineError({ fail: code, message = 'It failed.', retryAfter }) {
   return Object.assign(new Error(message, { cause: new Error('a private fact') }), {
@@ -44,8 +41,7 @@ export default {
   options: { type: 'object', properties: {} },
   create(options, { log }) {
     return {
-      models: async () => ['scripted', 'offline'].map((id) => ({ id, local: true })),
-      availability: async (id) => availability[id],
+      models: [{ id: 'scripted', local: true }, { id: 'offline', local: true, availability: offline }],
       async *complete(call, { signal, tools }) {
         log.info({ call: { ...call, messages: call.messages.length }, tools: tools.length }, 'began');
         signal.addEventListener('abort', () => log.info({ reason: signal.reason.name }, 'aborted'));

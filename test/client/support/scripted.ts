@@ -6,8 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const options = { type: 'object', properties: {} };
 const common = (...entries) => ({
-  models: async () => entries,
-  availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+  models: entries,
 });
 
 /** Until the caller has disconnected, as the log says. */

@@ -30,19 +30,19 @@ export function breakJobs(): Disposable {
   };
 }
 
-/** Listings fail once `until` has settled, until the defect is disposed of. */
-export function breakListings({ service }: TestService, until: Promise<unknown> = Promise.resolve()): Disposable {
-  const registry = service.registry as { models?: unknown; readonly assets: { list?: unknown; find?: unknown } };
-  const fail = async () => {
-    await until;
+/** Listings fail, after they have called `before`, until the defect is disposed of. */
+export function breakListings({ service }: TestService, before = (): void => undefined): Disposable {
+  const registry = service.registry as { of?: unknown; readonly assets: { list?: unknown; find?: unknown } };
+  const fail = () => {
+    before();
     throw new TypeError('a defect of the service');
   };
-  registry.models = fail;
+  registry.of = fail;
   Object.assign(registry.assets, { list: fail, find: fail });
   return {
     [Symbol.dispose]() {
       // The methods of its class are there again.
-      delete registry.models;
+      delete registry.of;
       delete registry.assets.list;
       delete registry.assets.find;
     },

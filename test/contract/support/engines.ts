@@ -12,7 +12,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { join } from 'node:path';
 
 const codes = ${JSON.stringify(engineErrorCodes)};
-const ready = { available: true, code: 'ready', reason: 'Ready.' };
 const retryAfter = { 'provider-rate-limited': 7 };
 
 /** As an engine of another package throws it: known by its brand. */
@@ -26,8 +25,7 @@ function failWhereAsked(model) {
 function define(capability, more, verb) {
   const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word', 'translate', 'keywords'] }));
   const create = (_options, { dataDir }) => ({
-    models: async () => models,
-    availability: async () => ready,
+    models,
     ...verb,
     ...(capability === 'speech' && { assets: [['installed', true], ['endless', false], ['another', false]].map((group) => groupIn(dataDir)(...group)) }),
   });

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Asset, AssetGroup, MadeAsset, MakeCall, ModelEntry } from '../../../engines/contract/index.ts';
 import { acquireLock, lockOf } from '../../../lib/file-lock.ts';
 import { createHttpClient } from '../../../lib/http-client.ts';
-import { Assets, type InstallRequest } from '../../../src/engine-host/assets/assets.ts';
+import { Assets, type Declaring, type InstallRequest } from '../../../src/engine-host/assets/assets.ts';
 import { runProgram } from '../../../src/system/child-process/child.ts';
 import { good, recordingLog, serve, status, type Answer } from '../../engines/whisper-cli/support.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -46,8 +46,11 @@ async function machine(...answers: readonly Answer[]) {
   };
   const context = { dataDir, env: process.env, fetch: client.fetch, log: recordingLog(), run: runProgram };
   const assets = new Assets();
-  const declare = (instance: string, ...groups: AssetGroup[]) =>
-    assets.declare({ instance, capability: 'transcription', groups, context });
+  const declare = (by: string | Pick<Declaring, 'instance' | 'recheck'>, ...groups: AssetGroup[]) =>
+    assets.declare({
+      ...(typeof by === 'string' ? { instance: by } : by),
+      ...{ capability: 'transcription', groups, context },
+    });
   const entry: ModelEntry = { id: 'mine', local: true, needs: ['program', 'base'] };
   const install = (wanted: InstallRequest = {}) => assets.install(wanted, { signal });
   return { assets, dataDir, site, path, model, declare, entry, install };
@@ -88,12 +91,15 @@ describe('the list', () => {
     const { assets, dataDir, declare, entry } = await machine();
     const broken = program(dataDir, 'program', { isReady: () => Promise.reject(new Error('the disk is gone')) });
     declare('one', { id: 'all', assets: [broken.asset] });
-    expect(await assets.availabilityOf(entry)).toMatchObject({ code: 'program-missing', reason: expect.stringContaining('the disk is gone') as string }); // prettier-ignore
+    await assets.check();
+    expect(assets.availabilityOf(entry)).toMatchObject({ code: 'program-missing', reason: expect.stringContaining('the disk is gone') as string }); // prettier-ignore
     const other = program(dataDir, 'other');
     declare('two', { id: 'other', assets: [other.asset] });
     const lock = await acquireLock(lockOf(other.asset.path), { signal });
+    await assets.check();
     expect(await assets.find('other')).toMatchObject({ state: 'preparing', reason: 'Installing (another process is building The other).' }); // prettier-ignore
     lock[Symbol.dispose]();
+    await assets.check();
     expect(await assets.find('other')).toMatchObject({ state: 'missing' });
   });
 
@@ -104,6 +110,7 @@ describe('the list', () => {
     await writeFile(`${path}.part`, bytes.subarray(0, bytes.length / 4));
     using _lock = await acquireLock(lockOf(path), { signal });
     const reason = 'Installing (another process is downloading The base: 25 %).';
+    await assets.check();
     expect(await assets.find('base')).toMatchObject({ state: 'preparing', progress: 0.25, reason });
   });
 
@@ -118,7 +125,7 @@ describe('the list', () => {
     const { asset } = program(dataDir, 'program', { obstacle: () => 'it cannot be built without cmake' });
     declare('one', { id: 'all', assets: [asset], isConfigured: true, isAutomatic: true });
     declare('one', { id: 'chat', assets: [model], isConfigured: true });
-    expect(await assets.lackingOf('one')).toMatchObject([
+    expect(assets.lackingOf('one')).toMatchObject([
       { asset: { id: 'program' }, command: 'npm run setup', obstacle: 'it cannot be built without cmake' },
       { asset: { id: 'base' }, command: 'npm run setup -- chat', obstacle: undefined },
     ]);
@@ -150,11 +157,11 @@ describe('what is installed', () => {
     declare('one', { id: 'all', assets: [asset], isAutomatic: true });
     const all = [install(), install({ id: 'all' })];
     (await begun).progress(0.42);
-    expect(await assets.availabilityOf(entry)).toEqual({ available: false, code: 'preparing', reason: 'Installing (building The program: 42 %).', progress: 0.42 }); // prettier-ignore
+    expect(assets.availabilityOf(entry)).toEqual({ available: false, code: 'preparing', reason: 'Installing (building The program: 42 %).', progress: 0.42 }); // prettier-ignore
     ends();
     expect(await Promise.all(all)).toEqual([[], []]);
     expect(made.times).toBe(1);
-    expect(await assets.availabilityOf(entry)).toBeUndefined();
+    expect(assets.availabilityOf(entry)).toBeUndefined();
   });
 
   it('does not wait for what it does not need: a download ends, or fails, during a build', async () => {
@@ -165,7 +172,7 @@ describe('what is installed', () => {
     const all = assets.install({}, { signal, onFailure: (_asset, error) => failed.resolve(error) });
     await begun;
     expect((await failed.promise).message).toMatch(/answered 404 Not Found\. Without a network, copy it to .*base\.bin manually$/); // prettier-ignore
-    const said = await assets.availabilityOf(entry);
+    const said = assets.availabilityOf(entry);
     expect(said).toMatchObject({ code: 'model-file-missing', reason: /^The base is not installed: .*404.*\. Run `npm run setup` to try again\.$/ }); // prettier-ignore
     const offer = await assets.find('all');
     expect(offer).toMatchObject({ state: 'preparing', reason: /^Installing \(building The program\)\. The base is not installed: .*404/ }); // prettier-ignore
@@ -236,8 +243,9 @@ describe('what is installed', () => {
   it('is waited for where another process is at work on it', async () => {
     const { assets, dataDir, declare } = await machine();
     let remembered = false; // as engines remember a search
-    const { asset, made } = program(dataDir, 'program', { isReady: () => remembered, changed: () => void (remembered = made.isThere) }); // prettier-ignore
-    declare('one', { id: 'all', assets: [asset] });
+    const { asset, made } = program(dataDir, 'program', { isReady: () => remembered });
+    const recheck = () => Promise.resolve(void (remembered = made.isThere));
+    declare({ instance: 'one', recheck }, { id: 'all', assets: [asset] });
     const lock = await acquireLock(lockOf(asset.path), { signal });
     const waits = Promise.withResolvers<string>();
     const all = assets.install({ id: 'all' }, { signal, onStep: (_id, { doing }) => doing.startsWith('another') && waits.resolve(doing) }); // prettier-ignore
@@ -270,10 +278,10 @@ describe('an entry whose assets are missing', () => {
     const { asset, made } = program(dataDir, 'program', { obstacle: () => 'it cannot be built without cmake: run `apt-get install cmake`' }); // prettier-ignore
     declare('one', { id: 'all', assets: [asset, model], isConfigured: true, isAutomatic: true });
     declare('two', { id: 'base', assets: [model], model: 'base' });
-    const said = async () => (await assets.availabilityOf(entry))?.reason;
+    const said = async () => (await assets.check(), assets.availabilityOf(entry)?.reason);
     expect(await said()).toBe('The program is not installed, and it cannot be built without cmake: run `apt-get install cmake`, then `npm run setup`.'); // prettier-ignore
     made.isThere = true;
     expect(await said()).toBe('The base is not installed: run `npm run setup`.'); // prettier-ignore
-    expect(await assets.availabilityOf({ id: 'other', local: true })).toBeUndefined();
+    expect(assets.availabilityOf({})).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatEngine, Usage } from '../../../engines/contract/index.ts';
 import { guardComplete } from '../../../src/engine-host/guard/calls.ts';
-import { SharedDeadline } from '../../../src/engine-host/guard/cached-poll.ts';
+import { SharedDeadline } from '../../../src/engine-host/guard/shared-deadline.ts';
 
 const usage = (totalTokens: unknown) =>
   ({ promptTokens: 1, completionTokens: 1, totalTokens, reasoningTokens: 0 }) as Usage;

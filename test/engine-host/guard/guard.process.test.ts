@@ -15,8 +15,7 @@ const engine = (capability: Capability, members = '', create = '') => `
   const never = () => new Promise(() => {});
   const ready = { available: true, code: 'ready', reason: 'Ready.' };
   const good = {
-    models: async () => [{ id: 'bad-model', local: true }],
-    availability: async () => ready,
+    models: [{ id: 'bad-model', local: true }],
     transcribe: async () => ({ text: 'alpha', language: null }),
     async *complete() {
       yield { type: 'step-started', step: 0 };
@@ -31,7 +30,7 @@ const engine = (capability: Capability, members = '', create = '') => `
   };`;
 
 const engineTimeouts = {
-  ...{ createMs: 200, firstModelsMs: 200, modelsMs: 50, availabilityMs: 50, standsMs: 0, retryMs: 0 },
+  ...{ createMs: 200, recheckMs: 50 },
   ...{ chatIdleMs: 200, abortMs: 20, endMs: 50, inspectMs: 100 },
 };
 
@@ -89,55 +88,37 @@ const faults = {
 const capabilities = ['transcription', 'chat', 'speech'] as const;
 const everyFault = Object.keys(faults) as (keyof typeof faults)[];
 
-describe('models()', () => {
-  const lists = {
-    'returns an entry without an id': `async () => [{ local: true }]`,
-    'returns an entry that does not say where it works': `async () => [{ id: 'bad-model' }]`,
-    'returns an id that is too long': `async () => [{ id: 'x'.repeat(257), local: true }]`,
-    'returns languages that are not a list': `async () => [{ id: 'bad-model', local: true, languages: 'de' }]`,
-    'returns a text': `async () => 'bad-model'`,
-    'returns too many entries': `async () => Array(1e6).fill({ id: 'bad-model', local: true })`,
-  };
-  const cases = [...everyFault.map((fault) => [fault, faults[fault]] as const), ...Object.entries(lists)];
+const lawlessModels = {
+  'has an entry without an id': `[{ local: true }]`,
+  'has an entry that does not say where it works': `[{ id: 'bad-model' }]`,
+  'has an id that is too long': `[{ id: 'x'.repeat(257), local: true }]`,
+  'has languages that are not a list': `[{ id: 'bad-model', local: true, languages: 'de' }]`,
+  'has an entry that throws': `[{ id: 'bad-model', get local() { throw new TypeError('a private matter'); } }]`,
+  'has an availability with an unknown code': `[{ id: 'bad-model', local: true, availability: { ...ready, code: 'fine' } }]`,
+  'has an availability without a reason': `[{ id: 'bad-model', local: true, availability: { available: true, code: 'busy' } }]`,
+  'has a voice without a language': `[{ id: 'bad-model', local: true, voices: [{ id: 'ann', name: 'Ann' }] }]`,
+  'is a text': `'bad-model'`,
+  'is nothing': `undefined`,
+  'has too many entries': `Array(1e6).fill({ id: 'bad-model', local: true })`,
+};
 
-  it.each(cases)('that %s leaves the engine without entries, and the others serve', async (_what, models) => {
-    const service = await start(engine('chat', `models: ${models}`));
-    await expectOthersWork(service, 'chat');
-    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'unknown-model' });
-    const lines = service.log.filter(({ msg }) => msg.startsWith('the engine fails at models()'));
-    expect(lines).toMatchObject([{ level: 50, engine: 'bad' }]);
-  });
+describe('a published list', () => {
+  it.each(Object.entries(lawlessModels))(
+    'that %s leaves the engine without that entry, and the others serve',
+    async (_what, models) => {
+      const service = await start(engine('chat', `models: ${models}`));
+      await expectOthersWork(service, 'chat');
+      expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'unknown-model' });
+      const lines = service.log.filter(({ msg }) => msg === 'an entry of the engine is left out');
+      expect(lines).toMatchObject([{ level: 50, engine: 'bad' }]);
+      expect(await (await service.api('/models')).text()).not.toContain('private');
+    },
+  );
 
-  it('that fails later leaves the last list, is logged once, and says when it is back', async () => {
-    const source = engine(
-      'chat',
-      `models: async () => { if (globalThis.modelsFail) throw new Error('lost'); return good.models(); }`,
-    );
-    const state = globalThis as { modelsFail?: boolean };
-    onTestFinished(() => {
-      delete state.modelsFail;
-    });
-    const service = await start(source);
-    state.modelsFail = true;
-    for (let count = 0; count < 3; count++) expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
-    const said = () => service.log.filter(({ engine: name }) => name === 'bad').map(({ msg }) => msg);
-    expect(said()).toEqual([expect.stringMatching(/^the engine fails at models\(\)/)]);
-    state.modelsFail = false;
-    expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
-    expect(said().at(-1)).toBe('the engine no longer fails at models()');
-  });
-
-  it('that lists an id of another engine later takes none of its requests', async () => {
-    const state = globalThis as { takesOver?: boolean };
-    onTestFinished(() => {
-      delete state.takesOver;
-    });
-    const source = engine(
-      'chat',
-      `models: async () => [{ id: globalThis.takesOver ? 'sandbox-chat' : 'bad-model', local: false }]`,
-    );
-    const service = await start(source);
-    state.takesOver = true;
+  it('that has an id of another engine later takes none of its requests', async () => {
+    const members = `models: [], recheck: async () => context.publish([{ id: 'sandbox-chat', local: false }])`;
+    const service = await start(engine('chat', members));
+    await service.service.registry.recheck();
     const answer = (await (await call(service, 'chat', 'sandbox-chat')).json()) as { content: string };
     expect(answer.content).toBe('You said: Hello');
     const { data } = (await (await service.api('/models')).json()) as { data: { id: string; engine: string }[] };
@@ -145,9 +126,10 @@ describe('models()', () => {
     expect(service.log.filter(({ msg }) => msg.includes('its id is in use'))).toHaveLength(1);
   });
 
-  it('that fails does not make a hosted model the default in place of a local one', async () => {
-    const source = engine('transcription', `models: ${faults.rejects}`);
-    const far = engine('transcription', `models: async () => [{ id: 'far', local: false }]`);
+  it('with a failure does not make a hosted model the default in place of a local one', async () => {
+    const failure = `Object.assign(new Error('lost'), { code: 'engine-failed', [Symbol.for('parlance.engine-error')]: true })`;
+    const source = engine('transcription', '', `(_, context) => (context.publish([], ${failure}), good)`);
+    const far = engine('transcription', `models: [{ id: 'far', local: false }]`);
     const service = await start(source, {
       config: 'engines: { bad: { use: ./bad.mjs }, far: { use: ./far.mjs } }',
       files: { 'bad.mjs': source, 'far.mjs': far },
@@ -157,60 +139,69 @@ describe('models()', () => {
       default: null,
     });
   });
+
+  it('is read whole: requests during a change see one list or the other, never a mixture', async () => {
+    const list = (name: string) => `['${name}-1', '${name}-2', '${name}-3'].map((id) => ({ id, local: true }))`;
+    const members = `
+      models: ${list('a')},
+      recheck: async () => context.publish((globalThis.listsOfEngine ^= 1) ? ${list('b')} : ${list('a')})`;
+    const service = await start(engine('chat', members));
+    const { registry } = service.service;
+    const ends = new AbortController();
+    const changes = (async () => {
+      while (!ends.signal.aborted) {
+        await registry.recheck();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    })();
+    const seen = new Set<string>();
+    for (let count = 0; count < 100 || seen.size < 2; count += 1) {
+      const answers = await Promise.all([1, 2, 3, 4, 5].map(async () => (await service.api('/models')).json()));
+      for (const { data } of answers as { data: { id: string; engine: string }[] }[]) {
+        seen.add(data.filter(({ engine: name }) => name === 'bad').map(({ id }) => id).join()); // prettier-ignore
+      }
+    }
+    ends.abort();
+    await changes;
+    delete (globalThis as { listsOfEngine?: number }).listsOfEngine;
+    expect([...seen].sort()).toEqual(['a-1,a-2,a-3', 'b-1,b-2,b-3']);
+  });
+
+  it('without the model of a call that runs lets the call end', async () => {
+    const members = `
+      async *complete() {
+        context.publish([]);
+        yield { type: 'step-started', step: 0 };
+        yield { type: 'content-delta', step: 0, delta: 'Hi' };
+        yield { type: 'completed', result: { content: 'Hi', finishReason: 'stop', reasoning: null, usage: null } };
+      }`;
+    const service = await start(engine('chat', members));
+    expect(await (await call(service, 'chat', 'bad-model')).json()).toMatchObject({ content: 'Hi' });
+    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'unknown-model' });
+  });
 });
 
-describe('availability()', () => {
-  const answers = {
-    'returns an unknown code': `async () => ({ available: true, code: 'fine', reason: '' })`,
-    'returns no reason': `async () => ({ available: true, code: 'ready' })`,
-    'returns a text for a boolean': `async () => ({ available: 'yes', code: 'ready', reason: '' })`,
-  };
-  const cases = [...everyFault.map((fault) => [fault, faults[fault]] as const), ...Object.entries(answers)];
+describe('recheck()', () => {
+  it.each(everyFault.filter((fault) => fault !== 'returns nothing'))(
+    'that %s leaves the published list, and is logged once',
+    async (fault) => {
+      const service = await start(engine('chat', `recheck: ${faults[fault]}`));
+      for (let count = 0; count < 2; count++) await service.service.registry.recheck();
+      expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
+      const lines = service.log.filter(({ msg }) => msg.startsWith('the engine fails at recheck()'));
+      expect(lines).toMatchObject([{ level: 50, engine: 'bad' }]);
+    },
+  );
 
-  it.each(cases)('that %s makes its own entry engine-failed', async (_what, availability) => {
-    const service = await start(engine('chat', `availability: ${availability}`));
-    await expectOthersWork(service, 'chat');
-    for (let count = 0; count < 2; count++) {
-      const { data } = (await (await service.api('/models')).json()) as { data: unknown[] };
-      expect(data[0]).toMatchObject({ id: 'bad-model', available: false, code: 'engine-failed' });
-      expect(JSON.stringify(data)).not.toContain('private');
-    }
-    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'engine-failed' });
-    expect(service.log.filter(({ msg }) => msg.startsWith('the engine fails at availability()'))).toHaveLength(1);
-  });
-
-  it('that fails after a good answer leaves that one for a while', async () => {
-    const state = globalThis as { fails?: boolean };
-    onTestFinished(() => {
-      delete state.fails;
-    });
-    const source = engine(
-      'chat',
-      `availability: async () => { if (globalThis.fails) throw new Error('lost'); return ready; }`,
-    );
-    const service = await start(source, { engineTimeouts: { ...engineTimeouts, standsMs: 600_000, retryMs: 600_000 } });
-    const codeOf = async () =>
-      ((await (await service.api('/models')).json()) as { data: { code: string }[] }).data[0]?.code;
-    expect(await codeOf()).toBe('ready');
-    state.fails = true;
-    expect([await codeOf(), await codeOf()]).toEqual(['ready', 'ready']);
-    expect((await call(service, 'chat', 'bad-model')).status).toBe(200);
-    expect(service.log.filter(({ msg }) => msg.startsWith('the engine fails at availability()'))).toHaveLength(1);
-  });
-
-  it('that says unknown-model is believed', async () => {
-    const error = `Object.assign(new Error('Gone.'), { code: 'unknown-model', [Symbol.for('parlance.engine-error')]: true })`;
-    const service = await start(engine('chat', `availability: async () => { throw ${error}; }`));
+  it('is called after a call that fails because its model is unavailable', async () => {
+    const unavailable = `Object.assign(new Error('Gone.'), { code: 'model-unavailable', [Symbol.for('parlance.engine-error')]: true })`;
+    const members = `
+      complete: () => { throw ${unavailable}; },
+      recheck: async () => context.publish([{ id: 'bad-model', local: true, availability: { available: false, code: 'model-file-missing', reason: 'Its file is gone.' } }])`;
+    const service = await start(engine('chat', members));
+    expect(await problemOf(await call(service, 'chat', 'bad-model'))).toMatchObject({ code: 'model-unavailable' });
     const { data } = (await (await service.api('/models')).json()) as { data: unknown[] };
-    expect(data[0]).toMatchObject({ available: false, code: 'unknown-model', reason: 'Gone.' });
-  });
-
-  it('that never answers does not keep a listing of many models waiting for each', async () => {
-    const models = `models: async () => Array.from({ length: 50 }, (_, at) => ({ id: 'bad-' + at, local: true }))`;
-    const service = await start(engine('chat', `${models}, availability: () => never()`));
-    const { data } = (await (await service.api('/models')).json()) as { data: { code: string }[] };
-    expect(data.filter(({ code }) => code === 'engine-failed')).toHaveLength(50);
-    expect(service.log.filter(({ msg }) => msg.startsWith('the engine fails at availability()'))).toHaveLength(1);
+    expect(data[0]).toMatchObject({ id: 'bad-model', available: false, reason: 'Its file is gone.' });
   });
 });
 
@@ -283,7 +274,7 @@ describe('a transcript', () => {
 describe('a callback that an engine uses wrongly in a timer', () => {
   /** Waits for the abort, whose reason it does not reject with. */
   const reporting = (body: string) => `
-    models: async () => [{ id: 'bad-model', local: true, supports: ['segment'] }],
+    models: [{ id: 'bad-model', local: true, supports: ['segment'] }],
     transcribe: (_call, { signal, onSegment, onProgress, onQueued }) => new Promise((resolve, reject) => {
       signal.addEventListener('abort', () => {
         context.log.info({ reason: signal.reason.code }, 'aborted');
@@ -365,7 +356,7 @@ describe('fields that the contract does not have', () => {
   it('do not reach the caller of a transcription or of its stream', async () => {
     const part = `{ startMs: 0, endMs: 10, text: 'alpha', ${extra} }`;
     const members = `
-      models: async () => [{ id: 'bad-model', local: true, supports: ['segment', 'word'], ${extra} }],
+      models: [{ id: 'bad-model', local: true, supports: ['segment', 'word'], ${extra} }],
       transcribe: async (_call, { onSegment }) => {
         onSegment?.(${part});
         return { text: 'alpha', language: null, segments: [${part}], words: [${part}], ${extra} };
@@ -523,27 +514,16 @@ it('a stream that fails says engine-failed in its last event', async () => {
 });
 
 describe('a process', () => {
-  it('lives and serves with an engine whose availability() throws a TypeError', async () => {
+  it('lives and serves with an engine that publishes nothing valid', async () => {
     const service = await startChildService({
       config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
-      files: { 'bad.mjs': engine('chat', `availability: ${faults.rejects}`) },
+      files: { 'bad.mjs': engine('chat', `models: [{ id: 'bad-model' }]`) },
     });
     await expect.poll(() => service.said.stderr).toContain('works with sandbox-speech');
-    expect(service.said.stderr).toContain('the engine bad fails at availability(): a private matter');
+    expect(service.said.stderr).toContain('the engine bad fails at models: ');
     expect(service.said.stderr).not.toContain('cannot start');
     const { body } = await createApi(service.url).get('/api/v1/models');
-    expect(body).toMatchObject({ data: [{ id: 'bad-model', code: 'engine-failed' }, { id: 'sandbox-chat' }, {}] });
-  });
-
-  it('starts with an engine whose models() begin to reject while it starts', async () => {
-    const models = `models: async () => { if (context.asked) throw new Error('lost'); context.asked = true; return good.models(); }`;
-    const service = await startChildService({
-      config: 'engines: { bad: { use: ./bad.mjs }, sandbox: { use: sandbox } }',
-      files: { 'bad.mjs': engine('chat', models) },
-    });
-    await expect.poll(() => service.said.stderr).toContain('works with sandbox-speech');
-    expect(service.said.stderr).not.toContain('cannot start');
-    expect(service.said.stderr).toContain('the engine bad fails at models(): lost');
+    expect(body).toMatchObject({ data: [{ id: 'sandbox-chat' }, {}] });
   });
 
   it('that is the doctor names what an engine fails at', async () => {
@@ -551,12 +531,12 @@ describe('a process', () => {
     await writeFiles(cwd, {
       'parlance.config.yaml':
         'engines: { bad: { use: ./bad.mjs }, worse: { use: ./worse.mjs }, sandbox: { use: sandbox } }',
-      'bad.mjs': engine('chat', `models: ${faults.rejects}, inspect: ${faults.rejects}`),
+      'bad.mjs': engine('chat', `models: [{ id: 'bad-model' }], inspect: ${faults.rejects}`),
       'worse.mjs': engine('speech', '', `() => { throw new Error('the socket is taken'); }`),
     });
     const { code, stdout } = await runScript('src/bin/doctor.ts', [], { cwd, env: { DATA_DIR: `${cwd}/data` } });
     expect(stdout).toMatch(/MISSING inspect\(\) +a private matter/);
-    expect(stdout).toContain('the engine bad fails at models(): a private matter');
+    expect(stdout).toContain('the engine bad fails at models: ');
     expect(stdout).toMatch(/the engine worse fails at create\(\): .*the socket is taken/);
     expect(stdout).toContain('Chat works with: sandbox-chat');
     expect(code).toBe(0);

@@ -14,8 +14,7 @@ const engine = (load: string) => `${load}
     capability: 'chat',
     options: { type: 'object', properties: {}, additionalProperties: false },
     create: () => ({
-      models: async () => [{ id: 'greeter', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'greeter', local: true }],
       async *complete({ model }, { signal }) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         signal.throwIfAborted();

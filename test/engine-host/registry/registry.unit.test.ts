@@ -21,8 +21,7 @@ const tiny = `
       },
     },
     create: ({ models }, context) => ({
-      models: async () => models ?? [{ id: context.instance, local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: models ?? [{ id: context.instance, local: true }],
       transcribe: async ({ model }) => ({ text: 'heard by ' + model, language: null }),
       // For those that say they chat or speak: nobody asks them to.
       async *complete() {},
@@ -64,7 +63,7 @@ async function open(instances: Instances, options: Partial<RegistryOptions> = {}
     baseDir: home,
     builtIns: join(home, 'built-in'),
     defaults: {},
-    contextFor: (instance) => ({ instance, log }) as EngineContext,
+    contextFor: (instance, { publish }) => ({ instance, log, publish }) as EngineContext,
     ...options,
   });
 }
@@ -81,7 +80,7 @@ const idsOf = (models: readonly { readonly id: string }[]) => models.map(({ id }
 describe('`use:` finds an engine', () => {
   async function expectFound(use: string) {
     const registry = await open({ mine: { use } });
-    expect(await registry.models('transcription')).toMatchObject([{ id: 'mine', instance: 'mine' }]);
+    expect(registry.of('transcription').all).toMatchObject([{ id: 'mine', instance: 'mine' }]);
   }
 
   it('among the built-in folders, as JavaScript and as TypeScript', async () => {
@@ -157,9 +156,9 @@ describe('`use:` finds an engine', () => {
       'several.js': `import tiny from './tiny.js'; export default [tiny, { ...tiny, capability: 'speech' }];`,
     });
     const registry = await open({ both: { use: './several.js' } });
-    expect(idsOf(await registry.models('transcription'))).toEqual(['both']);
-    expect(idsOf(await registry.models('speech'))).toEqual(['both']);
-    expect(await registry.models('chat')).toEqual([]);
+    expect(idsOf(registry.of('transcription').all)).toEqual(['both']);
+    expect(idsOf(registry.of('speech').all)).toEqual(['both']);
+    expect(registry.of('chat').all).toEqual([]);
   });
 });
 
@@ -256,13 +255,9 @@ describe('a start is refused', () => {
       members: `options: { type: 'objekt' }`,
       says: 'the `options` of the engine tiny are not a valid JSON Schema: ',
     },
-    'is nothing': { members: 'create() {}', says: 'the engine tiny has no function `models`' },
-    'cannot tell whether it works': {
-      members: `create: () => ({ models: async () => [], transcribe() {} })`,
-      says: 'the engine tiny has no function `availability`',
-    },
+    'is nothing': { members: 'create() {}', says: 'the engine tiny has no function `transcribe`' },
     'cannot do what it is there for': {
-      members: `create: () => ({ models: async () => [], availability() {} })`,
+      members: `create: () => ({ models: [] })`,
       says: 'the engine tiny has no function `transcribe`',
     },
   };
@@ -333,7 +328,7 @@ describe('a start is refused', () => {
       { far: { use: 'tiny', models: [] }, near: { use: 'tiny', models: [local('a')] } },
       { defaults: { transcription: 'far/m-1' } },
     );
-    expect(await registry.of('transcription').defaultOf(await registry.models('transcription'))).toBeUndefined();
+    expect(registry.of('transcription').default).toBeUndefined();
   });
 
   it('once for all mistakes', async () => {
@@ -360,13 +355,13 @@ describe('models', () => {
       b: { use: 'tiny', models: [remote('z'), local('y')] },
       a: { use: 'tiny', models: [local('x')] },
     });
-    expect(idsOf(await registry.models('transcription'))).toEqual(['z', 'y', 'x']);
+    expect(idsOf(registry.of('transcription').all)).toEqual(['z', 'y', 'x']);
   });
 
   it('that were discovered bear the name of their instance, and are called by their own', async () => {
     const models = [{ ...remote('m-1'), discovered: true }];
     const registry = await open({ east: { use: 'tiny', models }, west: { use: 'tiny', models } });
-    const served = await registry.models('transcription');
+    const served = registry.of('transcription').all;
     expect(idsOf(served)).toEqual(['east/m-1', 'west/m-1']);
     const [east] = served;
     expect(east).toMatchObject({ engineId: 'm-1', instance: 'east' });
@@ -379,7 +374,7 @@ describe('models', () => {
     await writeFiles(home, { 'speaker.js': tinyWith(`capability: 'speech'`) });
     const registry = await open({ mine: [{ use: 'tiny' }, { use: './speaker.js' }] });
     for (const capability of ['transcription', 'speech'] as const) {
-      expect(await registry.models(capability)).toMatchObject([{ id: 'mine', instance: 'mine' }]);
+      expect(registry.of(capability).all).toMatchObject([{ id: 'mine', instance: 'mine' }]);
       expect(registry.of(capability).instances).toEqual(['mine']);
     }
     expect(registry.of('chat').instances).toEqual([]);
@@ -389,8 +384,8 @@ describe('models', () => {
     await writeFiles(home, { 'speaker.js': tinyWith(`capability: 'speech'`) });
     const models = [local('a')];
     const registry = await open({ ear: { use: 'tiny', models }, mouth: { use: './speaker.js', models } });
-    expect(idsOf(await registry.models('transcription'))).toEqual(['a']);
-    expect(idsOf(await registry.models('speech'))).toEqual(['a']);
+    expect(idsOf(registry.of('transcription').all)).toEqual(['a']);
+    expect(idsOf(registry.of('speech').all)).toEqual(['a']);
   });
 });
 
@@ -400,7 +395,7 @@ describe('the default', () => {
   async function defaultId(capability: 'transcription' | 'chat' | 'speech', options?: Partial<RegistryOptions>) {
     await writeFiles(home, { [`${capability}.js`]: tinyWith(`capability: '${capability}'`) });
     const registry = await open({ mine: { use: `./${capability}.js`, models } }, options);
-    return (await registry.of(capability).defaultOf(await registry.models(capability)))?.id;
+    return registry.of(capability).default?.id;
   }
 
   it('is what the setting says', async () => {
@@ -419,12 +414,12 @@ describe('the default', () => {
 
   it('is the first model where none is local', async () => {
     const registry = await open({ mine: { use: 'tiny', models: [remote('far'), remote('farther')] } });
-    expect((await registry.of('transcription').defaultOf(await registry.models('transcription')))?.id).toBe('far');
+    expect(registry.of('transcription').default?.id).toBe('far');
   });
 
   it('is none where nothing is served', async () => {
     const registry = await open({});
-    expect(await registry.of('speech').defaultOf(await registry.models('speech'))).toBeUndefined();
+    expect(registry.of('speech').default).toBeUndefined();
   });
 });
 

@@ -21,25 +21,28 @@ describe('without program and package', () => {
       const engine = await create({}, context);
       const call = { text: 'hello', model: 'espeak', format: 'mp3' };
       const refusal = await engine.synthesize(call, { signal: new AbortController().signal }).catch((error) => error);
-      console.log(JSON.stringify([await engine.models(), await engine.availability('espeak'), refusal.code, await engine.inspect()]));`);
+      console.log(JSON.stringify([engine.models, refusal.code, await engine.inspect()]));`);
     const reason = expect.stringMatching(/apt-get install espeak-ng.*npm install/) as string;
     expect(JSON.parse(await firstLine)).toEqual([
-      [{ id: 'espeak', name: 'eSpeak NG', local: true, supports: ['speed'], voices: [], defaultVoice: 'en' }],
-      { available: false, code: 'program-missing', reason },
+      [
+        {
+          ...{ id: 'espeak', name: 'eSpeak NG', local: true, supports: ['speed'], voices: [], defaultVoice: 'en' },
+          availability: { available: false, code: 'program-missing', reason },
+        },
+      ],
       'model-unavailable',
       [{ what: 'espeak-ng', ok: false, detail: reason, fix: 'apt-get install espeak-ng' }],
     ]);
   });
 
   it('there is no fallback for a configured program that does not exist', async () => {
-    const { engine, say } = await startEspeak('package', 'program: /nowhere/espeak-ng');
-    const availability = await engine.availability('espeak');
-    expect(availability).toEqual({
+    const { entry, say } = await startEspeak('package', 'program: /nowhere/espeak-ng');
+    expect(entry.availability).toEqual({
       available: false,
       code: 'program-missing',
       reason: 'Program not found: /nowhere/espeak-ng.',
     });
-    await expect(say({})).rejects.toMatchObject({ code: 'model-unavailable', message: availability.reason });
+    await expect(say({})).rejects.toMatchObject({ code: 'model-unavailable', message: entry.availability?.reason });
   });
 });
 

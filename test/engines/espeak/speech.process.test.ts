@@ -50,12 +50,11 @@ function speaks(synthesizer: Synthesizer): void {
   });
 
   it('lists its voices, and uses the requested one', async () => {
-    const { engine, say } = espeak;
-    const [model] = await engine.models();
-    expect(model).toMatchObject({ id: 'espeak', name: 'eSpeak NG', local: true });
-    const voices = new Map(model!.voices?.map((voice) => [voice.id, voice]));
+    const { entry, say } = espeak;
+    expect(entry).toMatchObject({ id: 'espeak', name: 'eSpeak NG', local: true });
+    const voices = new Map(entry.voices?.map((voice) => [voice.id, voice]));
     expect(voices.size).toBeGreaterThan(100);
-    expect(voices.size).toBe(model!.voices?.length);
+    expect(voices.size).toBe(entry.voices?.length);
     expect(voices.get('en')).toEqual({ id: 'en', name: 'English', language: 'en' });
     expect(voices.get('en-us')).toEqual({ id: 'en-us', name: 'English (America)', language: 'en' });
     expect(voices.get('de')).toEqual({ id: 'de', name: 'German', language: 'de' });
@@ -94,8 +93,8 @@ function speaks(synthesizer: Synthesizer): void {
   skipsNothing(() => espeak, isProgram ? pauses.quarter : pausesOfPackage);
 
   it('speaks at a speed: 2 halves the duration', async () => {
-    const { engine, say } = espeak;
-    expect((await engine.models())[0]?.supports).toEqual(['speed']);
+    const { entry, say } = espeak;
+    expect(entry.supports).toEqual(['speed']);
     const seconds = async (speed?: number) =>
       secondsOfWav(await collect(say({ text: sentence, format: 'wav', ...(speed && { speed }) })));
     const usual = await seconds();
@@ -157,14 +156,14 @@ describeWith(['espeak-ng'], 'the program', () => {
 describeWith(['espeak-ng'], 'in line', () => {
   it('rejects with overloaded and Retry-After when the timeout passes in the queue', async () => {
     const { service } = await startEspeak('program', 'slots: 1, waiting: 1');
-    const speakerWithin = async (firstBytesMs: number) => {
+    const speakerWithin = (firstBytesMs: number) => {
       const limits = { firstBytesMs, silenceMs: 60_000 };
       const { registry } = service.service;
-      const speakers = await createSpeechModelSelector({ registry, defaultVoice: undefined, encode: unused, limits });
+      const speakers = createSpeechModelSelector({ registry, defaultVoice: undefined, encode: unused, limits });
       return speakers.choose({ model: null, voice: null, pointers: { model: '/model', voice: '/voice_id' } });
     };
     const speak = async (withinMs: number) =>
-      (await speakerWithin(withinMs)).speak({ text: sentence.repeat(450), format: 'mp3' }, { signal: noCaller });
+      speakerWithin(withinMs).speak({ text: sentence.repeat(450), format: 'mp3' }, { signal: noCaller });
     const keepsItsPlace = (await speak(60_000)).audio[Symbol.asyncIterator](); // as long as nobody reads it
     const refused: unknown = await speak(200).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'overloaded' });

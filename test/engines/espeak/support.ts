@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { SpeechCall, SpeechEngine, Speech } from '../../../engines/contract/index.ts';
+import type { ModelEntry, SpeechCall, SpeechEngine, Speech } from '../../../engines/contract/index.ts';
 import { findProgram, requireProgram, run } from '../../support/programs.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { wavSamples } from '../../support/wav-samples.ts';
@@ -14,6 +14,7 @@ export type Synthesizer = 'program' | 'package';
 export interface Espeak {
   readonly service: TestService;
   readonly engine: SpeechEngine;
+  readonly entry: ModelEntry;
   say(call: Partial<SpeechCall>, signal?: AbortSignal): Promise<Speech>;
 }
 
@@ -31,11 +32,11 @@ export async function openEspeak(synthesizer: Synthesizer, options = ''): Promis
   const ffmpeg = findProgram('ffmpeg');
   const env = synthesizer === 'package' ? { PATH: '/nowhere', ...(ffmpeg && { FFMPEG: ffmpeg }) } : {};
   const service = await startTestService({ env, config: `engines:\n  voice: { use: espeak, ${options} }\n` });
-  const [model] = await service.service.registry.models('speech');
-  const engine = model!.engine;
+  const [model] = service.service.registry.of('speech').all;
+  const { engine, entry } = model!;
   const say: Espeak['say'] = (call, signal = new AbortController().signal) =>
     engine.synthesize({ text: 'yes no hello', model: model!.engineId, format: 'mp3', ...call }, { signal });
-  return { service, engine, say };
+  return { service, engine, entry, say };
 }
 
 export async function collect(speech: Speech | Promise<Speech>): Promise<Buffer> {

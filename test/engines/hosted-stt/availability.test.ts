@@ -39,7 +39,7 @@ describe('a hosted model is', () => {
   });
 
   test('key-refused for all models of the provider after a 401, until a call succeeds', async () => {
-    const { provider, probe, transcribe } = await startHosted(refused, { models: '[one, two]' });
+    const { provider, probe, recheck, transcribe } = await startHosted(refused, { models: '[one, two]' });
     await transcribe({ model: 'one' });
     expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
     expect(await probe('two')).toMatchObject({ available: false, code: 'key-refused' });
@@ -48,6 +48,7 @@ describe('a hosted model is', () => {
     expect(await probe('one')).toMatchObject({ available: false, code: 'key-refused' });
     provider.behave(fine);
     expect((await transcribe({ model: 'two' })).status).toBe(200);
+    await recheck();
     expect(await probe('one')).toMatchObject({ available: true, code: 'ready' });
   });
 
@@ -61,20 +62,23 @@ describe('a hosted model is', () => {
   test('upstream-unreachable for a minute, but still available', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { probe, transcribe } = await startHosted(resets);
+    const { probe, recheck, transcribe } = await startHosted(resets);
     await transcribe();
     expect(await probe()).toMatchObject({ available: true, code: 'upstream-unreachable' });
     vi.setSystemTime(Date.now() + 59_000);
+    await recheck();
     expect(await probe()).toMatchObject({ available: true, code: 'upstream-unreachable' });
     vi.setSystemTime(Date.now() + 2_000);
+    await recheck();
     expect(await probe()).toMatchObject({ available: true, code: 'ready' });
   });
 
   test('ready again after any response of the provider', async () => {
-    const { provider, probe, transcribe } = await startHosted(resets);
+    const { provider, probe, recheck, transcribe } = await startHosted(resets);
     await transcribe();
     provider.behave(answers(400, ''));
     await transcribe();
+    await recheck();
     expect(await probe()).toMatchObject({ available: true, code: 'ready' });
   });
 

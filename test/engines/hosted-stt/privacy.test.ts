@@ -11,8 +11,7 @@ const localEngine = `
     contract: 1, name: 'near', capability: 'transcription',
     options: { type: 'object', properties: { fails: { type: 'boolean' } }, additionalProperties: false },
     create: ({ fails }) => ({
-      models: async () => [{ id: 'local', local: true }],
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: [{ id: 'local', local: true }],
       async transcribe() {
         calls += 1;
         if (fails) throw new Error('the local engine is broken');

@@ -20,6 +20,8 @@ export interface Hosted {
   /** POSTs the recording and validates every response against the contract. */
   transcribe(fields?: Readonly<Record<string, string>>, bytes?: Uint8Array): Promise<Answer>;
   probe(model?: string): Promise<unknown>;
+  /** Looks again, as the service does every 2 s. */
+  recheck(): Promise<void>;
 }
 
 export interface HostedOptions extends TestServiceOptions {
@@ -49,7 +51,7 @@ export async function openHosted(options: HostedOptions = {}): Promise<Hosted & 
   const instance = `{ use: hosted-stt, baseUrl: "${provider.baseUrl}", apiKey: "${apiKey}", models: ${models}, ${engine} }`;
   const service = await startTestService({ config: `engines:\n  cloud: ${instance}\n`, ...rest });
   return {
-    ...{ service, provider, ...callsOf(service) },
+    ...{ service, provider, recheck: () => service.service.registry.recheck(), ...callsOf(service) },
     async [Symbol.asyncDispose]() {
       await service[Symbol.asyncDispose]();
       await provider[Symbol.asyncDispose]();

@@ -19,14 +19,15 @@ async function openModel(behavior: Behavior, model = '{ id: whisper }'): Promise
   const path = join(await temporaryDirectory(), 'recording.wav');
   await writeFile(path, recording);
   const file = { path, bytes: recording.length, container: 'wav', mediaType: 'audio/wav' } as const;
-  const find = async () => (await hosted.service.service.registry.models('transcription'))[0]!;
+  const { registry } = hosted.service.service;
+  const find = () => registry.of('transcription').all[0]!;
   return {
     provider: hosted.provider,
     async transcribe(call = {}) {
-      const { engine, engineId } = await find();
+      const { engine, engineId } = find();
       return engine.transcribe({ recording: file, model: engineId, ...call }, { signal: new AbortController().signal });
     },
-    supports: async () => (await find()).entry.supports,
+    supports: async () => (await registry.recheck(), find().entry.supports),
   };
 }
 

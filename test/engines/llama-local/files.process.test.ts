@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 import { hasLibrary, startLocalChat, type LocalChat } from './support.ts';
 
 const entryOf = async ({ service }: LocalChat) => {
+  await service.service.registry.recheck();
   const listing = (await (await service.api('/models')).json()) as { data: { code: string; reason: string }[] };
   return listing.data[0];
 };
@@ -54,11 +55,11 @@ describe.skipIf(!hasLibrary)('a model', () => {
   });
 });
 
-test('without the library the listing names the one command, and the doctor too', async () => {
+test('a runtime of the settings without the library is named by the listing', async () => {
   const runtime = await temporaryDirectory();
   const config = JSON.stringify({ engines: { mind: { use: 'llama-local', runtime } } });
   await using service = await startTestService({ config });
   const listing = (await (await service.api('/models')).json()) as { data: object[] };
-  const reason = 'Qwen3 0.6B is not installed: run `npm run setup -- chat`.';
-  expect(listing.data).toMatchObject([{ id: 'qwen3-0.6b', local: true, available: false, code: 'model-file-missing', reason }]); // prettier-ignore
+  const reason = `node-llama-cpp not found: ${runtime} has no node_modules/node-llama-cpp.`;
+  expect(listing.data).toMatchObject([{ id: 'qwen3-0.6b', local: true, available: false, code: 'program-missing', reason }]); // prettier-ignore
 });

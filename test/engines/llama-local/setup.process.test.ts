@@ -17,13 +17,12 @@ async function startSetup(...given: readonly Answer[]) {
   const { url, requests } = await serve(...given);
   const engines = { llama: { use: 'llama-local', mirror: url } };
   const service = await startTestService({ config: JSON.stringify({ engines }) });
-  const [served] = await service.service.registry.models('chat');
-  const engine = served!.engine;
+  const availability = () => service.service.registry.of('chat').all[0]!.availability;
   const { assets } = service.service.registry;
   const install = () => assets.install({ id: 'chat', isExplicit: true }, { signal: new AbortController().signal });
   const ask = async () =>
     (await (await service.post('/chat', { messages: [{ role: 'user', content: 'Hello.' }] })).json()) as object;
-  return { service, engine, assets, requests, install, ask, directory: join(service.dir, 'data', 'models') };
+  return { service, availability, assets, requests, install, ask, directory: join(service.dir, 'data', 'models') };
 }
 
 describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
@@ -46,13 +45,13 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
   });
 
   test('keeps nothing of another file, and says so in the listing', async () => {
-    const { service, engine, install, directory } = await startSetup(
+    const { service, availability, install, directory } = await startSetup(
       good(Buffer.from(model).fill(1, 500_000, 500_100)),
     );
     await using _ = service;
     expect(await install()).toMatchObject([{ message: expect.stringContaining('SHA-256') as string }]);
     expect((await readdir(directory)).filter((name) => name.endsWith('.gguf'))).toEqual([]);
-    const { code, reason } = await engine.availability('qwen3-0.6b');
+    const { code, reason } = availability();
     expect(code).toBe('model-file-missing');
     expect(reason).toMatch(/SHA-256.*npm run setup -- chat` to try again/);
   });

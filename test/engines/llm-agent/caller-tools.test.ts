@@ -247,7 +247,7 @@ describe.each(names)('the caller’s tools, by %s', (api) => {
   test('are refused without a request once the model has rejected those of the service', async () => {
     const message = 'registry.ollama.ai/library/gemma does not support tools';
     const agent = await start([answers(400, { error: { message } }), provider.says('Hi.')]);
-    const supported = async () => (await agent.models())[0]!.entry.supports;
+    const supported = async () => (await agent.recheck(), agent.models()[0]!.entry.supports);
     expect(await supported()).toEqual(['tools', 'json']);
     await agent.ask({ tools: [weather] });
     expect(await supported()).toEqual(['json']);
@@ -257,7 +257,7 @@ describe.each(names)('the caller’s tools, by %s', (api) => {
 
   test('are refused where the settings drop what the caller asks for', async () => {
     const without = await start(provider.says('Hi.'), { dropParams: ['tools', 'stop'] });
-    expect((await without.models())[0]!.entry.supports).toEqual([]);
+    expect(without.models()[0]!.entry.supports).toEqual([]);
     const { ask, provider: server } = await start(provider.says('Hi.'), { dropParams: ['tool_choice'] });
     await expect(ask(asked({ toolChoice: 'required' }))).rejects.toMatchObject({ code: 'parameter-not-supported' });
     await ask(asked({ toolChoice: 'auto' }));
@@ -293,7 +293,7 @@ test('calls without tools of the caller are those of the service, as always', as
 test('listed models support tools and JSON, too', async () => {
   const list = answers(200, { data: [{ id: 'a' }] });
   const agent = await openWithDiscovery(list);
-  await expect.poll(async () => (await agent.models()).map(({ entry }) => entry.supports)).toEqual([['tools', 'json']]);
+  await expect.poll(() => agent.models().map(({ entry }) => entry.supports)).toEqual([['tools', 'json']]);
 });
 
 describe('the fields of the caller', () => {

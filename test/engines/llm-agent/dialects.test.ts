@@ -536,7 +536,7 @@ describe('the options', () => {
     expect(plain).toMatchObject({ model: 'plain', max_tokens: 7 });
     expect(plain).not.toHaveProperty('temperature');
     expect(own).toMatchObject({ model: 'vendor/own', temperature: 1, max_completion_tokens: 7 });
-    expect((await agent.models()).map(({ id, entry }) => [id, entry.name])).toEqual([
+    expect(agent.models().map(({ id, entry }) => [id, entry.name])).toEqual([
       ['plain', undefined],
       ['own', 'My own'],
     ]);

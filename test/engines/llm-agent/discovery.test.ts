@@ -19,12 +19,12 @@ async function discover(behavior: Behavior, options: Discovering['options'] = {}
 describe('without models in the settings', () => {
   test('the models of the provider are served, prefixed with the instance name', async () => {
     const agent = await discover(lists('llama3.2', 'vendor/gpt'), { local: true });
-    const [first, second] = await agent.models();
+    const [first, second] = agent.models();
     expect([first, second]).toMatchObject([
       { id: 'cloud/llama3.2', entry: { id: 'llama3.2', local: true, discovered: true } },
       { id: 'cloud/vendor/gpt' },
     ]);
-    expect(await first!.engine.availability('llama3.2')).toMatchObject({ available: true, code: 'ready' });
+    expect(first!.availability).toMatchObject({ available: true, code: 'ready' });
     expect((await agent.ask({ model: 'cloud/vendor/gpt' })).content).toBe('Hi.');
     expect(JSON.parse(String(await agent.provider.calls.at(-1)!.body))).toMatchObject({ model: 'vendor/gpt' });
   });
@@ -126,42 +126,42 @@ describe('the list', () => {
     const { ids, log } = await discover(behavior);
     expect(await ids()).toEqual([]);
     expect(log.filter(({ level }) => level !== 'debug')).toMatchObject([
-      { level: 'error', message: expect.stringMatching(/^the engine fails at models\(\)/) as string },
+      { level: 'error', message: expect.stringMatching(/^the engine cannot list its models$/) as string },
     ]);
   });
 
   test('with a rejected key sets key-refused', async () => {
     const { models } = await discover(answers(401, ''), { models: ['written'], discover: true });
-    const [model] = await models();
-    expect(await model!.engine.availability('written')).toMatchObject({ available: false, code: 'key-refused' });
+    expect(models()[0]!.availability).toMatchObject({ available: false, code: 'key-refused' });
   });
 });
 
 test('a list that needs no key does not clear key-refused', async () => {
   let time = 1_000_000;
-  const { models, ask, provider, listings } = await discover(lists('a'), { apiKey: key }, () => time);
-  const [model] = await models();
+  const { models, recheck, ask, provider, listings } = await discover(lists('a'), { apiKey: key }, () => time);
   provider.behave(serves(lists('a'), answers(401, '')));
   await expect(ask()).rejects.toMatchObject({ code: 'provider-auth-failed' });
   time += 61_000;
-  await models();
+  await recheck();
   await expect.poll(listings).toBe(2);
-  expect(await model!.engine.availability('a')).toMatchObject({ available: false, code: 'key-refused' });
+  expect(models()[0]!.availability).toMatchObject({ available: false, code: 'key-refused' });
   provider.behave(serves(lists('a')));
   await ask();
-  expect(await model!.engine.availability('a')).toMatchObject({ available: true, code: 'ready' });
+  await recheck();
+  expect(models()[0]!.availability).toMatchObject({ available: true, code: 'ready' });
 });
 
 test('a provider that starts later becomes available', async () => {
   const port = await freePort();
   let time = 1_000_000;
-  const { models, log } = await openAgent({ baseUrl: `http://127.0.0.1:${port}/v1` }, { now: () => time });
-  await until('it was asked in vain', () => log.length > 0);
-  expect(await models()).toEqual([]);
+  const agent = await openAgent({ baseUrl: `http://127.0.0.1:${port}/v1` }, { now: () => time });
+  await until('it was asked in vain', () => agent.log.length > 0);
+  expect(agent.models()).toEqual([]);
   await using provider = await openProvider({ port });
   provider.behave(lists('late'));
-  time += 4_000;
-  await expect.poll(async () => (await models()).map(({ id }) => id)).toEqual(['cloud/late']);
+  time += 5_000;
+  await agent.recheck();
+  await expect.poll(() => agent.models().map(({ id }) => id)).toEqual(['cloud/late']);
 });
 
 describe('local', () => {
@@ -172,8 +172,8 @@ describe('local', () => {
     const provider = await startProvider({ tags });
     provider.behave(lists(...ids));
     const { models } = await openAgent({ baseUrl: provider.baseUrl, ...options });
-    await expect.poll(async () => (await models()).map(({ entry }) => entry.mayBeLocal ?? false)).toContain(false);
-    return (await models()).map(({ entry }) => entry.local);
+    await expect.poll(() => models().map(({ entry }) => entry.mayBeLocal ?? false)).toContain(false);
+    return models().map(({ entry }) => entry.local);
   };
 
   test.each([
@@ -227,7 +227,7 @@ describe('local', () => {
     const provider = await startProvider({ tags: (call) => tags(call) });
     const models = ['mine', 'own'];
     const agent = await openAgent({ baseUrl: provider.baseUrl, models }, { now: () => time });
-    const seen = async () => (await agent.models()).map(({ entry }) => [entry.local, entry.mayBeLocal]);
+    const seen = () => agent.models().map(({ entry }) => [entry.local, entry.mayBeLocal]);
     const undecided = [
       [false, true],
       [false, true],
@@ -236,35 +236,33 @@ describe('local', () => {
       [false, undefined],
       [true, undefined],
     ];
-    const later = async () => ((time += 61_000), await seen());
-    expect(await seen()).toEqual(undecided);
-    expect(await (await agent.models())[1]!.engine.availability('own')).toMatchObject({ code: 'ready' });
+    const later = async () => ((time += 61_000), await agent.recheck(), seen());
+    expect(seen()).toEqual(undecided);
+    expect(agent.models()[1]!.availability).toMatchObject({ code: 'ready' });
     tags = ollama({ name: 'mine:latest', ...cloud }, { name: 'own:latest' });
     await expect.poll(later).toEqual(decided);
     tags = answers(401, 'No.');
     await expect.poll(later).toEqual(undecided);
-    expect(await (await agent.models())[1]!.engine.availability('own')).toMatchObject({ code: 'ready' });
+    expect(agent.models()[1]!.availability).toMatchObject({ code: 'ready' });
     tags = ollama({ name: 'mine:latest', ...cloud }, { name: 'own:latest' });
     await expect.poll(later).toEqual(decided);
     let outages = 0;
     tags = (call) => ((outages += 1), resets(call));
     await expect.poll(async () => (await later(), outages)).toBeGreaterThan(1); // the first one has ended
-    expect(await seen()).toEqual(decided);
+    expect(seen()).toEqual(decided);
   });
 
   test('of written models is known without a list of models', async () => {
     const provider = await startProvider({ tags: ollama({ name: 'mine:latest', ...cloud }) });
     provider.behave(answers(404, 'No list.'));
     const { models } = await openAgent({ baseUrl: provider.baseUrl, models: ['mine', 'own'], discover: true });
-    await expect
-      .poll(async () => (await models()).map(({ entry }) => entry.mayBeLocal))
-      .toEqual([undefined, undefined]);
-    expect((await models()).map(({ entry }) => entry.local)).toEqual([false, false]);
+    await expect.poll(() => models().map(({ entry }) => entry.mayBeLocal)).toEqual([undefined, undefined]);
+    expect(models().map(({ entry }) => entry.local)).toEqual([false, false]);
   });
 
   test('false for any other address', async () => {
     const { models } = await openAgent({ baseUrl: 'https://provider.test/v1', models: ['remote'] });
-    expect((await models()).map(({ entry }) => entry.local)).toEqual([false]);
+    expect(models().map(({ entry }) => entry.local)).toEqual([false]);
   });
 });
 

@@ -225,28 +225,25 @@ describe('a provider', () => {
     await new Promise((resolve) => server.close(resolve));
     const { ask, models } = await openAgent({ baseUrl: `http://127.0.0.1:${port}/v1`, models: ['remote'] });
     await expect(ask()).rejects.toMatchObject({ code: 'provider-unreachable' });
-    const [model] = await models();
-    expect(await model!.engine.availability('remote')).toMatchObject({ available: true, code: 'upstream-unreachable' });
+    expect(models()[0]!.availability).toMatchObject({ available: true, code: 'upstream-unreachable' });
   });
 
   test('because it has no key', async () => {
     const { ask, models, provider } = await startAgent(says('Hi.'), { apiKey: '' });
-    const [model] = await models();
-    expect(await model!.engine.availability('remote')).toMatchObject({ available: false, code: 'key-missing' });
+    expect(models()[0]!.availability).toMatchObject({ available: false, code: 'key-missing' });
     await expect(ask()).rejects.toMatchObject({ code: 'model-unavailable' });
     expect(provider.calls).toHaveLength(0);
   });
 });
 
 test('a rejected key is reported as key-refused until it is accepted', async () => {
-  const { ask, models, provider } = await startAgent(answers(401, ''));
-  const [model] = await models();
+  const { ask, models, recheck, provider } = await startAgent(answers(401, ''));
   await expect(ask()).rejects.toThrow();
-  expect(await model!.engine.availability('remote')).toMatchObject({ available: false, code: 'key-refused' });
+  expect(models()[0]!.availability).toMatchObject({ available: false, code: 'key-refused' });
   provider.behave(says('Hi.'));
   await ask();
-  expect(await model!.engine.availability('remote')).toMatchObject({ available: true, code: 'ready' });
-  expect(await model!.engine.availability('nosuch')).toMatchObject({ available: false, code: 'unknown-model' });
+  await recheck();
+  expect(models()[0]!.availability).toMatchObject({ available: true, code: 'ready' });
 });
 
 describe('a retry', () => {

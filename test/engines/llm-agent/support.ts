@@ -10,7 +10,7 @@ import type {
   ToolEvent,
 } from '../../../engines/contract/index.ts';
 import { createRegistry } from '../../../src/engine-host/registry/registry.ts';
-import type { ServedModel } from '../../../src/engine-host/registry/served-models.ts';
+import type { ServedModel } from '../../../src/engine-host/models/served-models.ts';
 import { startProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
 
 export const key = 'sk-very-secret-4711';
@@ -32,9 +32,11 @@ export interface RunOptions extends Omit<Partial<ChatCall>, 'tools'> {
 
 export interface Agent {
   readonly log: readonly Line[];
-  models(): Promise<readonly ServedModel<'chat'>[]>;
+  models(): readonly ServedModel<'chat'>[];
+  /** Looks again, as the service does every 2 s. */
+  recheck(): Promise<void>;
   /** The events of a run; by default with the first model and one question. */
-  events(run?: RunOptions): Promise<AsyncIterable<AgentEvent>>;
+  events(run?: RunOptions): AsyncIterable<AgentEvent>;
   /** All events, once the run has completed. */
   run(run?: RunOptions): Promise<AgentEvent[]>;
   /** The result of the last event. */
@@ -56,13 +58,12 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
     instances: { cloud: { use: 'llm-agent', ...options } },
     baseDir: import.meta.dirname,
     defaults: {},
-    timeouts: { retryMs: 0 },
-    contextFor: (instance) => ({ ...context, instance }) as unknown as EngineContext,
+    contextFor: (instance, { publish }) => ({ ...context, instance, publish }) as unknown as EngineContext,
   });
   onTestFinished(() => registry[Symbol.asyncDispose]());
 
-  async function events({ tools = [], callerTools, signal = new AbortController().signal, ...call }: RunOptions = {}) {
-    const models = await registry.models('chat');
+  function events({ tools = [], callerTools, signal = new AbortController().signal, ...call }: RunOptions = {}) {
+    const models = registry.of('chat').all;
     const model = call.model === undefined ? models[0] : models.find(({ id }) => id === call.model);
     if (model === undefined) throw new Error(`no model ${String(call.model)}`);
     const messages = [{ role: 'user', content: 'What is the capital of France?' }] as const;
@@ -72,10 +73,11 @@ export async function openAgent(options: Readonly<Record<string, unknown>>, fact
   const agent: Agent = {
     log,
     events,
-    models: () => registry.models('chat'),
+    models: () => registry.of('chat').all,
+    recheck: () => registry.recheck(),
     async run(run) {
       const seen: AgentEvent[] = [];
-      for await (const event of await events(run)) seen.push(event);
+      for await (const event of events(run)) seen.push(event);
       return seen;
     },
     async ask(run) {
@@ -215,7 +217,7 @@ export async function openWithDiscovery(behavior: Behavior, { options = {}, now 
   const provider = await startProvider();
   provider.behave(serves(behavior));
   const agent = await openAgent({ baseUrl: provider.baseUrl, ...options }, { now });
-  const ids = async () => (await agent.models()).map(({ id }) => id);
+  const ids = async () => (await agent.recheck(), agent.models().map(({ id }) => id));
   const listings = () => provider.calls.filter(({ path }) => path === '/v1/models').length;
   return { ...agent, provider, ids, listings };
 }

@@ -24,10 +24,9 @@ async function expectMissing(
   code: string,
   reason: RegExp | string,
 ): Promise<void> {
-  const { engine, hear } = started;
-  const availability = await engine.availability(model);
+  const { availability, hear } = started;
   const matching = (typeof reason === 'string' ? reason : expect.stringMatching(reason)) as string;
-  expect(availability).toEqual({ available: false, code, reason: matching });
+  await expect.poll(() => availability(model)).toEqual({ available: false, code, reason: matching });
   expect(await hear(alpha, { model })).toMatchObject({ status: 503, code: 'model-unavailable' });
   await expectHealthy(started);
 }
@@ -88,6 +87,7 @@ describe('a model that cannot be used', () => {
     const started = await startRecognizers({ models: { broken: folder } });
     await expectMissing(started, 'broken', 'model-file-missing', /it is cut/);
     await writeRecognizer(folder, { code: 'words' });
+    await started.service.service.registry.recheck();
     expect(await started.hear(alpha)).toMatchObject(heardAlpha);
   });
 
@@ -102,7 +102,7 @@ describe('a model that cannot be used', () => {
       started,
       'wrong',
       'model-file-missing',
-      /model\.onnx could not be loaded: its files are damaged/,
+      /^The model wrong could not be loaded: its files are damaged/,
     );
     expect(await started.hear(alpha, { model: 'good' })).toMatchObject(heardAlpha);
   });
@@ -141,13 +141,13 @@ describe('a program', () => {
 });
 
 it('a full queue rejects with overloaded', async () => {
-  const { engine, hear } = await startRecognizers({
+  const { availability, hear } = await startRecognizers({
     models: { words: { code: 'words', isSlow: true } },
     options: { slots: 1, waiting: 0 },
   });
   const leaving = new AbortController();
   const first = hear(longRecording(words), {}, leaving.signal);
-  await until('it is at work', async () => (await engine.availability('words')).code === 'busy');
+  await until('it is at work', () => availability('words')?.code === 'busy');
   expect(await hear(alpha)).toMatchObject({ status: 503, code: 'overloaded' });
   leaving.abort(new Error('gone'));
   await expect(first).rejects.toThrow('gone');

@@ -103,8 +103,8 @@ describe('the language', () => {
   });
 
   it('of the settings must be one that the model transcribes', async () => {
-    const { engine } = await start('sense-voice', { language: 'de' });
-    expect(await engine.availability('heard')).toMatchObject({
+    const { availability } = await start('sense-voice', { language: 'de' });
+    expect(availability('heard')).toMatchObject({
       available: false,
       reason: expect.stringMatching(/transcribes zh, en, ja, ko, yue, not "de" of the settings\.$/) as string,
     });
@@ -121,10 +121,10 @@ describe('the language', () => {
 describe('a failure that the library only prints', () => {
   it.each(['sense-voice', 'moonshine-v2'] as const)('fails the request, and no other one: %s', async (shape) => {
     const models = { failing: { shape, failsInRequests: true }, good: { shape } };
-    const { engine, hear, service } = await startRecognizers({ models });
+    const { availability, hear, service } = await startRecognizers({ models });
     const [bad, good] = await Promise.all([hear(spoken), hear(spoken, { model: 'good' })]);
     expect(bad).toMatchObject(failed);
-    expect(await engine.availability('failing')).toMatchObject({ available: true }); // it was loaded
+    expect(availability('failing')).toMatchObject({ available: true }); // it was loaded
     expect(good).toMatchObject({ status: 200, text });
     expect(await hear(spoken, { model: 'good' })).toMatchObject({ status: 200, text });
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
@@ -150,11 +150,13 @@ describe('files that pass the check, but cannot be loaded', () => {
   ] as const)('are an error and listed, never silence; other models work: %s with %s', async (shape, _what, change) => {
     const folder = await writeFamily(await temporaryDirectory(), shape);
     await change(folder);
-    const { engine, hear, programs } = await startRecognizers({ models: { wrong: folder, good: { shape: 'rnnt' } } });
+    const { availability, hear, programs } = await startRecognizers({
+      models: { wrong: folder, good: { shape: 'rnnt' } },
+    });
     const [wrong, good] = await Promise.all([hear(spoken, { model: 'wrong' }), hear(spoken, { model: 'good' })]);
     expect(wrong.status).toBeGreaterThanOrEqual(500);
     expect(good).toMatchObject({ status: 200, text });
-    expect(await engine.availability('wrong')).toMatchObject({
+    expect(availability('wrong')).toMatchObject({
       available: false,
       code: 'model-file-missing',
       reason: expect.stringMatching(/could not be loaded/) as string,

@@ -1,7 +1,7 @@
 /** A service whose engine is sherpa-stt, with models made by hand and the real library. */
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { TranscriptionEngine } from '../../../engines/contract/index.ts';
+import type { Availability, TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { upload, type Heard } from '../../support/local-service.ts';
 import { processesWith } from '../../support/processes.ts';
 import { writeFamily, type FamilyOptions, type Shape } from '../../support/recognizer-families.ts';
@@ -26,6 +26,7 @@ export interface StartOptions {
 export interface Recognizers {
   readonly service: TestService;
   readonly engine: TranscriptionEngine;
+  availability(model: string): Availability | undefined;
   /** Sends a recording; the fields are those of the form. Default model: the first. */
   hear(recording: Uint8Array, fields?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Heard>;
   /** Process ids of the programs that have a model in memory. */
@@ -48,11 +49,12 @@ export async function startRecognizers(start: StartOptions = {}): Promise<Recogn
   const engines = { stt: { use: 'sherpa-stt', models: list, ...options }, ...others };
   const service = await startTestService({ env, config: JSON.stringify({ engines }) });
   onTestFinished(() => service[Symbol.asyncDispose]());
-  const [served] = await service.service.registry.models('transcription');
+  const served = service.service.registry.of('transcription');
   const [first = ''] = Object.keys(models);
   return {
     service,
-    engine: served!.engine,
+    engine: served.all[0]!.engine,
+    availability: (model) => served.find(model)?.availability,
     async hear(recording, fields = {}, signal) {
       const answer = await upload(service, recording, {
         fields: { model: first, ...fields },

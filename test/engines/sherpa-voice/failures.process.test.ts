@@ -25,11 +25,14 @@ async function runtimeWith(files: Readonly<Record<string, string>>): Promise<str
   return directory;
 }
 
-async function expectMissing({ engine, say, service }: Voices, code: string, reason: RegExp | string): Promise<void> {
-  const availability = await engine.availability('local-voice');
+async function expectMissing(
+  { availability, say, service }: Voices,
+  code: string,
+  reason: RegExp | string,
+): Promise<void> {
   const matching = (typeof reason === 'string' ? reason : expect.stringMatching(reason)) as string;
-  expect(availability).toEqual({ available: false, code, reason: matching });
-  await expect(say()).rejects.toMatchObject({ code: 'model-unavailable', message: availability.reason });
+  await expect.poll(availability).toEqual({ available: false, code, reason: matching });
+  await expect(say()).rejects.toMatchObject({ code: 'model-unavailable', message: availability().reason });
   expect((await service.post('/tts', { text: 'yes', model: 'local-voice' })).status).toBe(503);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 }
@@ -86,8 +89,9 @@ describe('a library that cannot be loaded', () => {
     const packages = join(import.meta.dirname, '../../../node_modules');
     await rm(join(runtime, 'node_modules'), { recursive: true });
     await symlink(packages, join(runtime, 'node_modules'));
+    await voices.service.service.registry.recheck();
     expect(heard(await voices.wav())).toBe('yes no hello');
-    expect((await voices.engine.availability('local-voice')).code).toBe('ready');
+    expect(voices.availability().code).toBe('ready');
   });
 
   it('without the binary of the platform says which one is missing', async () => {
@@ -140,8 +144,8 @@ describe('a voice that cannot be used', () => {
   });
 
   it('leaves the others as they are', async () => {
-    const { say, wav, engine } = await startVoices({ voices: { broken: '/nowhere/broken.onnx', good: {} } });
-    expect((await engine.models())[0]?.voices?.map(({ id }) => id)).toEqual(['good']);
+    const { say, wav, entry } = await startVoices({ voices: { broken: '/nowhere/broken.onnx', good: {} } });
+    expect(entry().voices?.map(({ id }) => id)).toEqual(['good']);
     expect(heard(await wav())).toBe('yes no hello');
     await expect(say({ voice: 'broken' })).rejects.toMatchObject({
       code: 'model-unavailable',

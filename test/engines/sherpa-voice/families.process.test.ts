@@ -82,10 +82,10 @@ describe.each(families)('%s', (_family, write, listen, spoken) => {
 });
 
 describe('the voices of Kokoro', () => {
-  const voicesOf = async ({ engine }: Voices) => (await engine.models())[0]?.voices;
+  const voicesOf = ({ entry }: Voices) => entry().voices;
 
   it('have the names in the metadata and the languages of eSpeak NG, which Japanese is not', async () => {
-    expect(await voicesOf(await startVoices({ folders: { k: await styled() } }))).toEqual([
+    expect(voicesOf(await startVoices({ folders: { k: await styled() } }))).toEqual([
       { id: 'k/af_one', name: 'Kokoro/af_one (American English)', language: 'en' },
       { id: 'k/bf_two', name: 'Kokoro/bf_two (British English)', language: 'en' },
       { id: 'k/ff_three', name: 'Kokoro/ff_three (French)', language: 'fr' },
@@ -96,7 +96,7 @@ describe('the voices of Kokoro', () => {
   it('of a folder alone take its name as the id', async () => {
     const voices = [{ folder: await styled({ names: ['af_one'] }) }];
     const started = await startVoices({ voices: {}, options: { voices } });
-    expect(await voicesOf(started)).toMatchObject([{ id: 'voice/af_one' }]);
+    expect(voicesOf(started)).toMatchObject([{ id: 'voice/af_one' }]);
   });
 
   it.each([[{ id: 'both', file: 'a.onnx', folder: 'a' }], [{ id: 'neither' }]])(
@@ -114,7 +114,7 @@ describe('the voices of Kokoro', () => {
       pairs: await styled({ names, metadata: pairs }),
       numbers: await styled({ names, metadata: { speaker_names: undefined } }),
     };
-    const ids = (await voicesOf(await startVoices({ folders })))?.map(({ id }) => id);
+    const ids = voicesOf(await startVoices({ folders }))?.map(({ id }) => id);
     expect(ids).toEqual(['pairs/af_one', 'pairs/am_two', 'numbers/0', 'numbers/1']);
   });
 
@@ -160,8 +160,8 @@ describe('the voices of Kokoro', () => {
 });
 
 it('a voice of Supertonic speaks each of its languages, without what its table lacks', async () => {
-  const { wav, engine } = await startVoices({ folders: { s: await writeSupertonic() } });
-  expect((await engine.models())[0]?.voices).toHaveLength(31 * 3);
+  const { wav, entry } = await startVoices({ folders: { s: await writeSupertonic() } });
+  expect(entry().voices).toHaveLength(31 * 3);
   expect(heardCharacters(await wav({ text: 'Hällo 日😀 du.', voice: 's/de-1' }), 1)).toBe('<de>Ha~llo du.</de>');
   expect(heardCharacters(await wav({ text: 'Oui.', language: 'fr' }))).toBe('<fr>Oui.</fr>');
 });
@@ -195,12 +195,12 @@ describe('a voice that is broken', () => {
     // The table of the handmade model is shorter than that of a real one: the w of "one" is beyond its end.
     const tokens = await readFile(join(broken, 'tokens.txt'), 'utf8');
     await writeFile(join(broken, 'tokens.txt'), tokens.replace(/^w \d+$/m, 'w 177'));
-    const { engine, say, wav, service } = await startVoices({ folders: { broken, good: await styled() } });
+    const { availability, say, wav, service } = await startVoices({ folders: { broken, good: await styled() } });
     await expect(say({ text: 'a', voice: 'broken/af_one' })).rejects.toMatchObject({ code: 'engine-failed' });
-    expect(await engine.availability('local-voice')).toMatchObject({
+    expect(availability()).toMatchObject({
       available: false,
       code: 'model-file-missing',
-      reason: `${broken}/model.onnx could not be loaded: its files are damaged, or do not belong together.`,
+      reason: 'The model broken could not be loaded: its files are damaged, or do not belong together.',
     });
     expect(heardStyled(await wav({ text: 'hello', voice: 'good/af_one' })).trim()).toBe('həlˈoʊ');
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);

@@ -32,13 +32,13 @@ it('a slow reader holds up nobody, and nothing is made for it ahead of time', as
 });
 
 it('one that comes when the queue is full is refused; the one at work goes on', async () => {
-  const { wav, engine } = await startVoices({
+  const { wav, availability } = await startVoices({
     voices: { voice: { isMedium: true } },
     options: { slots: 1, waiting: 0 },
   });
   const text = textOf(3);
   const first = wav({ text });
-  await until('it is at work', async () => (await engine.availability('local-voice')).code === 'busy');
+  await until('it is at work', () => availability().code === 'busy');
   await expect(wav()).rejects.toMatchObject({ code: 'overloaded' });
   expect(letters(await first)).toBe(said(text));
 });

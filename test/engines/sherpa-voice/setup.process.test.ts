@@ -37,11 +37,7 @@ async function startSetup(
     );
   const directory = join(voices.service.dir, 'data', 'voices');
   const state = async () => (await assets.find('voice'))?.state;
-  const availability = async () => {
-    const [model] = await voices.service.service.registry.models('speech');
-    return model!.engine.availability(model!.engineId);
-  };
-  return { ...voices, assets, requests, steps, install, directory, state, availability };
+  return { ...voices, assets, requests, steps, install, directory, state };
 }
 
 const both = [good(config), good(model)];
@@ -68,7 +64,7 @@ describe('npm run setup -- voice', () => {
     expect(setup.requests.map(({ url }) => url)).toEqual([`${path}.json`, path]);
     expect(setup.steps.at(-1)).toEqual([`downloading ${title}`, 1]);
     expect(await setup.state()).toBe('ready');
-    expect((await setup.availability()).code).toBe('ready');
+    expect(setup.availability().code).toBe('ready');
     expect(heard(await collect(await setup.say({ voice: id })))).toBe('yes no hello');
     await setup.install();
     expect(setup.requests).toHaveLength(2);
@@ -86,7 +82,7 @@ describe('npm run setup -- voice', () => {
     const done = setup.install();
     await asked.promise;
     expect(await setup.state()).toBe('preparing');
-    expect(await setup.availability()).toMatchObject({ available: false, code: 'preparing' });
+    expect(setup.availability()).toMatchObject({ available: false, code: 'preparing' });
     goOn.resolve(undefined);
     await done;
     expect(await setup.state()).toBe('ready');
@@ -102,7 +98,7 @@ describe('npm run setup -- voice', () => {
     expect(failure?.message).toContain(why);
     expect(failure?.message).toContain('Without a network, copy it to');
     expect(existsSync(join(setup.directory, `${id}.onnx`))).toBe(false);
-    const { code, reason } = await setup.availability();
+    const { code, reason } = setup.availability();
     expect(code).toBe('model-file-missing');
     expect(reason).toMatch(/Run `npm run setup -- voice` to try again\.$/);
     await expect(setup.say()).rejects.toMatchObject({ code: 'model-unavailable' });
@@ -113,7 +109,7 @@ describe('npm run setup -- voice', () => {
     const ends: Answer = () => abort.abort(new Error('stopped by SIGINT'));
     const setup = await startSetup([ends, ...both]);
     await expect(setup.install(abort)).rejects.toThrow('stopped by SIGINT');
-    expect((await setup.availability()).reason).toContain('is not installed: run `npm run setup -- voice`');
+    expect(setup.availability().reason).toContain('is not installed: run `npm run setup -- voice`');
     await setup.install();
     expect(await setup.state()).toBe('ready');
   });
@@ -127,7 +123,7 @@ describe('npm run setup -- voice', () => {
     await setup.install();
     expect(setup.requests).toEqual([]);
     expect((await readdir(setup.directory)).filter((name) => name.endsWith('.onnx'))).toEqual([`${id}.onnx`]);
-    const voices = async () => (await setup.engine.models())[0]?.voices?.map((voice) => voice.id);
+    const voices = () => setup.entry().voices?.map((voice) => voice.id);
     await expect.poll(voices, { timeout: 10_000 }).toEqual([`${id}/hum-0`, `${id}/hum-1`]);
   });
 });
@@ -147,7 +143,7 @@ describe('npm run setup -- kokoro', () => {
       ['tokens.txt', 'voices.bin', 'model.onnx'].map((name) => `/csukuangfj/kokoro-multi-lang-v1_0/resolve/COMMIT/${name}`), // prettier-ignore
     );
     expect(await setup.state()).toBe('ready');
-    const ids = (await setup.engine.models())[0]?.voices?.map((voice) => voice.id);
+    const ids = setup.entry().voices?.map((voice) => voice.id);
     expect(ids).toEqual(['kokoro/af_one', 'kokoro/bf_two', 'kokoro/ff_three']);
     expect(heard(await collect(await setup.say({ text: 'hello' })), 'styled').trim()).toBe('həlˈoʊ');
   });
@@ -159,6 +155,6 @@ describe('npm run setup -- kokoro', () => {
     expect(failure?.message).toContain('is not the expected file');
     expect(await readdir(join(setup.directory, 'kokoro'))).not.toContain('voices.bin');
     await expect(setup.say()).rejects.toMatchObject({ message: expect.stringContaining('kokoro is not there') as string }); // prettier-ignore
-    expect((await setup.availability()).code).toBe('model-file-missing');
+    expect(setup.availability().code).toBe('model-file-missing');
   });
 });

@@ -156,7 +156,7 @@ describe('voices', () => {
   });
 
   it('are chosen by the language: the default one if it speaks it, else the first that does', async () => {
-    const { engine, say } = await startVoices({
+    const { availability, say } = await startVoices({
       voices: { one: {}, two: { rate: 16_000 } },
       options: { voice: 'two' },
     });
@@ -167,7 +167,7 @@ describe('voices', () => {
       code: 'language-not-supported',
       message: 'No voice of this model speaks "de"; languages: en. The engine espeak has voices for most languages.',
     });
-    expect((await engine.availability('local-voice')).code).toBe('ready');
+    expect(availability().code).toBe('ready');
   });
 
   it('that are not there make the start fail, as a default', async () => {

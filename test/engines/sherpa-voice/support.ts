@@ -1,7 +1,7 @@
 /** A service whose only engine is sherpa-voice, with voices made by hand and the real library. */
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Speech, SpeechCall, SpeechEngine } from '../../../engines/contract/index.ts';
+import type { Availability, ModelEntry, Speech, SpeechCall, SpeechEngine } from '../../../engines/contract/index.ts';
 import { processesWith } from '../../support/processes.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -22,6 +22,8 @@ export interface StartOptions {
 export interface Voices {
   readonly service: TestService;
   readonly engine: SpeechEngine;
+  entry(): ModelEntry;
+  availability(): Availability;
   /** Paths of the voices, by id. */
   readonly files: Readonly<Record<string, string>>;
   say(call?: Partial<SpeechCall>, signal?: AbortSignal): Promise<Speech>;
@@ -45,12 +47,13 @@ export async function startVoices(start: StartOptions = {}): Promise<Voices> {
   const engines = { voice: { use: 'sherpa-voice', voices: list, ...options }, ...others };
   const service = await startTestService({ env, config: JSON.stringify({ engines }) });
   onTestFinished(() => service[Symbol.asyncDispose]());
-  const served = await service.service.registry.models('speech');
-  const { engine } = served.find(({ id }) => id === 'local-voice')!;
+  const served = () => service.service.registry.of('speech').find('local-voice')!;
+  const { engine } = served();
   const say: Voices['say'] = (call, signal = new AbortController().signal) =>
     engine.synthesize({ text: 'yes no hello', model: 'local-voice', format: 'wav', ...call }, { signal });
   const programs = () => processesWith(join(service.dir, 'data'));
-  return { service, engine, files, say, wav: async (call) => collect(await say(call)), programs };
+  const now = { entry: () => served().entry, availability: () => served().availability };
+  return { service, engine, ...now, files, say, wav: async (call) => collect(await say(call)), programs };
 }
 
 export async function collect(speech: Speech): Promise<Buffer> {

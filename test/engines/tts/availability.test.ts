@@ -45,6 +45,7 @@ describe('a model is', () => {
     expect(await list(tts)).toMatchObject([{ available: false, code: 'key-refused' }]);
     tts.provider.behave(speaks(mp3));
     await tts.speak();
+    await tts.service.service.registry.recheck();
     expect(await list(tts)).toMatchObject([{ available: true, code: 'ready' }]);
   });
 
@@ -55,6 +56,7 @@ describe('a model is', () => {
     await tts.speak();
     expect(await list(tts)).toMatchObject([{ available: true, code: 'upstream-unreachable' }]);
     vi.setSystemTime(Date.now() + 61_000);
+    await tts.service.service.registry.recheck();
     expect(await list(tts)).toMatchObject([{ available: true, code: 'ready' }]);
   });
 });

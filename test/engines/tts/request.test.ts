@@ -55,7 +55,7 @@ describe('a request', () => {
 describe('speed and instructions', () => {
   const supportsOf = async (options?: TtsOptions) => {
     const { service } = await startTts(speaks(mp3), options);
-    return (await service.service.registry.models('speech'))[0]?.entry.supports;
+    return service.service.registry.of('speech').all[0]?.entry.supports;
   };
 
   test('are forwarded, and those of a request take precedence', async () => {

@@ -160,7 +160,7 @@ export async function openTts(options: TtsOptions = {}): Promise<Tts & AsyncDisp
 
 /** A call of the engine itself, for fields that /tts does not have. */
 export async function synthesize({ service }: Pick<Tts, 'service'>, call: Partial<SpeechCall>): Promise<Buffer> {
-  const [model] = await service.service.registry.models('speech');
+  const [model] = service.service.registry.of('speech').all;
   const whole = { text: 'Good morning.', model: model!.engineId, format: 'mp3' as const, ...call };
   const speech = await model!.engine.synthesize(whole, { signal: new AbortController().signal });
   return buffer(speech.audio);

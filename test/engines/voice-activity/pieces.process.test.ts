@@ -82,7 +82,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'the speech of a recording', (prog
 
   it('is read by a loaded model in the file of the recording', async () => {
     const { service, detectors } = await startDetecting({ program, options: { program, keepLoaded: true } });
-    const { engine, engineId } = (await service.service.registry.models('transcription'))[0]!;
+    const { engine, engineId } = service.service.registry.of('transcription').all[0]!;
     const directory = await temporaryDirectory();
     const path = join(directory, 'memo');
     await writeFile(path, memo);

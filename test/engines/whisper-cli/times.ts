@@ -52,7 +52,7 @@ export function toneModels(): ToneModels {
       const models = [{ id: 'local', file: path('tones.bin'), ...settings }];
       const opened = await openerOf('whisper-cli', directory.path)({ program, models, ...options });
       onTestFinished(() => opened[Symbol.asyncDispose]());
-      const [model] = await opened.registry.models('transcription');
+      const [model] = opened.registry.of('transcription').all;
       const { entry, engine, engineId } = model!;
       return {
         supports: entry.supports,

@@ -46,11 +46,7 @@ export default {
   create({ slots = 2, models = ['scripted'] }, context) {
     const queue = context.queue({ slots, waiting: 64 });
     return {
-      models: async () => models.map((id) => ({ id, local: true, supports: ['segment'] })),
-      async availability(id) {
-        if (models.includes(id)) return { available: true, code: 'ready', reason: 'Ready.' };
-        return { available: false, code: 'unknown-model', reason: 'Unknown.' };
-      },
+      models: models.map((id) => ({ id, local: true, supports: ['segment'] })),
       transcribe: (call, options) => queue.run(() => transcribe(call, options, models, context), options),
     };
   },

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
+import type { Instance } from '../../../src/engine-host/registry/open-instance.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
 import { fleetTimeouts, type FleetTimeouts } from '../../../src/fleet/timeouts.ts';
 import { readFleet } from '../../../src/settings/fleet.ts';
@@ -76,18 +77,20 @@ export async function openNode({
   });
   const workspace = await createWorkspace(dir, diskBytes);
   fleet.registerQueue('local', { slots, waiting: 16 });
-  const engine = await fleet.wrapAsRemote('local', {
-    models: () => Promise.resolve([{ id: 'm', local: true }]),
-    availability: () => Promise.resolve({ available: true, code: 'ready', reason: 'Ready.' }),
+  const transcribes = {
+    models: [{ id: 'm', local: true }],
     transcribe: guardTranscribe({ transcribe }, { instance: 'local', abortMs: 50 }),
-  });
+  };
+  const availabilityOf = () => ({ available: true, code: 'ready', reason: 'Ready.' });
+  const own = { name: 'local', engine: transcribes, published: { entries: transcribes.models }, availabilityOf };
+  const remote = fleet.wrapAsRemote(own as unknown as Instance<'transcription'>); // undefined without a front
   fleet.start({ workspace, viaId: role });
   return {
     fleet,
     log,
     transcribe(caller = new AbortController()) {
       const recording = { path: `${dir}/recording`, bytes: 3, container: 'wav', mediaType: 'audio/wav' } as const;
-      return engine.transcribe({ recording, model: 'm' }, { signal: caller.signal });
+      return remote!.engine.transcribe({ recording, model: 'm' }, { signal: caller.signal });
     },
     async [Symbol.asyncDispose]() {
       fleet.end();

@@ -17,11 +17,10 @@ export function useSessions(
   const row = openaiOperations.connectRealtime as { connect?: Connect<Services> };
   const own = row.connect!;
   beforeAll(() => {
-    row.connect = (connecting) =>
-      Promise.resolve((socket, place) => {
-        place.report({ isIdle: true, model: 'mine' });
-        return run(socket, place, connecting);
-      });
+    row.connect = (connecting) => (socket, place) => {
+      place.report({ isIdle: true, model: 'mine' });
+      return run(socket, place, connecting);
+    };
   });
   afterAll(() => {
     row.connect = own;

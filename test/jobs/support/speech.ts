@@ -68,8 +68,7 @@ export default {
     };
     return {
       ...(decodes && { decodes }),
-      models: async () => models,
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models,
       transcribe: (call, options) => queue.run(async () => {
         const sound = await soundOf(call, options);
         const [heard, bytes] = [wordsIn(sound), sound.length];

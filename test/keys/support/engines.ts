@@ -10,10 +10,9 @@ const voices = (id) => [{ id: 'voice-of-' + id, name: id, language: 'en' }];
 
 function define(capability, verb) {
   const more = { speech: (id) => ({ voices: voices(id) }), transcription: () => ({ supports: ['translate'] }), chat: () => ({}) };
-  const models = ids.map((id) => ({ id, local: id !== 'hosted', ...more[capability](id) }));
-  const availability = async (id) =>
-    id === 'off' ? { available: false, code: 'key-missing', reason: 'Off.' } : { available: true, code: 'ready', reason: 'Ready.' };
-  const create = () => ({ models: async () => models, availability, ...verb });
+  const availability = { available: false, code: 'key-missing', reason: 'Off.' };
+  const models = ids.map((id) => ({ id, local: id !== 'hosted', ...more[capability](id), ...(id === 'off' && { availability }) }));
+  const create = () => ({ models, ...verb });
   return { contract: 1, name: 'all-' + capability, capability, options: { type: 'object', properties: {} }, create };
 }
 

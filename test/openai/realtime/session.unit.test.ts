@@ -15,7 +15,7 @@ const errorsIn = (events: readonly object[]) => events.map((event) => (event as 
 
 /** `session.audio.input` after the update, or the error. */
 async function inputAfter(...inputs: readonly object[]): Promise<Record<string, unknown>> {
-  const session = await openSession();
+  const session = openSession();
   await session.exchange();
   const events = await session.exchange(...inputs.map((input) => update(input)));
   expect(typesOf(events)).toEqual(inputs.map(() => 'session.updated'));
@@ -27,7 +27,7 @@ const vad = { type: 'server_vad', threshold: 0.5, prefix_padding_ms: 300, silenc
 
 describe('the session', () => {
   it('is sent first and whole', async () => {
-    const session = await openSession();
+    const session = openSession();
     expect(await session.exchange()).toEqual([
       {
         type: 'session.created',
@@ -121,7 +121,7 @@ describe('the session', () => {
   });
 
   it('configures the hearing with what is in effect', async () => {
-    const session = await openSession();
+    const session = openSession();
     const transcription = { model: 'prompts', prompt: 'Names.', keywords: ['Ada'], language: 'de' };
     await session.exchange(
       update({
@@ -140,7 +140,7 @@ describe('the session', () => {
   });
 
   it('of a client secret is configured at once', async () => {
-    const session = await openSession({ session: { type: 'transcription' } });
+    const session = openSession({ session: { type: 'transcription' } });
     await session.exchange();
     expect(session.hearing.calls).toMatchObject([['configure', { format: { encoding: 'pcm', rate: 24_000 } }]]);
   });
@@ -222,7 +222,7 @@ describe('an event with an error', () => {
     ],
     ['a beta event', { type: 'transcription_session.update', session: {} }, 'invalid_value', 'type'],
   ])('has one error, which changes nothing: %s', async (_what, message, code, param) => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange();
     const hasId = typeof message === 'object' && !Array.isArray(message);
     const events = await session.exchange(
@@ -239,7 +239,7 @@ describe('an event with an error', () => {
   });
 
   it('names what replaces a field of the beta protocol', async () => {
-    const session = await openSession();
+    const session = openSession();
     const [, error] = await session.exchange(refusedUpdate({ turn_detection: null }));
     expect(error).toMatchObject({
       error: { message: expect.stringContaining('session.audio.input.turn_detection') as string },
@@ -247,7 +247,7 @@ describe('an event with an error', () => {
   });
 
   it('nothing to commit, and a full buffer', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(update({ turn_detection: null }));
     session.hearing.commits.push(false);
     session.hearing.appends.push(true, false, true);
@@ -267,7 +267,7 @@ describe('a turn', () => {
   });
 
   it('has its events in order, and the next one follows its item', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(append('sound'));
     const { hearing } = session;
     hearing.emit({ type: 'started', turn: 'item_1', ms: 0 });
@@ -303,7 +303,7 @@ describe('a turn', () => {
     ['an engine', new EngineError('engine-failed', 'It broke.'), 'engine_failed', 'error'],
     ['a bug', new TypeError('secret'), 'internal_error', 'error'],
   ])('that fails by %s has an event for it and no error', async (_what, error, code, level) => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange();
     session.hearing.emit({ type: 'committed', turn: 'item_1' });
     session.hearing.emit({ type: 'failed', turn: 'item_1', error });
@@ -316,7 +316,7 @@ describe('a turn', () => {
   });
 
   it('is forgotten by a clear', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange();
     session.hearing.emit({ type: 'started', turn: 'item_1', ms: 0 });
     expect(typesOf(await session.exchange(clear))).toEqual([
@@ -327,7 +327,7 @@ describe('a turn', () => {
   });
 
   it('reaches the hearing in the order of the messages, whatever else is in them', async () => {
-    const session = await openSession();
+    const session = openSession();
     const more = { ...commit, code: 'none', message: 'of the client' };
     await session.exchange(append('a'), update({ turn_detection: null }), append('b'), more, append('c'), clear);
     expect(session.hearing.calls.map(([name, value]) => (name === 'append' ? value : name))).toEqual([
@@ -338,7 +338,7 @@ describe('a turn', () => {
 
 describe('a session is idle', () => {
   it('unless something has been said that has no transcript yet', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(append('a'));
     expect(session.idle.at(-1)).toBe(true);
     const after = async (heard: HeardEvent) => {
@@ -366,7 +366,7 @@ describe('events of the client beyond 200', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const cleared = (session: OpenSession) => session.hearing.calls.filter(([name]) => name === 'clear').length;
     try {
-      const session = await openSession();
+      const session = openSession();
       const sounds = Array.from({ length: 300 }, () => append('a'));
       await session.exchange(...sounds);
       expect(session.hearing.calls).toHaveLength(300);
@@ -387,7 +387,7 @@ describe('the end', () => {
   it('comes after 60 minutes, with an error', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      const session = await openSession();
+      const session = openSession();
       await session.exchange();
       vi.advanceTimersByTime(3_599_999);
       expect(await session.exchange()).toEqual([]);
@@ -402,7 +402,7 @@ describe('the end', () => {
   });
 
   it('comes at a shutdown, at once if the session is idle', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange();
     session.draining.abort(new Error('stop'));
     await session.ended;
@@ -410,7 +410,7 @@ describe('the end', () => {
   });
 
   it('comes at a shutdown at once if there has been nothing but silence, whoever commits', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(update({ turn_detection: null }), append('a'), update({ turn_detection: {} }), append('b'));
     session.draining.abort(new Error('stop'));
     await session.ended;
@@ -421,7 +421,7 @@ describe('the end', () => {
     ['commits what has been said', true, ['commit']],
     ['clears what is too short', false, ['commit', 'clear']],
   ])('some seconds before that of the service %s, and takes no more sound', async (_what, isLong, calls) => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(update({ turn_detection: null }), append('a'));
     session.hearing.emit({ type: 'voice', turn: 'item_1' });
     session.hearing.commits.push(isLong);
@@ -439,7 +439,7 @@ describe('the end', () => {
   });
 
   it('comes at a shutdown after the last transcript', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(update({ turn_detection: null }), append('a'));
     session.hearing.emit({ type: 'voice', turn: 'item_1' });
     session.draining.abort(new Error('stop'));
@@ -455,10 +455,10 @@ describe('the end', () => {
   });
 
   it.each([
-    ['sound', async () => openSession()],
-    ['the hearing', async () => openSession({ openHearing: () => Promise.reject(new TypeError('no disk')) })],
+    ['sound', () => openSession()],
+    ['the hearing', () => openSession({ openHearing: () => Promise.reject(new TypeError('no disk')) })],
   ])('comes with 1011 when the service fails: %s', async (what, open) => {
-    const session = await open();
+    const session = open();
     session.hearing.fails = new TypeError('no disk');
     const events = await session.exchange(...(what === 'sound' ? [append('a'), append('b')] : []));
     expect(errorsIn(events.slice(1))).toMatchObject([{ type: 'server_error', code: 'internal_error' }]);
@@ -468,7 +468,7 @@ describe('the end', () => {
   });
 
   it('comes when the client leaves: nothing is sent or logged, and the work ends', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange();
     session.socket.leave();
     await session.ended;
@@ -488,7 +488,7 @@ describe('the contract of the events', () => {
   });
 
   it('declares no event that a session does not send', async () => {
-    const session = await openSession();
+    const session = openSession();
     await session.exchange(update({}), clear, '{');
     session.hearing.emit({ type: 'started', turn: 'item_1', ms: 0 });
     session.hearing.emit({ type: 'stopped', turn: 'item_1', ms: 900 });

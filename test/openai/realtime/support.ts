@@ -118,17 +118,17 @@ const models: readonly FakeModel[] = [
 export function servicesWith(list: readonly FakeModel[] = models): Services {
   const served = list.map(({ id, supports = [], isBroken = false }) => {
     const availability = { available: !isBroken, code: isBroken ? 'engine-failed' : 'ready', reason: 'It is so.' };
-    const engine = { availability: () => Promise.resolve(availability) };
-    return { id, engineId: id, entry: { id, local: true, supports }, instance: 'ears', engine };
+    return { id, engineId: id, entry: { id, local: true, supports }, instance: 'ears', engine: {}, availability };
   });
-  const of = () => ({
-    defaultOf: () => Promise.resolve(served[0]),
+  const of = (capability: string) => ({
+    all: capability === 'transcription' ? served : [],
+    find: (id: string) => (capability === 'transcription' ? served.find((model) => model.id === id) : undefined),
+    default: served[0],
     defaultCandidates: () => served,
     instances: ['ears'],
     failures: [],
   });
-  const listed = (capability: string) => Promise.resolve(capability === 'transcription' ? served : []);
-  const services = { registry: { models: listed, of }, compatAliases: new Map([['mine', 'full']]) };
+  const services = { registry: { of }, compatAliases: new Map([['mine', 'full']]) };
   return services as unknown as Services;
 }
 
@@ -159,7 +159,7 @@ export function checkSessions(): void {
   });
 }
 
-export async function openSession(options: Partial<SessionOptions> = {}): Promise<OpenSession> {
+export function openSession(options: Partial<SessionOptions> = {}): OpenSession {
   const socket = new MemorySocket();
   const hearing = new ScriptedHearing();
   const [draining, concluding] = [new AbortController(), new AbortController()];
@@ -169,7 +169,7 @@ export async function openSession(options: Partial<SessionOptions> = {}): Promis
   const services = servicesWith();
   const write = (level: string) => (_facts: object, message: string) => void logged.push([level, message]);
   const log = Object.fromEntries(['debug', 'info', 'warn', 'error'].map((level) => [level, write(level)]));
-  const opening = beginSession({ id: 'sess_1', expires_at: 1_800_000_000 }, await openConfig(services, undefined));
+  const opening = beginSession({ id: 'sess_1', expires_at: 1_800_000_000 }, openConfig(services, undefined));
   const ended = new Session(socket, opening, {
     id: 'request-1',
     query: {},

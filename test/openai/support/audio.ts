@@ -69,7 +69,7 @@ export default {
   capability: 'transcription',
   options: { type: 'object', properties: {} },
   create: (_options, context) => ({
-    models: async () => [
+    models: [
       { id: 'full', local: true, supports: all },
       { id: 'plain', local: true },
       { id: 'no words', local: true, supports: ['segment'] },
@@ -80,7 +80,6 @@ export default {
       { id: 'languages', local: true, supports: ['languages'] },
       { id: 'English', local: true },
     ],
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
     async transcribe({ recording, ...call }, { signal, onSegment }) {
       const knownSpeakers = call.knownSpeakers?.map(({ name, reference }) => ({ name, bytes: reference.length }));
       context.log.info({ call: { ...call, ...(knownSpeakers && { knownSpeakers }) }, bytes: recording.bytes }, 'transcribe');

@@ -8,8 +8,7 @@ export default {
   capability: '${capability}',
   options: { type: 'object', properties: { models: { type: 'array' } } },
   create: ({ models }) => ({
-    models: async () => models,
-    availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+    models,
     ${verb}: () => Promise.reject(new Error('it only lists')),
   }),
 };

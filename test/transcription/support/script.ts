@@ -46,8 +46,7 @@ export default {
   options: { type: 'object', properties: {} },
   create(options, { log }) {
     return {
-      models: async () => Object.keys(supports).map((id) => ({ id, local: true, supports: supports[id] })),
-      availability: async () => ({ available: true, code: 'ready', reason: 'Ready.' }),
+      models: Object.keys(supports).map((id) => ({ id, local: true, supports: supports[id] })),
       async transcribe({ recording, timestamps }, { signal, onSegment, onProgress, onQueued }) {
         const script = JSON.parse((await readFile(recording.path, 'utf8')).slice(${wavHead.length}));
         log.info({ timestamps, hasSegments: onSegment !== undefined }, 'began');

@@ -9,7 +9,7 @@ const refused = failure('provider-auth-failed');
 
 let time: number;
 let health: Health;
-const codeOf = (model: string) => health.availability(model).code;
+const codeOf = (model: string) => health.availability(model)?.code;
 
 beforeEach(() => {
   time = 1_000_000;
@@ -17,32 +17,32 @@ beforeEach(() => {
 });
 
 test('a provider without outcomes is ready', () => {
-  expect(health.availability('a')).toEqual({ available: true, code: 'ready', reason: 'Ready.' });
+  expect(health.availability('a')).toBeUndefined();
 });
 
 test('a provider whose key is missing stays unavailable, whatever its calls show', () => {
   health = createHealth('cloud', true, () => time);
   health.succeeded('a');
   expect(health.availability('a')).toMatchObject({ available: false, code: 'key-missing' });
-  expect(health.availability('a').reason).toContain('cloud');
+  expect(health.availability('a')?.reason).toContain('cloud');
 });
 
 describe('a key', () => {
   test('that 401 refuses is refused for every model', () => {
     health.failed('a', refused, 401);
     expect([codeOf('a'), codeOf('b')]).toEqual(['key-refused', 'key-refused']);
-    expect(health.availability('a').available).toBe(false);
+    expect(health.availability('a')?.available).toBe(false);
   });
 
   test('that 403 refuses is refused for that model alone', () => {
     health.failed('a', refused, 403);
-    expect([codeOf('a'), codeOf('b')]).toEqual(['key-refused', 'ready']);
+    expect([codeOf('a'), codeOf('b')]).toEqual(['key-refused', undefined]);
   });
 
   test('that was refused as a whole is accepted once any model succeeds', () => {
     health.failed('a', refused, 401);
     health.succeeded('b');
-    expect([codeOf('a'), codeOf('b')]).toEqual(['ready', 'ready']);
+    expect([codeOf('a'), codeOf('b')]).toEqual([undefined, undefined]);
   });
 
   test('that was refused for a model is accepted once that model succeeds', () => {
@@ -50,7 +50,7 @@ describe('a key', () => {
     health.succeeded('b');
     expect(codeOf('a')).toBe('key-refused');
     health.succeeded('a');
-    expect(codeOf('a')).toBe('ready');
+    expect(codeOf('a')).toBe(undefined);
   });
 
   test('that a call refused is not accepted by the list of models, which may need no key', () => {
@@ -63,7 +63,7 @@ describe('a key', () => {
     health.failed(undefined, refused, 401);
     expect(codeOf('a')).toBe('key-refused');
     health.succeeded(undefined);
-    expect(codeOf('a')).toBe('ready');
+    expect(codeOf('a')).toBe(undefined);
   });
 });
 
@@ -74,7 +74,7 @@ describe('a provider that cannot be reached', () => {
     time += 59_999;
     expect(codeOf('b')).toBe('upstream-unreachable');
     time += 1;
-    expect(codeOf('b')).toBe('ready');
+    expect(codeOf('b')).toBe(undefined);
   });
 
   test.each([
@@ -83,7 +83,7 @@ describe('a provider that cannot be reached', () => {
   ])('is reachable again after %s', (_what, happen) => {
     health.failed('a', unreachable, undefined);
     happen();
-    expect(codeOf('a')).toBe('ready');
+    expect(codeOf('a')).toBe(undefined);
   });
 
   test('stays so after a failure that is no answer', () => {

@@ -2,8 +2,8 @@
 import { commandLine } from '../../../lib/setup-command.ts';
 import { joinFirst } from '../../../lib/listing.ts';
 import { EngineError, type Availability, type Capability, type Feature } from '../../../engines/contract/index.ts';
-import { availabilityOf, type ServedModel, type ServedModels } from './served-models.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { ServedModel, ServedModels } from './served-models.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { inBody, ProblemError, textFor } from '../../contract/problems.ts';
 import { isForOperator } from '../../request-scope.ts';
@@ -22,9 +22,9 @@ export interface Listing<C extends Capability> {
 }
 
 /** The models that the API key of the request may use, and the default for it. */
-export async function listModels<C extends Capability>(registry: Registry, capability: C): Promise<Listing<C>> {
-  const models = allowedModels(await registry.models(capability));
-  return { models, default: await defaultModel(registry, capability), failure: failureOf(registry.of(capability)) };
+export function listModels<C extends Capability>(registry: Registry, capability: C): Listing<C> {
+  const served = registry.of(capability);
+  return { models: allowedModels(served.all), default: defaultModel(registry, capability), failure: failureOf(served) };
 }
 
 /** Returns the body of the answer with the entries of a listing. */
@@ -33,45 +33,38 @@ export function toList<E extends Entry>({ default: model, failure }: Listing<Cap
 }
 
 /** The configured default if the API key of the request may use it, else the first available model of the key. */
-export async function defaultModel<C extends Capability>(
-  registry: Registry,
-  capability: C,
-): Promise<ServedModel<C> | undefined> {
-  const all = await registry.models(capability);
-  const configured = await registry.of(capability).defaultOf(all);
+export function defaultModel<C extends Capability>(registry: Registry, capability: C): ServedModel<C> | undefined {
+  const served = registry.of(capability);
+  const configured = served.default;
   if (configured === undefined || mayUseModel(configured.id)) return configured;
-  return firstAvailable(registry.of(capability).defaultCandidates(allowedModels(all)));
+  const candidates = served.defaultCandidates(allowedModels(served.all));
+  return candidates.find(({ availability }) => availability.available) ?? candidates[0];
 }
 
-/**
- * Returns the first model if none is available: its reason becomes the response. Asks one engine after the other,
- * because the first one usually suffices.
- */
-async function firstAvailable<C extends Capability>(
-  models: readonly ServedModel<C>[],
-): Promise<ServedModel<C> | undefined> {
-  for (const model of models) if ((await availabilityOf(model)).available) return model;
-  return models[0];
+/** The model with this id, if the API key of the request may use it. */
+export function findModel<C extends Capability>(
+  registry: Registry,
+  capability: C,
+  id: string,
+): ServedModel<C> | undefined {
+  return mayUseModel(id) ? registry.of(capability).find(id) : undefined;
 }
 
 /**
  * The model that the request names (at `pointer` in its body), else the default. Throws `unknown-model` and
  * `model-not-allowed` with valid ids, or `no-engine`.
  */
-export async function chooseModel<C extends Capability>(
+export function chooseModel<C extends Capability>(
   registry: Registry,
   capability: C,
   named: string | null | undefined,
   pointer = '/model',
-): Promise<ServedModel<C>> {
-  const byDefault = named == null ? await defaultModel(registry, capability) : undefined;
-  if (byDefault) return byDefault;
-  const models = allowedModels(await registry.models(capability));
-  const found = models.find(({ id }) => id === named);
+): ServedModel<C> {
+  const found = named == null ? defaultModel(registry, capability) : findModel(registry, capability, named);
   if (found) return found;
-  const ids = models.map(({ id }) => id);
+  const ids = allowedModels(registry.of(capability).all).map(({ id }) => id);
   if (named != null) requireModel(named, ids, pointer);
-  if (models.length === 0) throw await nothingServed(registry, capability, pointer);
+  if (ids.length === 0) throw nothingServed(registry, capability, pointer);
   const detail = `${named == null ? 'There is no default model; name one' : `No ${capability} model has the id "${named}"; valid are`}: ${joinFirst(ids, namesInMessages)}.`;
   throw new ProblemError(
     'unknown-model',
@@ -80,11 +73,12 @@ export async function chooseModel<C extends Capability>(
   );
 }
 
-async function nothingServed(registry: Registry, capability: Capability, pointer: string): Promise<ProblemError> {
-  if ((await registry.models(capability)).length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
-  const { instances } = registry.of(capability);
+function nothingServed(registry: Registry, capability: Capability, pointer: string): ProblemError {
+  const served = registry.of(capability);
+  if (served.all.length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
+  const { instances } = served;
   if (instances.length === 0) return new ProblemError('no-engine', `No engine for ${capability} is configured.`);
-  const failure = failureOf(registry.of(capability));
+  const failure = failureOf(served);
   const hint = failure ?? `${noModelHint(instances)}.`;
   return new ProblemError('model-unavailable', `No ${capability} model is available now: ${hint}`);
 }
@@ -112,11 +106,10 @@ const reader = () => ({ isOperator: isForOperator() });
 const inSentences = (...parts: readonly (string | undefined)[]) => parts.filter((part) => part !== undefined).join(' ');
 
 /** Throws `model-unavailable` for a model that the operator has to fix, or `engine-failed`. */
-export async function requireAvailable(
-  model: ServedModel,
+export function requireAvailable(
+  { availability: { available, code, reason } }: Pick<ServedModel, 'availability'>,
   others: Pick<ServedModels<Capability>, 'failures'>,
-): Promise<void> {
-  const { available, code, reason } = await availabilityOf(model);
+): void {
   // Only a call can show whether a rejected key works again.
   if (available || code === 'key-refused') return;
   if (notThereYet.has(code)) {
@@ -160,8 +153,7 @@ export function requireSupport(model: ServedModel, feature: Feature, pointer: st
   );
 }
 
-export async function toEntry(model: ServedModel, override?: Availability): Promise<Entry> {
-  const availability = override ?? (await availabilityOf(model));
+export function toEntry(model: ServedModel, availability = model.availability): Entry {
   const { id, entry, instance } = model;
   const { name = id, local, supports: supported = [], languages } = entry;
   return {

@@ -1,0 +1,139 @@
+/**
+ * What the engines with local models share: the models of the settings and of the catalog, the entries that are published
+ * for them, the groups of assets that can be installed, and the facts of their resident programs.
+ */
+import type {
+  Asset,
+  AssetGroup,
+  Availability,
+  EngineContext,
+  FilesAsset,
+  ModelEntry,
+  ResidentProgram,
+} from '../contract/index.ts';
+import { ignore } from '../../lib/errors.ts';
+import { findModel } from './find-model.ts';
+import type { Catalogue, GroupOptions, NamedModel } from './catalogue.ts';
+
+/** A model whose files are on this machine, or can be installed. */
+export interface LocalModel {
+  readonly id: string;
+  /** Display name. Defaults to the id if not specified. */
+  readonly name?: string | undefined;
+  /** Whether its files can be used. Checks them again only if they have changed. */
+  readonly inspect: () => Promise<{ readonly ok: true } | { readonly ok: false; readonly detail: string }>;
+  /** Those of the catalog. */
+  readonly downloads: readonly FilesAsset[];
+}
+
+interface LocalModelsOptions<M extends LocalModel> {
+  readonly catalogue: Catalogue;
+  /** The models of the settings. */
+  readonly configured: readonly M[];
+  /** The models of the catalog that the settings do not list. */
+  readonly others: readonly M[];
+  /** True to serve those of `others` that are installed. */
+  readonly pulled: boolean | undefined;
+  /** Assets that every model needs. */
+  readonly base: readonly Asset[];
+  /** Looks again for programs and libraries. */
+  readonly look: () => void | Promise<void>;
+  /** Why no model can be used, unless installing `base` helps. */
+  readonly problem: () => Availability | undefined;
+  /** Members of the entry that replace those of every local model. */
+  readonly describe: (model: M) => Partial<ModelEntry> | Promise<Partial<ModelEntry>>;
+  /** How a model of `others` is served: by this line in the settings file, and as which model. */
+  readonly toServe: (model: M, download: FilesAsset) => Required<Pick<NamedModel, 'model' | 'settings'>>;
+}
+
+export interface LocalModels<M> {
+  /** The entries when it was opened. */
+  readonly models: readonly ModelEntry[];
+  /** The models that requests may name. */
+  readonly served: readonly M[];
+  /** Throws `unknown-model`. */
+  readonly modelOf: (id: string) => M;
+  /** Looks at everything again, and publishes the entries. */
+  readonly recheck: () => Promise<void>;
+  readonly groupsOf: (options: Pick<GroupOptions, 'part' | 'extras' | 'isAutomatic'>) => AssetGroup[];
+}
+
+export async function openLocalModels<M extends LocalModel>(
+  { publish }: Pick<EngineContext, 'publish'>,
+  options: LocalModelsOptions<M>,
+): Promise<LocalModels<M>> {
+  const { catalogue, configured, others, base, look, problem, describe, toServe } = options;
+  const pulled = options.pulled === true ? others : [];
+  const served = [...configured, ...pulled];
+
+  async function entryOf(model: M): Promise<ModelEntry[]> {
+    const { id, name, downloads, inspect } = model;
+    const found = await inspect();
+    if (!found.ok && pulled.includes(model)) return [];
+    const wrong = problem();
+    const availability = wrong ?? (found.ok ? undefined : unavailable('model-file-missing', `${found.detail}.`));
+    const entry: ModelEntry = {
+      ...{ id, local: true, needs: [...base, ...downloads].map((asset) => asset.id) },
+      ...(name !== undefined && { name }),
+      ...(pulled.includes(model) && { isExplicitOnly: true }),
+      ...(availability && { availability }),
+      ...(await describe(model)),
+    };
+    return [wrong ? { ...entry, needs: [], availability: wrong } : entry];
+  }
+
+  const entries = async () => (await Promise.all(served.map(entryOf))).flat();
+  let looking = Promise.resolve();
+
+  async function lookNow(): Promise<void> {
+    await look();
+    publish(await entries());
+  }
+
+  function namedModels(model: M): NamedModel[] {
+    const isServed = served.includes(model);
+    return model.downloads.map((asset) => ({ asset, ...(isServed ? { model: model.id } : toServe(model, asset)) }));
+  }
+
+  return {
+    models: await entries(),
+    served,
+    modelOf: (id) => findModel(served, id),
+    recheck() {
+      const own = looking.then(lookNow); // in turn, so that an older look is not published after a newer one
+      looking = own.catch(ignore);
+      return own;
+    },
+    groupsOf: (more) =>
+      catalogue.groups({
+        ...{ ...more, base },
+        configured: configured.flatMap(({ downloads }) => downloads),
+        named: [...configured, ...others].flatMap(namedModels),
+      }),
+  };
+}
+
+/** What a resident program of a model has in common with those of other engines. */
+export function programOf(
+  { id, downloads }: Pick<LocalModel, 'id' | 'downloads'>,
+  { stamp }: { readonly stamp: string },
+  /** Seconds. */
+  idleUnload: number,
+): Pick<ResidentProgram, 'name' | 'model' | 'version' | 'idleUnloadMs' | 'files'> {
+  const files = downloads.flatMap((asset) => asset.files.map(({ path }) => path));
+  return { name: id, model: id, version: stamp, idleUnloadMs: 1000 * idleUnload, ...(files.length > 0 && { files }) };
+}
+
+export function unavailable(code: Availability['code'], reason: string): Availability {
+  return { available: false, code, reason };
+}
+
+/** Id of a model of the catalog that the settings do not list. */
+export const pulledId = (name: string): string => `local/${name}`;
+
+/** The option `pulled`. */
+export const pulledOption = {
+  type: 'boolean',
+  description:
+    'Also serve models of the catalog that were installed with `npm run setup -- NAME`, as `local/NAME`, never as the default model. Default: false; true without a settings file.',
+} as const;

@@ -1,0 +1,92 @@
+/**
+ * Publishes the models of a provider with what calls have shown about it, and looks at its lists at a slow pace: the
+ * service needs no answer of the provider to list models.
+ */
+import type { EngineContext, EngineError, ModelEntry } from '../../contract/index.ts';
+import { onAbort } from '../../../lib/abort.ts';
+import { isLoopback } from '../../../lib/loopback.ts';
+import type { Provider } from './provider.ts';
+
+/** Age in milliseconds at which a list is fetched again. On this machine, people install models and expect to see them. */
+const freshMs = { here: 30_000, elsewhere: 300_000 };
+/** After a failure. The wait doubles with each further one, because the provider may just be starting, or be down. */
+const retryMs = { first: 5_000, longest: { here: 5_000, elsewhere: 60_000 } };
+/** How long the start of the service waits for the first list, in milliseconds. */
+const firstWaitMs = 1_000;
+
+interface ProviderModelsOptions {
+  readonly provider: Provider;
+  /** The entries as far as they are known, without their availability. */
+  readonly entries: () => readonly ModelEntry[];
+  /** Fetches what the entries depend on. If absent, they depend on nothing. */
+  readonly fetch?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly onFailure: (error: unknown) => void;
+  /** Why the models are not known. */
+  readonly failure?: () => EngineError | undefined;
+}
+
+export interface ProviderModels extends Disposable {
+  /** The entries when it was opened. */
+  readonly models: readonly ModelEntry[];
+  /** Publishes the entries. Fetches the list if it is old, without waiting for it. */
+  readonly recheck: () => Promise<void>;
+  /** Aborts when it is disposed of. */
+  readonly signal: AbortSignal;
+}
+
+export async function openProviderModels(
+  { provider, fetch, onFailure, failure, ...options }: ProviderModelsOptions,
+  { publish, now }: Pick<EngineContext, 'publish' | 'now'>,
+): Promise<ProviderModels> {
+  const end = new AbortController();
+  const { signal } = end;
+  const place = isLoopback(new URL(provider.baseUrl).hostname) ? 'here' : 'elsewhere';
+  let waitMs = retryMs.first;
+  let nextAt = 0;
+  let running: Promise<void> | undefined;
+
+  function entries(): readonly ModelEntry[] {
+    return options.entries().map((entry) => {
+      const availability = provider.availability(entry.id);
+      return availability ? { ...entry, availability } : entry;
+    });
+  }
+
+  async function run(look: NonNullable<typeof fetch>): Promise<void> {
+    try {
+      await look(signal);
+      nextAt = now() + freshMs[place];
+      waitMs = retryMs.first;
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailure(error);
+      nextAt = now() + waitMs;
+      waitMs = Math.min(2 * waitMs, retryMs.longest[place]);
+    }
+    running = undefined;
+    publish(entries(), failure?.());
+  }
+
+  if (fetch) {
+    running = run(fetch);
+    await Promise.race([running, sleepFor(firstWaitMs, signal)]);
+  }
+
+  return {
+    models: entries(),
+    signal,
+    // eslint-disable-next-line @typescript-eslint/require-await -- async, so that errors reject
+    async recheck() {
+      if (fetch && !signal.aborted && now() >= nextAt) running ??= run(fetch);
+      publish(entries(), failure?.());
+    },
+    [Symbol.dispose]: () => end.abort(new Error('the engine was disposed')),
+  };
+}
+
+function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms).unref();
+    onAbort(signal, () => (clearTimeout(timer), resolve()));
+  });
+}

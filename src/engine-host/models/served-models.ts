@@ -1,0 +1,236 @@
+/** The table of the models of one capability: what the engines have published, with unique ids and a default. */
+import type { Availability, Capability, Engines, ModelEntry } from '../../../engines/contract/index.ts';
+import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
+import type { EngineFailure, Instance } from '../registry/open-instance.ts';
+import { validNames } from '../../../lib/did-you-mean.ts';
+import { RegistryError } from '../registry/registry-error.ts';
+
+/** A model that a request may name, and the engine that serves it. */
+export interface ServedModel<C extends Capability = Capability> {
+  /** The id in the API. */
+  readonly id: string;
+  /** The id in the engine. */
+  readonly engineId: string;
+  readonly entry: ModelEntry;
+  /** The instance's name in the settings. */
+  readonly instance: string;
+  readonly engine: Engines[C];
+  /** Whether it can be used now. */
+  readonly availability: Availability;
+}
+
+/** The settings for the default model. */
+export interface NamedDefault {
+  readonly model?: string | undefined;
+  /** For speech: TTS_VOICE. */
+  readonly voice?: string | undefined;
+}
+
+/** As in the contract of the API. */
+const longestId = 256;
+
+class Row<C extends Capability> implements ServedModel<C> {
+  readonly id: string;
+  readonly entry: ModelEntry;
+  readonly #instance: Instance<C>;
+
+  constructor(instance: Instance<C>, entry: ModelEntry) {
+    this.id = entry.discovered ? `${instance.name}/${entry.id}` : entry.id;
+    this.entry = entry;
+    this.#instance = instance;
+  }
+
+  get engineId(): string {
+    return this.entry.id;
+  }
+
+  get instance(): string {
+    return this.#instance.name;
+  }
+
+  get engine(): Engines[C] {
+    return this.#instance.engine;
+  }
+
+  get availability(): Availability {
+    return this.#instance.availabilityOf(this.entry);
+  }
+}
+
+export class ServedModels<C extends Capability> {
+  readonly #capability: C;
+  readonly #instances: readonly Instance<C>[];
+  readonly #named: NamedDefault;
+  #rows: readonly Row<C>[] = [];
+  #byId: ReadonlyMap<string, Row<C>> = new Map();
+  #candidates: readonly ServedModel<C>[] = [];
+  /** Models that are not served, because another instance has listed their ids first. */
+  #shadowed: ReadonlyMap<string, Row<C>>;
+  #kept: Row<C> | undefined;
+
+  constructor(capability: C, instances: readonly Instance<C>[], named: NamedDefault) {
+    this.#capability = capability;
+    this.#instances = instances;
+    this.#named = named;
+    this.#shadowed = this.#update();
+    for (const { published } of instances) published.onChange(() => this.#changed());
+  }
+
+  /** In settings order. */
+  get all(): readonly ServedModel<C>[] {
+    return this.#rows;
+  }
+
+  find(id: string): ServedModel<C> | undefined {
+    return this.#byId.get(id);
+  }
+
+  /**
+   * The default model: that of the settings, else the first candidate; for speech, the first candidate that is installed.
+   */
+  get default(): ServedModel<C> | undefined {
+    const { model: named } = this.#named;
+    if (named !== undefined) return this.find(named);
+    if (this.#capability === 'chat') return this.#keptDefault();
+    return (this.#capability === 'speech' ? firstInstalled(this.#candidates) : undefined) ?? this.#candidates[0];
+  }
+
+  /** Keeps a model that this service has installed as the default, whatever other servers list later. */
+  #keptDefault(): ServedModel<C> | undefined {
+    const kept = this.#kept && this.find(this.#kept.id);
+    if (kept && kept.instance === this.#kept?.instance) return kept;
+    const [first] = this.#candidates;
+    if (first?.entry.needs !== undefined && isInstalled(first)) this.#kept = this.#byId.get(first.id);
+    return first;
+  }
+
+  /** The candidates for the default model if the settings name none, in order of preference. */
+  defaultCandidates(all: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+    const models = all.filter(({ entry }) => entry.isExplicitOnly !== true);
+    if (this.#capability === 'chat') return models;
+    const local = models.filter(({ entry }) => entry.local);
+    // Never replace a local model whose engine fails, or of which it is unknown that it is local, with a hosted one.
+    const own = local.length > 0 ? local : models.filter(({ entry }) => entry.mayBeLocal);
+    return own.length > 0 || !this.knowsAll ? withVoice(own, this.#named.voice) : models;
+  }
+
+  /** True if the settings name the default model. */
+  get isNamed(): boolean {
+    return this.#named.model !== undefined;
+  }
+
+  /** True if every instance has listed its models. */
+  get knowsAll(): boolean {
+    return this.#instances.every(({ published }) => published.hasList);
+  }
+
+  /** The names of the instances, even of those that list no model now. */
+  get instances(): string[] {
+    return this.#instances.map(({ name }) => name);
+  }
+
+  get failures(): EngineFailure[] {
+    return this.#instances.flatMap(({ name, failures }) =>
+      failures().map((failure) => ({ instance: name, ...failure })),
+    );
+  }
+
+  /** The models of an instance. */
+  of(instance: string): readonly ServedModel<C>[] {
+    return this.#rows.filter((model) => model.instance === instance);
+  }
+
+  /** Mistakes across engines: duplicate model ids, and a default model that no engine serves. */
+  clashes(): RegistryError[] {
+    const models = this.#listed();
+    const mistakes = duplicatesOf(this.#capability, models);
+    const { model: named } = this.#named;
+    if (named === undefined || this.mayServe(named) || models.length === 0) return mistakes;
+    if (models.some(({ id }) => id === named)) return mistakes;
+    const setting = defaultModelSettings[this.#capability];
+    const place = `${settingsTable[setting].env} (in the file: ${setting})`;
+    const known = [...new Set(models.map(({ id }) => id))];
+    const what = `no engine serves the ${this.#capability} model "${named}"; ${validNames(known, named)}`;
+    return [...mistakes, new RegistryError(`${place}: ${what}`)];
+  }
+
+  /** An id that is not listed now may still be valid: lists may arrive later or change. */
+  mayServe(id: string): boolean {
+    return !this.knowsAll || this.#instances.some(({ name }) => id.startsWith(`${name}/`));
+  }
+
+  /** An entry whose id, with the name of its instance, is too long for a request is left out. */
+  #listed(): Row<C>[] {
+    const rows = this.#instances.flatMap((one) => one.published.entries.map((entry) => new Row(one, entry)));
+    return rows.filter(({ id }) => id.length <= longestId);
+  }
+
+  #changed(): void {
+    const before = this.#shadowed;
+    this.#shadowed = this.#update();
+    for (const [name, { id, instance }] of this.#shadowed) {
+      if (before.has(name)) continue;
+      const log = this.#instances.find((one) => one.name === instance)?.log;
+      log?.warn({ model: id }, 'a model is not served: its id is in use');
+    }
+  }
+
+  /** Returns the models that are not served. */
+  #update(): ReadonlyMap<string, Row<C>> {
+    const listed = this.#listed();
+    this.#byId = withUniqueIds(listed, this.#byId);
+    const isServed = (row: Row<C>) => this.#byId.get(row.id) === row;
+    this.#rows = listed.filter(isServed);
+    this.#candidates = this.defaultCandidates(this.#rows);
+    const shadowed = listed.filter((row) => !isServed(row));
+    return new Map(shadowed.map((row) => [`${row.instance} ${row.id}`, row]));
+  }
+}
+
+/** Returns the models that list the voice, or all models if none does. */
+function withVoice<C extends Capability>(models: readonly ServedModel<C>[], voice: string | undefined) {
+  if (voice === undefined) return models;
+  const able = models.filter(({ entry }) => entry.voices?.some(({ id }) => id === voice));
+  return able.length > 0 ? able : models;
+}
+
+/** Availability codes of a model that the operator has to install. */
+const notInstalled: readonly Availability['code'][] = ['preparing', 'program-missing', 'model-file-missing'];
+
+export const isInstalled = ({ availability }: Pick<ServedModel, 'availability'>): boolean =>
+  !notInstalled.includes(availability.code);
+
+export function firstInstalled<C extends Capability>(models: readonly ServedModel<C>[]): ServedModel<C> | undefined {
+  return models.find(isInstalled);
+}
+
+function duplicatesOf(capability: Capability, models: readonly ServedModel[]): RegistryError[] {
+  const owners = new Map<string, string>();
+  const mistakes: RegistryError[] = [];
+  for (const { id, instance } of models) {
+    const other = owners.get(id);
+    owners.set(id, instance);
+    if (other === undefined) continue;
+    const isOwn = other === instance;
+    const who = isOwn ? `engines.${instance} lists it twice` : `engines.${other} and engines.${instance} both list it`;
+    mistakes.push(new RegistryError(`the ${capability} model "${id}" must be unique: ${who}`));
+  }
+  return mistakes;
+}
+
+/**
+ * Returns one row for each id. The instance that already serves an id keeps it; otherwise the first instance gets it. A
+ * changed list must not redirect requests.
+ */
+function withUniqueIds<C extends Capability>(
+  rows: readonly Row<C>[],
+  before: ReadonlyMap<string, Row<C>>,
+): ReadonlyMap<string, Row<C>> {
+  const chosen = new Map<string, Row<C>>();
+  for (const row of rows) {
+    const first = chosen.get(row.id);
+    const isOwner = before.get(row.id)?.instance === row.instance && first?.instance !== row.instance;
+    if (first === undefined || isOwner) chosen.set(row.id, row);
+  }
+  return chosen;
+}
