@@ -3,7 +3,7 @@ import { EngineError, type Capability } from '../../engines/contract/index.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import { commandLine } from '../../lib/setup-command.ts';
 import { capabilities } from '../engine-host/registry/load-definition.ts';
-import type { EngineFailure } from '../engine-host/registry/open-instance.ts';
+import type { EngineFailure } from '../engine-host/models/instance.ts';
 import { listModels, noModelHint, toEntry } from '../engine-host/models/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { textFor } from '../contract/problems.ts';

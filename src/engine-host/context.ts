@@ -17,7 +17,7 @@ import { streamProgram } from '../system/child-process/stream-program.ts';
 import type { Metrics, QueueState } from '../metrics/metrics.ts';
 import { markHandled } from './guard/callbacks.ts';
 import { createCorePlan, createQueue, grantThreads } from './scheduling/call-queue.ts';
-import type { EngineHost } from './registry/open-instance.ts';
+import type { EngineHost } from './models/instance.ts';
 import type { Residents } from './resident/index.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { SettingsError, type Environment, type LoadedSettings } from '../settings/load.ts';

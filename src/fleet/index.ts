@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { createHttpClient } from '../../lib/http-client.ts';
 import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
-import type { Instance } from '../engine-host/registry/open-instance.ts';
+import type { Instance } from '../engine-host/models/instance.ts';
 import type { JobStore } from '../jobs/store.ts';
 import type { FleetSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';

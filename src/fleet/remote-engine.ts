@@ -2,7 +2,8 @@
 import type { Availability, Finding, ModelEntry, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { guardTranscribe } from '../engine-host/guard/calls.ts';
 import { defaultTimeouts } from '../engine-host/guard/timeouts.ts';
-import type { Instance, RemoteEngine } from '../engine-host/registry/open-instance.ts';
+import type { Instance } from '../engine-host/models/instance.ts';
+import type { RemoteEngine } from '../engine-host/registry/open-instance.ts';
 import type { Admissions } from './admission.ts';
 import type { Front } from './front.ts';
 import type { FleetTimeouts } from './timeouts.ts';

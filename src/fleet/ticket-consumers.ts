@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineErrorCode, Logger, CallQueueOptions } from '../../engines/contract/index.ts';
-import type { Instance } from '../engine-host/registry/open-instance.ts';
+import type { Instance } from '../engine-host/models/instance.ts';
 import { createBackOff, type CallEnd } from './back-off.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 import type { Capacity } from './nodes.ts';

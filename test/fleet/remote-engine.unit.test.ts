@@ -1,6 +1,6 @@
 /** A front wraps an engine so that workers do its work. */
 import { expect, test, vi } from 'vitest';
-import type { Instance } from '../../src/engine-host/registry/open-instance.ts';
+import type { Instance } from '../../src/engine-host/models/instance.ts';
 import { wrapAsRemote, type RemoteEngineOptions } from '../../src/fleet/remote-engine.ts';
 
 test('warms up no model for an upload, but warms up its own worker at the start', async () => {

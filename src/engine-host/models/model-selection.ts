@@ -2,8 +2,7 @@
 import { commandLine } from '../../../lib/setup-command.ts';
 import { joinFirst } from '../../../lib/listing.ts';
 import { EngineError, type Availability, type Capability, type Feature } from '../../../engines/contract/index.ts';
-import type { Registry } from '../registry/registry.ts';
-import type { ServedModel, ServedModels } from './served-models.ts';
+import type { Models, ServedModel, ServedModels } from './served-models.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { inBody, ProblemError, textFor } from '../../contract/problems.ts';
 import { isForOperator } from '../../request-scope.ts';
@@ -22,7 +21,7 @@ export interface Listing<C extends Capability> {
 }
 
 /** The models that the API key of the request may use, and the default for it. */
-export function listModels<C extends Capability>(registry: Registry, capability: C): Listing<C> {
+export function listModels<C extends Capability>(registry: Models, capability: C): Listing<C> {
   const served = registry.of(capability);
   return { models: allowedModels(served.all), default: defaultModel(registry, capability), failure: failureOf(served) };
 }
@@ -33,7 +32,7 @@ export function toList<E extends Entry>({ default: model, failure }: Listing<Cap
 }
 
 /** The configured default if the API key of the request may use it, else the first available model of the key. */
-export function defaultModel<C extends Capability>(registry: Registry, capability: C): ServedModel<C> | undefined {
+export function defaultModel<C extends Capability>(registry: Models, capability: C): ServedModel<C> | undefined {
   const served = registry.of(capability);
   const configured = served.default;
   if (configured === undefined || mayUseModel(configured.id)) return configured;
@@ -43,7 +42,7 @@ export function defaultModel<C extends Capability>(registry: Registry, capabilit
 
 /** The model with this id, if the API key of the request may use it. */
 export function findModel<C extends Capability>(
-  registry: Registry,
+  registry: Models,
   capability: C,
   id: string,
 ): ServedModel<C> | undefined {
@@ -55,7 +54,7 @@ export function findModel<C extends Capability>(
  * `model-not-allowed` with valid ids, or `no-engine`.
  */
 export function chooseModel<C extends Capability>(
-  registry: Registry,
+  registry: Models,
   capability: C,
   named: string | null | undefined,
   pointer = '/model',
@@ -73,7 +72,7 @@ export function chooseModel<C extends Capability>(
   );
 }
 
-function nothingServed(registry: Registry, capability: Capability, pointer: string): ProblemError {
+function nothingServed(registry: Models, capability: Capability, pointer: string): ProblemError {
   const served = registry.of(capability);
   if (served.all.length > 0) return modelNotAllowed(`a ${capability} model`, [], pointer);
   const { instances } = served;

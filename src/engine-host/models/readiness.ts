@@ -3,13 +3,12 @@
  * must not take the whole service out of its load balancer.
  */
 import type { Capability } from '../../../engines/contract/index.ts';
-import type { Registry } from '../registry/registry.ts';
-import { isInstalled } from './served-models.ts';
+import { isInstalled, type Models } from './served-models.ts';
 
 /** One sentence for each required capability that is not ready. Once empty, it stays empty. */
 export type Readiness = () => readonly string[];
 
-export function createReadiness(registry: Registry, required: readonly Capability[]): Readiness {
+export function createReadiness(registry: Models, required: readonly Capability[]): Readiness {
   let waiting = required;
   return () => {
     const missing = waiting.flatMap((capability) => {

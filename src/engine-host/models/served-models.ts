@@ -1,9 +1,8 @@
 /** The table of the models of one capability: what the engines have published, with unique ids and a default. */
 import type { Availability, Capability, Engines, ModelEntry } from '../../../engines/contract/index.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
-import type { EngineFailure, Instance } from '../registry/open-instance.ts';
+import type { EngineFailure, Instance } from './instance.ts';
 import { validNames } from '../../../lib/did-you-mean.ts';
-import { RegistryError } from '../registry/registry-error.ts';
 
 /** A model that a request may name, and the engine that serves it. */
 export interface ServedModel<C extends Capability = Capability> {
@@ -17,6 +16,11 @@ export interface ServedModel<C extends Capability = Capability> {
   readonly engine: Engines[C];
   /** Whether it can be used now. */
   readonly availability: Availability;
+}
+
+/** The models of every capability. */
+export interface Models {
+  of<C extends Capability>(capability: C): ServedModels<C>;
 }
 
 /** The settings for the default model. */
@@ -141,7 +145,7 @@ export class ServedModels<C extends Capability> {
   }
 
   /** Mistakes across engines: duplicate model ids, and a default model that no engine serves. */
-  clashes(): RegistryError[] {
+  clashes(): string[] {
     const models = this.#listed();
     const mistakes = duplicatesOf(this.#capability, models);
     const { model: named } = this.#named;
@@ -151,7 +155,7 @@ export class ServedModels<C extends Capability> {
     const place = `${settingsTable[setting].env} (in the file: ${setting})`;
     const known = [...new Set(models.map(({ id }) => id))];
     const what = `no engine serves the ${this.#capability} model "${named}"; ${validNames(known, named)}`;
-    return [...mistakes, new RegistryError(`${place}: ${what}`)];
+    return [...mistakes, `${place}: ${what}`];
   }
 
   /** An id that is not listed now may still be valid: lists may arrive later or change. */
@@ -204,16 +208,16 @@ export function firstInstalled<C extends Capability>(models: readonly ServedMode
   return models.find(isInstalled);
 }
 
-function duplicatesOf(capability: Capability, models: readonly ServedModel[]): RegistryError[] {
+function duplicatesOf(capability: Capability, models: readonly ServedModel[]): string[] {
   const owners = new Map<string, string>();
-  const mistakes: RegistryError[] = [];
+  const mistakes: string[] = [];
   for (const { id, instance } of models) {
     const other = owners.get(id);
     owners.set(id, instance);
     if (other === undefined) continue;
     const isOwn = other === instance;
     const who = isOwn ? `engines.${instance} lists it twice` : `engines.${other} and engines.${instance} both list it`;
-    mistakes.push(new RegistryError(`the ${capability} model "${id}" must be unique: ${who}`));
+    mistakes.push(`the ${capability} model "${id}" must be unique: ${who}`);
   }
   return mistakes;
 }

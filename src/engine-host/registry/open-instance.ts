@@ -1,12 +1,10 @@
 /** Opens the engines of an instance: loads, creates and guards them. */
 import {
   OptionsError,
-  type Availability,
   type Capability,
   type EngineContext,
   type EngineDefinition,
   type Engines,
-  type Logger,
   type ModelEntry,
 } from '../../../engines/contract/index.ts';
 import type { EngineInstances, InstanceSettings } from '../../settings/load.ts';
@@ -17,6 +15,7 @@ import { dispose, failedEngine, guardEngine } from '../guard/guard.ts';
 import { defaultTimeouts, type EngineTimeouts } from '../guard/timeouts.ts';
 import { within } from '../guard/within.ts';
 import { availabilityIn, failed, OpenedParts } from '../models/availability.ts';
+import type { AnyInstance, EngineHost, Instance } from '../models/instance.ts';
 import { PublishedModels } from '../models/published.ts';
 import { checkOptions, loadDefinitions, type Definition, type ModuleOptions } from './load-definition.ts';
 import { explained, refusal, RegistryError } from './registry-error.ts';
@@ -35,37 +34,7 @@ export interface InstanceOptions extends ModuleOptions {
   readonly guard?: boolean | undefined;
 }
 
-/** What an engine tells and opens by its context. */
-export interface EngineHost {
-  readonly publish: EngineContext['publish'];
-  readonly opened: OpenedParts;
-}
-
 export type RemoteEngine = Pick<Instance<'transcription'>, 'engine' | 'availabilityOf'>;
-
-/** A current failure of an engine. */
-export interface EngineFailure {
-  readonly instance: string;
-  /** The function of the engine that fails, or `models` if it cannot list all of its models. */
-  readonly what: string;
-  readonly error: Error;
-}
-
-export interface Instance<C extends Capability> {
-  readonly name: string;
-  readonly capability: C;
-  readonly engine: Engines[C];
-  readonly published: PublishedModels;
-  /** Current failures, for the operator. */
-  readonly failures: () => readonly Pick<EngineFailure, 'what' | 'error'>[];
-  readonly availabilityOf: (entry: ModelEntry) => Availability;
-  readonly log: Logger;
-  /** Undefined if the engine could not be created. */
-  readonly context?: EngineContext;
-}
-
-/** An instance whose capability is known. */
-export type AnyInstance = { readonly [C in Capability]: Instance<C> }[Capability];
 
 /** An instance in the settings; `place` is its path there, for messages. */
 export interface Listed {

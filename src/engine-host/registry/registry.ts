@@ -6,8 +6,9 @@ import type { Capability, Finding } from '../../../engines/contract/index.ts';
 import type { EngineInstances } from '../../settings/load.ts';
 import { Assets } from '../assets/assets.ts';
 import { capabilities } from './load-definition.ts';
-import { listInstances, openInstance, type AnyInstance, type Instance, type InstanceOptions } from './open-instance.ts';
-import { combined, refusal, type RegistryError } from './registry-error.ts';
+import type { AnyInstance, Instance } from '../models/instance.ts';
+import { listInstances, openInstance, type InstanceOptions } from './open-instance.ts';
+import { combined, refusal, RegistryError } from './registry-error.ts';
 import { ServedModels } from '../models/served-models.ts';
 
 /** Milliseconds: a model that another process has installed can be used within this time. */
@@ -32,7 +33,12 @@ export async function createRegistry(options: RegistryOptions): Promise<Registry
   try {
     const mistakes = [
       ...opened.flatMap((one) => [...duplicatesIn(one.instances, instances), ...one.mistakes]),
-      ...capabilities.flatMap((capability) => registry.of(capability).clashes()),
+      ...capabilities.flatMap((capability) =>
+        registry
+          .of(capability)
+          .clashes()
+          .map((mistake) => new RegistryError(mistake)),
+      ),
     ];
     const failures = opened.flatMap((one) => one.failures);
     const failed = new Set(failures.flatMap((one) => one.instances));

@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Transcript, TranscriptionEngine } from '../../../engines/contract/index.ts';
 import { guardTranscribe } from '../../../src/engine-host/guard/calls.ts';
-import type { Instance } from '../../../src/engine-host/registry/open-instance.ts';
+import type { Instance } from '../../../src/engine-host/models/instance.ts';
 import { openFleet, type Fleet } from '../../../src/fleet/index.ts';
 import { fleetTimeouts, type FleetTimeouts } from '../../../src/fleet/timeouts.ts';
 import { readFleet } from '../../../src/settings/fleet.ts';

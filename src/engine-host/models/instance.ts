@@ -1,0 +1,41 @@
+/** An instance of the settings: its engine, and what the service knows about it. */
+import type {
+  Availability,
+  Capability,
+  EngineContext,
+  Engines,
+  Logger,
+  ModelEntry,
+} from '../../../engines/contract/index.ts';
+import type { OpenedParts } from './availability.ts';
+import type { PublishedModels } from './published.ts';
+
+/** What an engine tells and opens by its context. */
+export interface EngineHost {
+  readonly publish: EngineContext['publish'];
+  readonly opened: OpenedParts;
+}
+
+/** A current failure of an engine. */
+export interface EngineFailure {
+  readonly instance: string;
+  /** The function of the engine that fails, or `models` if it cannot list all of its models. */
+  readonly what: string;
+  readonly error: Error;
+}
+
+export interface Instance<C extends Capability> {
+  readonly name: string;
+  readonly capability: C;
+  readonly engine: Engines[C];
+  readonly published: PublishedModels;
+  /** Current failures, for the operator. */
+  readonly failures: () => readonly Pick<EngineFailure, 'what' | 'error'>[];
+  readonly availabilityOf: (entry: ModelEntry) => Availability;
+  readonly log: Logger;
+  /** Undefined if the engine could not be created. */
+  readonly context?: EngineContext;
+}
+
+/** An instance whose capability is known. */
+export type AnyInstance = { readonly [C in Capability]: Instance<C> }[Capability];
