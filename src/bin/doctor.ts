@@ -178,7 +178,7 @@ async function jobs({ dataDir }: LoadedSettings): Promise<Line[]> {
     lines.push({ what: 'jobs', ok: false, isOptional: true, detail, fix: 'move them to another directory' });
   }
   if (jobs === 0 && setAside === 0) return lines;
-  const aside = setAside === 0 ? '' : `, ${setAside} set aside (unreadable, or of an earlier release)`;
+  const aside = setAside === 0 ? '' : `, ${setAside} set aside (unreadable)`;
   const line = { what: 'jobs', detail: `${jobs} transcription jobs, ${megabytes(bytes)}${aside}` };
   if (setAside === 0) return [...lines, { ...line, ok: true }];
   const fix = `look into ${join(directory, 'set-aside')} and delete it`;

@@ -19,8 +19,8 @@ export const createTranscriptionJob: Handler<'createTranscriptionJob', Services>
   const { jobs, linkTo } = services;
   const { file, model: named, language = null, timestamps = 'none', task = 'transcribe', keywords = '' } = body;
   const { id: model } = chooseTranscriptionModel(services, named, requestedFeatures(body));
-  const pace = services.sandbox ? (preferenceOf(headers.Prefer, 'pace') ?? null) : null;
-  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, keywords, pace }, signal);
+  const pace = services.sandbox ? preferenceOf(headers.Prefer, 'pace') : undefined;
+  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, keywords }, signal, pace);
   return answer({
     status: 202,
     mediaType: 'application/json',

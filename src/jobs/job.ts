@@ -17,6 +17,8 @@ export class Job {
   ahead = 0;
   /** Progress within the current part, in milliseconds. */
   partMs = 0;
+  /** Sandbox: seconds for each part of a fake transcription. Without it, as after a restart, the recording is transcribed. */
+  pace: number | undefined;
   readonly #database: JobDatabase;
   /** Disk account of the parts. */
   readonly #account: Pick<SharedAccount, 'take' | 'release'>;

@@ -1,8 +1,7 @@
 /** Opens the database of the jobs, and sets aside what cannot be used: the service goes on without it. */
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';
-import { isLocked } from '../../lib/file-lock.ts';
 import { makeDirectory } from '../../lib/make-directory.ts';
 import { NotRegularFileError } from '../../lib/regular-file.ts';
 import { sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
@@ -22,10 +21,6 @@ import {
   requireAccess,
   setAside,
 } from './directory.ts';
-
-const earlierLock = 'owner.sqlite';
-/** Names of the lock and of job folders. */
-const isOfEarlierRelease = (name: string): boolean => name.startsWith(earlierLock) || isJobId(name);
 
 /** The first code also means that the tables are those of another program. */
 const unreadable: readonly unknown[] = [sqliteCodes.error, sqliteCodes.corrupt, sqliteCodes.notADatabase];
@@ -48,16 +43,9 @@ export async function openJobDatabase(
 ): Promise<OpenedJobs | undefined> {
   await makeDirectory(dirname(directory));
   await makePrivate(directory);
-  if (isLocked(join(directory, earlierLock))) return undefined; // a service of an earlier release is still running
   await clearPlaces(directory);
   await makePrivate(join(directory, inRecordings()));
   await requireAccess(directory);
-  const earlier = (await readdir(directory)).filter(isOfEarlierRelease);
-  if (earlier.length > 0) {
-    const keptAs = await openSetAside(directory);
-    const left = await setAside(directory, earlier, keptAs);
-    if (left.length < earlier.length) log.warn({ keptAs }, 'transcription jobs of an earlier release are set aside');
-  }
   const recorded = (await recordedIds(directory)).filter((id) => !isUploading(id)).map(inRecordings);
   const opened = await openOrReplace(directory, recorded, log);
   if (!opened) return undefined;

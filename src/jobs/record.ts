@@ -31,12 +31,10 @@ export interface JobRecord {
   /** Milliseconds since 1970; null until the job is over. */
   readonly endedAt: number | null;
   readonly problem: Schemas['Problem'] | null;
-  /** Sandbox: seconds for each part of a fake transcription; null: the recording is transcribed. */
-  readonly pace: number | null;
 }
 
 /** Fields that the request sets. */
-export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'language' | 'timestamps' | 'task' | 'keywords' | 'pace'>;
+export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'language' | 'timestamps' | 'task' | 'keywords'>;
 
 /** A transcribed part. Its times are relative to the whole recording. */
 export interface Part {

@@ -17,30 +17,32 @@ export interface RetryContext {
   readonly log: Logger;
 }
 
+/** Runs a step of the job, again after a transient failure. */
+export type Step = <T>(run: () => T | Promise<T>, final?: ProblemCode) => Promise<T>;
+
 /**
- * Rejects with the last error of the step, without a retry if its code is `final`, or with the reason of the signal.
+ * Returns a function that rejects with the last error of the step, without a retry if its code is `final`, or with the
+ * reason of the signal.
  */
-export async function retry<T>(
-  { job, signal, retryMs, metrics, log }: RetryContext,
-  step: () => T | Promise<T>,
-  final?: ProblemCode,
-): Promise<T> {
+export function retrying({ job, signal, retryMs, metrics, log }: RetryContext): Step {
   const last = retryMs.length - 1;
-  for (let failures = 0; ;) {
-    try {
-      return await step();
-    } catch (error) {
-      signal.throwIfAborted();
-      const { requestId } = job.record;
-      const { body } = problemAnswer(error, requestId);
-      const isUnlimited = unlimited.has(body.code);
-      if (!isUnlimited && (!isTransient(body) || body.code === final || failures > last)) throw error;
-      metrics?.jobPartRetried();
-      log.info({ id: requestId, code: body.code, err: error }, 'a step of a job failed; retrying');
-      await pause(Math.max(retryMs[Math.min(failures, last)] ?? 0, retryAfterMs(body)), signal);
-      if (!isUnlimited || failures < last) failures += 1;
+  return async (run, final) => {
+    for (let failures = 0; ;) {
+      try {
+        return await run();
+      } catch (error) {
+        signal.throwIfAborted();
+        const { requestId } = job.record;
+        const { body } = problemAnswer(error, requestId);
+        const isUnlimited = unlimited.has(body.code);
+        if (!isUnlimited && (!isTransient(body) || body.code === final || failures > last)) throw error;
+        metrics?.jobPartRetried();
+        log.info({ id: requestId, code: body.code, err: error }, 'a step of a job failed; retrying');
+        await pause(Math.max(retryMs[Math.min(failures, last)] ?? 0, retryAfterMs(body)), signal);
+        if (!isUnlimited || failures < last) failures += 1;
+      }
     }
-  }
+  };
 }
 
 /** These are retried without a limit: the service is busy, its disk is full, or the budget of the key is spent. */

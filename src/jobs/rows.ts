@@ -27,7 +27,7 @@ export function failedByDamage(record: JobRecord): JobRecord {
 
 function isRecord(record: JsonObject): boolean {
   const { requestId, caller, key, model, language, timestamps, task, keywords, container } = record;
-  const { bytes, createdAt, status, durationMs, endedAt, problem, pace } = record;
+  const { bytes, createdAt, status, durationMs, endedAt, problem } = record;
   return (
     [requestId, caller, model, keywords].every(isText) &&
     [key, language].every(orNull(isText)) &&
@@ -39,8 +39,7 @@ function isRecord(record: JsonObject): boolean {
     (status === 'failed' ? isProblem(problem) : problem === null) &&
     isTime(createdAt) &&
     isCount(bytes, mostBytes) &&
-    orNull(isMs)(durationMs) &&
-    orNull((value) => isCount(value, mostPace))(pace)
+    orNull(isMs)(durationMs)
   );
 }
 
@@ -68,7 +67,6 @@ const isProblem = (value: unknown): boolean =>
 
 /** Of the settings: 4,096 MB. */
 const mostBytes = 4096 * 1_048_576;
-const mostPace = 999_999;
 /** Dates of the contract have years of four digits, also with the time that a job is kept. */
 const lastTime = Date.UTC(9999, 0);
 

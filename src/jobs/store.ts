@@ -199,7 +199,12 @@ export class JobStore implements AsyncDisposable {
    * Resolves when the recording and the row are on the disk, and starts the job. The signal aborts if the caller
    * disconnects before the response is sent; the job is then removed.
    */
-  async accept({ path, bytes, container }: Recording, request: NewJob, signal: AbortSignal): Promise<Job> {
+  async accept(
+    { path, bytes, container }: Recording,
+    request: NewJob,
+    signal: AbortSignal,
+    pace?: number,
+  ): Promise<Job> {
     const folder = dirname(path);
     await flushRecording(folder);
     const database = await this.#requireDatabase();
@@ -215,6 +220,7 @@ export class JobStore implements AsyncDisposable {
     this.#uploads.delete(folder);
     account.release(account.bytes - recordBytes - bytes); // the form around the recording
     const entry = this.#add(record, database, account);
+    entry.job.pace = pace;
     onAbort(signal, () => this.#removeAfter(0, entry));
     this.#startNext(caller);
     return entry.job;

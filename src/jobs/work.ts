@@ -16,7 +16,7 @@ import { addFakeParts } from './fake-progress.ts';
 import { doneMs, languageOf } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
 import type { Part } from './record.ts';
-import { retry, type RetryContext } from './retry.ts';
+import { retrying, type RetryContext, type Step } from './retry.ts';
 
 type Problem = Schemas['Problem'];
 
@@ -38,9 +38,10 @@ export interface Work extends TranscriptionServices, RetryContext {
 export async function workOn(work: Work): Promise<Problem | null> {
   const { job, signal } = work;
   try {
-    if (job.record.status === 'queued') await retry(work, () => job.update({ status: 'running' }));
-    if (job.record.pace === null) await transcribeAll(work);
-    else await addFakeParts(job, job.record.pace, signal);
+    const step = retrying(work);
+    if (job.record.status === 'queued') await step(() => job.update({ status: 'running' }));
+    if (job.pace === undefined) await transcribeAll(work, step);
+    else await addFakeParts(job, job.pace, signal);
     return null;
   } catch (error) {
     signal.throwIfAborted();
@@ -49,20 +50,20 @@ export async function workOn(work: Work): Promise<Problem | null> {
 }
 
 /** Resumes after the last stored part. */
-async function transcribeAll(work: Work): Promise<void> {
+async function transcribeAll(work: Work, step: Step): Promise<void> {
   const { job, metrics } = work;
-  await using directory = await retry(work, () => work.workspace.accountedDirectory('job'));
+  await using directory = await step(() => work.workspace.accountedDirectory('job'));
   // A timeout is not retried: the retry would time out too, while other jobs wait for the decoder.
-  const { wavPath, endMs: durationMs, gaps } = await retry(work, () => decode(work, directory), 'engine-timeout');
-  if (job.record.durationMs === null) await retry(work, () => job.update({ durationMs }));
+  const { wavPath, endMs: durationMs, gaps } = await step(() => decode(work, directory), 'engine-timeout');
+  if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
   const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
   let language = job.record.language ?? languageOf(stored);
   for (let startMs = doneMs(stored); startMs < durationMs;) {
     const known = language;
     const slice = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
-    const part = await retry(work, () => transcribePart(work, slice, { language: known, gapMs: gapMsIn(gaps, slice) }));
-    await retry(work, () => job.addPart(part));
+    const part = await step(() => transcribePart(work, slice, { language: known, gapMs: gapMsIn(gaps, slice) }));
+    await step(() => job.addPart(part));
     language ??= part.language;
     metrics?.jobPartEnded(lengthOf(slice));
     startMs = slice.endMs;

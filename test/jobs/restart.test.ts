@@ -2,11 +2,10 @@
 import { copyFile, mkdir, readdir, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { tryLock } from '../../lib/file-lock.ts';
 import { openDatabase } from '../../lib/sqlite.ts';
 import { inspectJobs } from '../../src/jobs/directory.ts';
 import type { TestService } from '../support/service.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { multipart, multipartType } from '../api/support/forms.ts';
 import { create, end, eventsOf, read, readEvents, remove, type SentEvent } from './support/jobs.ts';
 import { brokenOff, change, holdPart, overIn, setAsideIn, start } from './support/restart.ts';
@@ -88,33 +87,6 @@ describe('after a restart', () => {
     expect(lines.map(({ msg }) => msg)).toEqual([
       'the database of the transcription jobs cannot be read and is set aside',
     ]);
-  });
-
-  test('jobs of an earlier release are set aside', async () => {
-    const dataDir = await temporaryDirectory();
-    const names = [
-      '0123456789_is_a_job_id/job.json',
-      '89abcdef.0123456789_is_a_job_id/upload',
-      'lost+found/letter.txt',
-    ];
-    for (const name of names) await writeFiles(join(dataDir, 'jobs'), { [name]: 'kept' });
-    await using service = await start(dataDir);
-    expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
-    const kept = await readdir(join(dataDir, 'jobs'), { recursive: true });
-    const ofNames = kept.filter((path) => names.some((name) => path.endsWith(name))).map((path) => path.split('/')[0]);
-    expect(ofNames.toSorted()).toEqual(['lost+found', 'set-aside', 'set-aside']);
-    expect(service.log.filter(({ msg }) => msg.includes('an earlier release'))).toHaveLength(1);
-  });
-
-  test('jobs of a service of an earlier release stay until it stops', async () => {
-    const dataDir = await temporaryDirectory();
-    await writeFiles(join(dataDir, 'jobs'), { '0123456789_is_a_job_id/job.json': 'its own' });
-    const earlier = await tryLock(join(dataDir, 'jobs/owner.sqlite'), 'exclusive');
-    await using service = await start(dataDir, { jobOwnerMs: 20 });
-    await expect(create(service, speechOf(4))).rejects.toThrow(/^503 .*Another service/);
-    expect(await readdir(join(dataDir, 'jobs'))).toContain('0123456789_is_a_job_id');
-    earlier?.[Symbol.dispose]();
-    await expect.poll(() => create(service, speechOf(4)).catch(() => undefined)).toBeDefined();
   });
 
   test.each<readonly [string, (path: string) => unknown]>([

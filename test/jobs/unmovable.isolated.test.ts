@@ -4,7 +4,7 @@ import * as files from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { TestService } from '../support/service.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { create, end, read } from './support/jobs.ts';
 import { brokenOff, change, start } from './support/restart.ts';
 import { speechOf, textOf } from './support/speech.ts';
@@ -34,21 +34,6 @@ const renamed = async (path: string) => {
   const names = await files.readdir(dirname(path));
   return names.filter((name) => name.startsWith(`${basename(path)}.`));
 };
-
-test('a folder with the name of a job of an earlier release is renamed and named, and jobs work', async () => {
-  const dataDir = await temporaryDirectory();
-  stuck = '0123456789_is_a_job_id';
-  const path = join(dataDir, 'jobs', stuck);
-  await writeFiles(path, { 'job.json': 'of others' });
-  for (const _start of ['first', 'second']) {
-    await using service = await start(dataDir);
-    expect((await end(service, (await create(service, speechOf(4))).id)).status).toBe('completed');
-    const [name = ''] = await renamed(path);
-    expect(await warningsOf(service)).toEqual([`DATA_DIR/jobs contains foreign files: ${name}.`]);
-    expect(await files.readFile(join(dataDir, 'jobs', name, 'job.json'), 'utf8')).toBe('of others');
-  }
-  expect(await setAsideIn(dataDir)).toEqual([]);
-});
 
 test.each([
   ['an unreadable job', (path: string, id: string) => change(path, `UPDATE jobs SET record = '{' WHERE id = '${id}'`)],
