@@ -40,7 +40,7 @@ describe.each(stages)('while $name', ({ behavior }) => {
       await behavior(call);
       resolve(undefined);
     });
-    const iterator = (await events())[Symbol.asyncIterator]();
+    const iterator = events()[Symbol.asyncIterator]();
     await iterator.next();
     const waiting = readOn(iterator);
     await reached;
@@ -76,7 +76,7 @@ describe('while tools run', () => {
     );
     let sinceLeft = () => Infinity;
     const reading = async () => {
-      for await (const event of await events({ tools, signal: caller.signal })) {
+      for await (const event of events({ tools, signal: caller.signal })) {
         if (event.type !== 'tool-started' || event.call !== 1) continue;
         setImmediate(() => {
           sinceLeft = startStopwatch(); // and the next event is waited for
@@ -98,7 +98,7 @@ describe('while tools run', () => {
       return new Promise(() => {});
     });
     const { events } = await startAgent(calls({ name: 'slow', args: '{}' }));
-    for await (const { type } of await events({ tools: [slow] })) if (type === 'tool-started') break;
+    for await (const { type } of events({ tools: [slow] })) if (type === 'tool-started') break;
     expect(await heeded.promise).toMatchObject({ message: 'the reader has stopped' });
   });
 });

@@ -197,7 +197,7 @@ describe('a failure', () => {
     const { events, provider } = await startAgent(stallsAfter(hi));
     const seen: string[] = [];
     const reading = async () => {
-      for await (const { type } of await events()) {
+      for await (const { type } of events()) {
         seen.push(type);
         if (type === 'content-delta') provider.calls[0]!.socket.resetAndDestroy();
       }
@@ -209,7 +209,7 @@ describe('a failure', () => {
   test('of the connection after finish_reason is ignored', async () => {
     const { events, provider } = await startAgent(stallsAfter(hi, chunk({}, 'stop')));
     let last: AgentEvent | undefined;
-    for await (const event of await events()) {
+    for await (const event of events()) {
       last = event;
       if (event.type === 'content-delta') provider.calls[0]!.socket.resetAndDestroy();
     }

@@ -45,7 +45,7 @@ describe('the timeout', () => {
   test('by idleness does not count backpressure', async () => {
     const { events } = await startAgent(says('Hi'), { idleTimeout: 0.4 });
     const seen: string[] = [];
-    for await (const { type } of await events()) {
+    for await (const { type } of events()) {
       seen.push(type);
       await new Promise((resolve) => setTimeout(resolve, 600));
     }
@@ -100,7 +100,7 @@ test('work that a tool started may continue after the run has completed', async 
     return 'begun';
   });
   const { events } = await startAgent([calls({ name: 'starts', args: '{}' }), says('Done.')]);
-  for await (const { type } of await events({ tools: [starts] })) if (type === 'completed') break;
+  for await (const { type } of events({ tools: [starts] })) if (type === 'completed') break;
   expect(signal?.aborted).toBe(false);
 });
 
