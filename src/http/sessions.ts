@@ -65,6 +65,13 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     session.taken.abort(reason);
   }
 
+  function takeFrom(secret: string | undefined): OpenSession | undefined {
+    const replaced = secret === undefined ? undefined : [...open].find((session) => session.secret === secret);
+    const reason = 'A newer session of the client secret has taken the place of this one.';
+    if (replaced) take(replaced, new PlaceTaken(1008, reason));
+    return replaced;
+  }
+
   /** Takes the place of the newest idle session of the caller with the most sessions, or throws `overloaded`. */
   function makeRoomFor(caller: string, weight: number): void {
     const counts = new Map<string, number>();
@@ -95,10 +102,8 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     count: () => open.size,
     /** A client secret has one session: ends the one that it has. Resolves when that has given its places back. */
     async replace({ secret }: SessionAccess): Promise<void> {
-      const replaced = secret === undefined ? undefined : [...open].find((session) => session.secret === secret);
-      if (!replaced) return;
-      take(replaced, new PlaceTaken(1008, 'A newer session of the client secret has taken the place of this one.'));
-      await Promise.race([replaced.ended.promise, wait(replacedMs, undefined, { ref: false })]);
+      const replaced = takeFrom(secret);
+      if (replaced) await Promise.race([replaced.ended.promise, wait(replacedMs, undefined, { ref: false })]);
     },
     /** Takes a place until the end of the request. Throws `shutting-down` and `overloaded`. */
     open(
@@ -107,6 +112,7 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
     ): TakenPlace {
       draining.throwIfAborted();
       const [caller, weight] = [currentCaller(), currentKey()?.weight ?? 1];
+      takeFrom(secret); // that of a connection that has overtaken this one since `replace`
       if (open.size >= limit) makeRoomFor(caller, weight);
       const session: OpenSession = {
         ...{ caller, weight, secret, startedAt: performance.now() },

@@ -100,3 +100,23 @@ it('a client secret has one session, the newest, also where its key may have one
   expect(await before.closed).toBe(1008);
   expect(await alive(after)).toBe(true);
 });
+
+it('a client secret has one session, also when two connect at the same time', async () => {
+  const service = await start(10, { name: 'app' });
+  const created = await createApi(service.url).post('/v1/realtime/client_secrets', {}, bearer(tokenOf('app')));
+  const { value } = created.body as { readonly value: string };
+  const row = openaiOperations.connectRealtime as { connect?: Connect<Services> };
+  const own = row.connect!;
+  const second = Promise.withResolvers<undefined>();
+  using opening = vi.spyOn(row, 'connect').mockImplementation(async (...args) => {
+    if (opening.mock.calls.length === 2) second.resolve(undefined);
+    await second.promise; // both have replaced what was there: nothing
+    return await own(...args);
+  });
+  const phone = () => connect(service, { protocols: ['realtime', `openai-insecure-api-key.${value}`] });
+  const phones = await Promise.all([phone(), phone()]);
+  const older = await Promise.race(phones.map(async (each) => ((await each.closed) === 1008 ? each : undefined)));
+  const [newer] = phones.filter((each) => each !== older);
+  expect(older).toBeDefined();
+  expect(await alive(newer!)).toBe(true);
+});
