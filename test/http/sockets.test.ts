@@ -1,7 +1,8 @@
 /** WebSockets: what a session may rely on, and clients that break the rules. */
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import type { TextSocket } from '../../src/contract/session.ts';
+import * as ws from 'ws';
 import type { WebSocket } from 'ws';
 import { connectRaw } from '../api/support/raw-socket.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -12,6 +13,13 @@ const megabyte = 1_048_576;
 
 /** Facts of the sessions, by the first message of each, which names what it does. */
 const sessions = new Map<string, { readonly socket: TextSocket; handled: number; readonly over: Promise<void> }>();
+
+/** The types of ws lack it. */
+interface Receiver {
+  readonly _isServer: boolean;
+  _write(this: Receiver, ...args: readonly unknown[]): void;
+}
+const { prototype: receiver } = (ws as unknown as { readonly Receiver: { readonly prototype: Receiver } }).Receiver;
 
 /** Iterations of the event loop while a busy session handled its messages. */
 let iterations = 0;
@@ -167,6 +175,29 @@ test.each([
   expect(await closed).toBe(code);
   other.ws.send('still here');
   expect(await other.next()).toBe('still here');
+});
+
+test('pongs that nobody waits for are read in turns: others wait for one read', async () => {
+  const { ws, session } = await open('hold pongs');
+  let reads = 0;
+  let most = 0;
+  const { _write: own } = receiver;
+  using _watched = vi.spyOn(receiver, '_write').mockImplementation(function (this: Receiver, ...args) {
+    if (this._isServer) reads += 1;
+    most = Math.max(most, reads);
+    own.apply(this, args);
+  });
+  const count = () => {
+    reads = 0;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  onTestFinished(() => clearImmediate(next));
+  const { _socket: socket } = ws as unknown as { readonly _socket: Socket };
+  const pongs = Buffer.alloc(8 * megabyte, frame(0x8a, 'x'.repeat(122))); // of 128 bytes
+  socket.write(Buffer.concat([pongs, frame(text, 'done')]));
+  await expect.poll(() => session.handled, { timeout: 20_000 }).toBe(1);
+  expect(most).toBeLessThanOrEqual(2);
 });
 
 describe('a message in parts', () => {

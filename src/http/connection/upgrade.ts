@@ -138,6 +138,7 @@ class WatchedSocket implements TextSocket {
     this.#socket = socket;
     this.#isAllowed = isAllowed;
     ws.pause(); // until the session asks for a message
+    socket.on('data', () => this.#yield());
     ws.on('message', (data: Buffer, isBinary) => this.#receive(isBinary ? undefined : data.toString()));
     ws.on('pong', () => (this.#missedPongs = 0));
     ws.on('error', (error) => log.debug({ err: error }, 'a WebSocket broke'));
@@ -204,6 +205,14 @@ class WatchedSocket implements TextSocket {
     const received = new Promise<void>((resolve) => (this.#onReceived = resolve));
     this.#ws.resume();
     await received;
+  }
+
+  /** Node.js would read on, up to 2 MB at once: pongs, and messages after the end, wait for nothing else. */
+  #yield(): void {
+    this.#socket.pause();
+    void nextTurn().then(() => {
+      if (!this.#ws.isPaused) this.#ws.resume();
+    });
   }
 
   /** Several messages may be in the bytes that have been read already. */
