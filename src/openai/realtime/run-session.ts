@@ -24,13 +24,16 @@ export interface SessionOptions extends Connecting {
 
 /** Events of the client beside its sound. Further ones wait. */
 const eventRate = { burst: 200, perSecond: 100 };
-/** A longer message counts as several events. */
+/** A longer message counts as several events; of an append, what is not sound. */
 const eventLength = 16_384;
+/** Sound has a rate of its own, but appends with next to none are work, too: as many as 10 ms each would be. */
+const appendRate = { burst: 6_000, perSecond: 2_000 };
 
 export class Session {
   readonly #socket: TextSocket;
   readonly #options: SessionOptions;
-  readonly #waitForRate = createRateLimit(eventRate);
+  readonly #waitForEvents = createRateLimit(eventRate);
+  readonly #waitForAppends = createRateLimit(appendRate);
   #state: SessionState;
   #hearing: Hearing | undefined;
   #events = 0;
@@ -55,8 +58,7 @@ export class Session {
       };
       for await (const { text } of this.#socket.messages) {
         const read = readClientEvent(text);
-        if (!isSound(read))
-          await this.#waitForRate(Math.ceil((text ?? '').length / eventLength), this.#socket.signal).catch(ignore);
+        await this.#waitForRate(read, text).catch(ignore);
         await this.#apply(read);
         await this.#sent;
       }
@@ -65,6 +67,15 @@ export class Session {
       await this.#hearing?.end();
       await this.#sent;
     }
+  }
+
+  async #waitForRate(read: ReadEvent, text = ''): Promise<void> {
+    const { signal } = this.#socket;
+    const sound = read.type === 'received' && read.event.type === 'input_audio_buffer.append' ? read.event.sound : null;
+    if (sound) await this.#waitForAppends(1, signal);
+    const besideSound = text.length - (sound ? toBase64Length(sound) : 0);
+    const events = sound ? Math.floor(besideSound / eventLength) : Math.ceil(besideSound / eventLength);
+    if (events > 0) await this.#waitForEvents(events, signal);
   }
 
   /** Never rejects. */
@@ -157,5 +168,4 @@ export class Session {
   }
 }
 
-const isSound = (read: ReadEvent): boolean =>
-  read.type === 'received' && read.event.type === 'input_audio_buffer.append';
+const toBase64Length = ({ length }: Uint8Array): number => Math.ceil((length * 4) / 3);

@@ -336,6 +336,26 @@ describe('a turn', () => {
   });
 });
 
+describe('an append waits as other events do', () => {
+  it.each([
+    ['after thousands with next to no sound', Array.from({ length: 6_001 }, () => append('')), 6_000],
+    ['if it is long without sound', [append('a', { more: 'x'.repeat(4_000_000) }), append('b')], 0],
+    ['unless it is sound', Array.from({ length: 100 }, () => append('x'.repeat(60_000))), 100],
+  ])('%s', async (_when, messages, atOnce) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      const { exchange, hearing } = await openSession();
+      await exchange(...messages);
+      expect(hearing.calls).toHaveLength(atOnce);
+      vi.advanceTimersByTime(5_000);
+      await exchange();
+      expect(hearing.calls).toHaveLength(messages.length);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
 describe('a session is idle', () => {
   it('unless something has been said that has no transcript yet', async () => {
     const session = openSession();
