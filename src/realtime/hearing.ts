@@ -218,7 +218,7 @@ class LiveHearing implements Hearing {
     clearTimeout(this.#holding);
     clearTimeout(this.#stalling);
     await Promise.all(this.#running);
-    await this.#turn?.recording.discard();
+    if (this.#turn) await this.#forget(this.#turn);
     await this.#parts.directory[Symbol.asyncDispose]();
   }
 
@@ -303,13 +303,18 @@ class LiveHearing implements Hearing {
         while (this.#running.size >= maxRunning) await Promise.race(this.#running);
         return;
       case 'forget':
-        this.#turn = undefined;
-        this.#discardEarly(turn);
-        this.#chargeDiscarded(turn, 0);
         this.#emit({ turn: turn.id, type: 'forgotten' });
-        return turn.recording.discard();
+        return this.#forget(turn);
       case 'full': // `append` says so
     }
+  }
+
+  /** Early transcriptions are charged, also if the client leaves instead of clearing the turn. */
+  async #forget(turn: OpenTurn): Promise<void> {
+    this.#turn = undefined;
+    this.#discardEarly(turn);
+    this.#chargeDiscarded(turn, 0);
+    await turn.recording.discard();
   }
 
   /** Returns the speech of the last moments, if the detector answers in time. */

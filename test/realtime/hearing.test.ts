@@ -326,7 +326,7 @@ describe('an early transcription', () => {
     calls[0]!.end();
     await heard.ended(1);
     expect(charged.splice(0)).toEqual([{ audioMs: 1_000 }]);
-    await expect.poll(heard.files).toEqual([]);
+    await expect.poll(heard.diskUse).toBe(0);
     await heard.hearing.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 200]));
     await expect.poll(() => calls.length).toBe(2);
     return { ...heard, calls, charged, outcomes, said: () => told(heard.events).slice(5) };
@@ -381,6 +381,15 @@ describe('an early transcription', () => {
     expect(await outcomes()).toEqual(['failed']);
   });
 
+  it('is charged if its session ends before its turn', async () => {
+    const { calls, charged, hearing, files, outcomes } = await hearQuickly();
+    calls[1]!.end('half');
+    await expect.poll(files).toHaveLength(1);
+    await hearing.end();
+    expect(charged).toEqual([{ audioMs: expect.closeTo(900, -1) as number }]);
+    expect(await outcomes()).toEqual(['discarded']);
+  });
+
   it('is charged if its turn is cleared, and so is what several have taken beyond the length of their turn', async () => {
     const { calls, charged, hearing, said, files } = await hearQuickly();
     calls[1]!.end('half');
@@ -407,7 +416,7 @@ describe('an early transcription', () => {
     const { calls, engine } = byTest();
     const spent = new ProblemError('quota-exceeded', 'Spent.');
     const requireAudioBudget = vi.fn(() => Promise.reject(spent));
-    const { hearing, ended, files } = await hear(engine, { options, services: { requireAudioBudget } });
+    const { hearing, ended, diskUse } = await hear(engine, { options, services: { requireAudioBudget } });
     for (let turn = 1; turn <= 2; turn += 1) {
       await hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
       expect(calls).toHaveLength(turn - 1);
@@ -415,7 +424,7 @@ describe('an early transcription', () => {
       await expect.poll(() => calls.length).toBe(turn);
       calls.at(-1)!.end();
       await ended(turn);
-      await expect.poll(files).toEqual([]);
+      await expect.poll(diskUse).toBe(0);
     }
     expect(requireAudioBudget).toHaveBeenCalledOnce();
   });
