@@ -3,6 +3,9 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { invalid } from '../../src/contract/problems.ts';
 import type { Connect, SessionPlace } from '../../src/contract/session.ts';
 import type { Services } from '../../src/handlers/dependencies.ts';
+import type { IncomingRequest } from '../../src/http/incoming-request.ts';
+import { createSessions } from '../../src/http/sessions.ts';
+import type { SessionAccess } from '../../src/keys/client-secrets.ts';
 import { openaiOperations } from '../../src/openai/index.ts';
 import { bearer, keysFile, tokenOf, type TestEntry } from '../keys/support/keys.ts';
 import { createApi } from '../support/http.ts';
@@ -102,21 +105,11 @@ it('a client secret has one session, the newest, also where its key may have one
 });
 
 it('a client secret has one session, also when two connect at the same time', async () => {
-  const service = await start(10, { name: 'app' });
-  const created = await createApi(service.url).post('/v1/realtime/client_secrets', {}, bearer(tokenOf('app')));
-  const { value } = created.body as { readonly value: string };
-  const row = openaiOperations.connectRealtime as { connect?: Connect<Services> };
-  const own = row.connect!;
-  const second = Promise.withResolvers<undefined>();
-  using opening = vi.spyOn(row, 'connect').mockImplementation(async (...args) => {
-    if (opening.mock.calls.length === 2) second.resolve(undefined);
-    await second.promise; // both have replaced what was there: nothing
-    return await own(...args);
-  });
-  const phone = () => connect(service, { protocols: ['realtime', `openai-insecure-api-key.${value}`] });
-  const phones = await Promise.all([phone(), phone()]);
-  const older = await Promise.race(phones.map(async (each) => ((await each.closed) === 1008 ? each : undefined)));
-  const [newer] = phones.filter((each) => each !== older);
-  expect(older).toBeDefined();
-  expect(await alive(newer!)).toBe(true);
+  const { signal } = new AbortController();
+  const sessions = createSessions({ limit: 10, draining: signal, concluding: signal });
+  const access = { secret: 'one' } as SessionAccess;
+  const request = { atEnd: () => undefined, record: {} } as unknown as IncomingRequest;
+  await Promise.all([sessions.replace(access), sessions.replace(access)]);
+  const [older, newer] = [sessions.open(request, access), sessions.open(request, access)];
+  expect([older.taken.aborted, newer.taken.aborted]).toEqual([true, false]);
 });

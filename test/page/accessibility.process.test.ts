@@ -321,7 +321,7 @@ describeWith(programs, 'the page', () => {
     const page = await openPage(browser(), service, { script: fastTimers, context });
     const desktop = { width: 1280, height: 720 };
     const remove = async () => {
-      emit('brain-goes');
+      await emit('brain-goes');
       await service.service.registry.recheck();
       await page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))');
     };

@@ -1,4 +1,5 @@
 /** A chat engine with things to install; each waits for the test. */
+import { expect } from 'vitest';
 
 /** Waits for the process to emit `brain-comes` or `brain-breaks`; with `brain-goes`, it is removed. */
 export const brain = `
@@ -40,5 +41,8 @@ export default {
 };
 `;
 
-export const emit = (event: 'brain-comes' | 'brain-breaks' | 'brain-goes') =>
+/** Emits the event once the engine waits for it. */
+export async function emit(event: 'brain-comes' | 'brain-breaks' | 'brain-goes'): Promise<void> {
+  await expect.poll(() => process.listenerCount(event)).toBeGreaterThan(0);
   (process as NodeJS.EventEmitter).emit(event);
+}

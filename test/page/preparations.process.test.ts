@@ -50,7 +50,7 @@ describeWith(programs, 'what is missing', () => {
     expect(await page.page.locator('details.more').getAttribute('open')).toBeNull(); // further models stay folded
     expect(await faultsOf(page)).toEqual([]);
 
-    emit('brain-comes');
+    await emit('brain-comes');
     await textOf(installedCard(page)).toContain('Installed. Type a message and press “Send”.');
     await page.hasFocus(page.button('Use: Brain 1')); // the same button
     await page.page.keyboard.press('Enter');
@@ -64,9 +64,9 @@ describeWith(programs, 'what is missing', () => {
     const { page, service } = await open();
     await page.button('Install: Brain 1').click();
     await stopButton(page).waitFor();
-    emit('brain-comes');
+    await emit('brain-comes');
     await page.button('Use: Brain 1').waitFor();
-    emit('brain-goes');
+    await emit('brain-goes');
     await service.service.registry.recheck();
     await page.page.evaluate('document.dispatchEvent(new Event("visibilitychange"))'); // the user returns
     await page.button('Install: Brain 1').waitFor();
@@ -110,7 +110,7 @@ describeWith(programs, 'what is missing', () => {
     const { page } = await open();
     await page.button('Install: Brain 1').click();
     await stopButton(page).waitFor();
-    emit('brain-breaks');
+    await emit('brain-breaks');
     await textOf(page.alert).toContain('<b>brain.gguf</b>: 404 Not Found');
     await textOf(page.status).toContain('404 Not Found');
     expect(await faultsOf(page)).toEqual([]);

@@ -108,6 +108,7 @@ describe('the engine itself', () => {
       now: Date.now,
       log: console,
       formats: [],
+      publish: () => undefined,
       providerHeaders: () => ({}),
     } as unknown as EngineContext;
     const models = [{ id: 'remote', maxCharacters: 50, formats: ['mp3' as const] }];
