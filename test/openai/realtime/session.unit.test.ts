@@ -344,7 +344,7 @@ describe('an append waits as other events do', () => {
   ])('%s', async (_when, messages, atOnce) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
-      const { exchange, hearing } = await openSession();
+      const { exchange, hearing } = openSession();
       await exchange(...messages);
       expect(hearing.calls).toHaveLength(atOnce);
       vi.advanceTimersByTime(5_000);
