@@ -22,7 +22,7 @@ export default {
           process.once('brain-comes', resolve);
           process.once('brain-breaks', () => reject(new Error('downloading <b>brain.gguf</b>: 404 Not Found')));
           signal.addEventListener('abort', () => reject(signal.reason));
-        });
+        }).finally(() => ['brain-comes', 'brain-breaks'].forEach((event) => process.removeAllListeners(event)));
         isThere = true;
         process.once('brain-goes', () => (isThere = false));
       },
