@@ -168,7 +168,7 @@ describeWith(['whisper-cli', 'whisper-host'], 'a fresh machine', (found) => {
     expect(await filesOf(service)).toEqual(['models']);
 
     await writeToneModel(modelPath(service));
-    expect(await probe(service)).toMatchObject({ available: true, code: 'ready' });
+    await expect.poll(() => probe(service), patience).toMatchObject({ available: true, code: 'ready' });
     expect(await transcribe(service, recording)).toMatchObject({ status: 200, body: spoken });
   });
 
@@ -476,6 +476,7 @@ describeAsRoot('a fresh machine without a network', () => {
       expect(reason).toMatch(/cannot be downloaded: .*, after 6 attempts/);
 
       await writeToneModel(modelPath(service));
+      await expect.poll(async () => (await ask()).code, { timeout: 60_000 }).toBe('ready');
       const path = join(service.dir, 'recording.wav');
       await writeFile(path, recording);
       expect(await ask('-F', `file=@${path}`)).toMatchObject(spoken);

@@ -270,7 +270,7 @@ describe('the command', () => {
   it('tells people to type what works here', async () => {
     await writeFile(inside('bare.yaml'), '{}\n');
     const { stdout } = await ask({ PARLANCE_CONFIG: 'bare.yaml' }, 'doctor');
-    expect(stdout).toContain('run `npx @parlance/server setup`');
+    expect(stdout).toContain('fix: npx @parlance/server setup');
     expect(stdout).not.toContain('npm run');
   });
 
