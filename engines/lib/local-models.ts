@@ -11,7 +11,6 @@ import type {
   ModelEntry,
   ResidentProgram,
 } from '../contract/index.ts';
-import { ignore } from '../../lib/errors.ts';
 import { findModel } from './find-model.ts';
 import type { Catalogue, GroupOptions, NamedModel } from './catalogue.ts';
 
@@ -41,7 +40,10 @@ interface LocalModelsOptions<M extends LocalModel> {
   /** Why no model can be used, unless installing `base` helps. */
   readonly problem: () => Availability | undefined;
   /** Members of the entry that replace those of every local model. */
-  readonly describe: (model: M) => Partial<ModelEntry> | Promise<Partial<ModelEntry>>;
+  readonly describe: (
+    model: M,
+    found: Awaited<ReturnType<M['inspect']>>,
+  ) => Partial<ModelEntry> | Promise<Partial<ModelEntry>>;
   /** How a model of `others` is served: by this line in the settings file, and as which model. */
   readonly toServe: (model: M, download: FilesAsset) => Required<Pick<NamedModel, 'model' | 'settings'>>;
 }
@@ -66,28 +68,23 @@ export async function openLocalModels<M extends LocalModel>(
   const pulled = options.pulled === true ? others : [];
   const served = [...configured, ...pulled];
 
-  async function entryOf(model: M): Promise<ModelEntry[]> {
-    const { id, name, downloads, inspect } = model;
-    const found = await inspect();
+  async function entryOf(model: M, wrong: Availability | undefined): Promise<ModelEntry[]> {
+    const { id, name, downloads } = model;
+    const found = (await model.inspect()) as Awaited<ReturnType<M['inspect']>>;
     if (!found.ok && pulled.includes(model)) return [];
-    const wrong = problem();
-    const availability = wrong ?? (found.ok ? undefined : unavailable('model-file-missing', `${found.detail}.`));
     const entry: ModelEntry = {
       ...{ id, local: true, needs: [...base, ...downloads].map((asset) => asset.id) },
       ...(name !== undefined && { name }),
       ...(pulled.includes(model) && { isExplicitOnly: true }),
-      ...(availability && { availability }),
-      ...(await describe(model)),
+      ...(!found.ok && { availability: unavailable('model-file-missing', `${found.detail}.`) }),
+      ...(await describe(model, found)),
     };
     return [wrong ? { ...entry, needs: [], availability: wrong } : entry];
   }
 
-  const entries = async () => (await Promise.all(served.map(entryOf))).flat();
-  let looking = Promise.resolve();
-
-  async function lookNow(): Promise<void> {
-    await look();
-    publish(await entries());
+  async function entries(): Promise<readonly ModelEntry[]> {
+    const wrong = problem();
+    return (await Promise.all(served.map((model) => entryOf(model, wrong)))).flat();
   }
 
   function namedModels(model: M): NamedModel[] {
@@ -99,10 +96,9 @@ export async function openLocalModels<M extends LocalModel>(
     models: await entries(),
     served,
     modelOf: (id) => findModel(served, id),
-    recheck() {
-      const own = looking.then(lookNow); // in turn, so that an older look is not published after a newer one
-      looking = own.catch(ignore);
-      return own;
+    async recheck() {
+      await look();
+      publish(await entries());
     },
     groupsOf: (more) =>
       catalogue.groups({
@@ -113,7 +109,7 @@ export async function openLocalModels<M extends LocalModel>(
   };
 }
 
-/** What a resident program of a model has in common with those of other engines. */
+/** The members of a resident program that every local engine sets in the same way. */
 export function programOf(
   { id, downloads }: Pick<LocalModel, 'id' | 'downloads'>,
   { stamp }: { readonly stamp: string },

@@ -124,7 +124,7 @@ const notChat =
  * Patterns are ids with * as a wildcard; a leading "!" excludes. Without patterns, only models that are not chat models
  * are excluded.
  */
-export function createFilter(patterns: readonly string[] | undefined): (id: string) => boolean {
+function createFilter(patterns: readonly string[] | undefined): (id: string) => boolean {
   if (patterns === undefined) return (id) => !notChat.test(id);
   return createNameFilter(patterns);
 }

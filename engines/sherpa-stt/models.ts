@@ -43,8 +43,7 @@ export function pulledModel(id: string, mirror: string | undefined, context: Mod
   return toModel(options, mirror, context);
 }
 
-export async function abilitiesOf(model: Model): Promise<Required<Pick<ModelEntry, 'supports' | 'languages'>>> {
-  const found = await model.inspect();
+export function abilitiesOf(model: Model, found: ModelFiles): Required<Pick<ModelEntry, 'supports' | 'languages'>> {
   const supports = found.ok && !found.hasTimes ? (['segment'] as const) : (['segment', 'word'] as const);
   return { supports, languages: acceptedLanguages(model, found) };
 }

@@ -64,11 +64,11 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
       activity?.look();
     },
     problem: () => programs.problem(),
-    async describe(model) {
+    describe(model, found) {
       const { vad } = model;
       const isMissing = vad !== undefined && !existsSync(vad);
       return {
-        ...abilitiesOf(model, await model.inspect(), { hasHost: programs.host !== undefined }),
+        ...abilitiesOf(model, found, { hasHost: programs.host !== undefined }),
         ...(isMissing && { availability: unavailable('model-file-missing', `${vad} does not exist.`) }),
       };
     },

@@ -2,8 +2,8 @@
  * Publishes the models of a provider with what calls have shown about it, and looks at its lists at a slow pace: the
  * service needs no answer of the provider to list models.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineContext, EngineError, ModelEntry } from '../../contract/index.ts';
-import { onAbort } from '../../../lib/abort.ts';
 import { isLoopback } from '../../../lib/loopback.ts';
 import type { Provider } from './provider.ts';
 
@@ -30,8 +30,6 @@ export interface ProviderModels extends Disposable {
   readonly models: readonly ModelEntry[];
   /** Publishes the entries. Fetches the list if it is old, without waiting for it. */
   readonly recheck: () => Promise<void>;
-  /** Aborts when it is disposed of. */
-  readonly signal: AbortSignal;
 }
 
 export async function openProviderModels(
@@ -69,12 +67,11 @@ export async function openProviderModels(
 
   if (fetch) {
     running = run(fetch);
-    await Promise.race([running, sleepFor(firstWaitMs, signal)]);
+    await Promise.race([running, sleep(firstWaitMs, undefined, { ref: false })]);
   }
 
   return {
     models: entries(),
-    signal,
     // eslint-disable-next-line @typescript-eslint/require-await -- async, so that errors reject
     async recheck() {
       if (fetch && !signal.aborted && now() >= nextAt) running ??= run(fetch);
@@ -82,11 +79,4 @@ export async function openProviderModels(
     },
     [Symbol.dispose]: () => end.abort(new Error('the engine was disposed')),
   };
-}
-
-function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms).unref();
-    onAbort(signal, () => (clearTimeout(timer), resolve()));
-  });
 }
