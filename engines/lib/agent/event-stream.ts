@@ -113,7 +113,8 @@ function createCollector() {
   let batch: StreamEvent[] = [];
   const parser = createParser({
     onEvent({ event = '', data }) {
-      for (const one of data.split(boundary)) batch.push({ name: event, data: one, whole: false });
+      const parts = data.includes('\n') ? data.split(boundary) : [data];
+      for (const part of parts) batch.push({ name: event, data: part, whole: false });
     },
   });
   let whole: string[] | undefined;

@@ -10,14 +10,22 @@ export class RoundText {
   /** True if the provider sends the reasoning separately: thoughts in the content repeat it. */
   #isTwice = false;
 
-  /** Returns what to show of the deltas that arrived together. */
+  /** Returns what to show of the deltas that arrived together, joined: a slow reader receives fewer and longer ones. */
   take(deltas: readonly Delta[]): readonly TextEvent[] {
-    return this.#show(deltas.flatMap((delta) => this.#toEvents(delta)));
+    let shown: TextEvent[] = [];
+    for (const delta of deltas) {
+      if (delta.type === 'content-delta') shown = this.#add(shown, this.#thoughts.take(delta.delta));
+      else {
+        this.#isTwice = true;
+        append(shown, delta);
+      }
+    }
+    return this.#keep(shown);
   }
 
   /** Returns the last events. */
   end(): readonly TextEvent[] {
-    return this.#show(this.#thoughts.end().flatMap((part) => this.#toEvent(part)));
+    return this.#keep(this.#add([], this.#thoughts.end()));
   }
 
   get content(): string {
@@ -28,34 +36,20 @@ export class RoundText {
     return this.#reasoning.join('');
   }
 
-  #toEvents(delta: Delta): readonly TextEvent[] {
-    if (delta.type === 'content-delta') return this.#thoughts.take(delta.delta).flatMap((part) => this.#toEvent(part));
-    this.#isTwice = true;
-    return [delta];
-  }
-
-  #toEvent(part: Part): readonly TextEvent[] {
-    if (part.kind === 'retraction') return [{ type: 'content-retracted' }];
-    if (part.kind === 'answer') return [{ type: 'content-delta', delta: part.text }];
-    return this.#isTwice ? [] : [{ type: 'reasoning-delta', delta: part.text }];
-  }
-
-  #show(events: readonly TextEvent[]): readonly TextEvent[] {
-    const isPlain = events.length < 2 && events[0]?.type !== 'content-retracted'; // nearly always
-    const shown = isPlain ? events : this.#merge(events);
-    for (const event of shown) {
-      if (event.type === 'content-retracted') this.#content = [];
-      else (event.type === 'content-delta' ? this.#content : this.#reasoning).push(event.delta);
+  #add(events: TextEvent[], parts: readonly Part[]): TextEvent[] {
+    let shown = events;
+    for (const part of parts) {
+      if (part.kind === 'retraction') shown = this.#retract(shown);
+      else if (part.kind === 'answer') append(shown, { type: 'content-delta', delta: part.text });
+      else if (!this.#isTwice) append(shown, { type: 'reasoning-delta', delta: part.text });
     }
     return shown;
   }
 
-  /** Joins deltas that arrived together: a slow reader receives fewer and longer ones. */
-  #merge(events: readonly TextEvent[]): readonly TextEvent[] {
-    let shown: TextEvent[] = [];
-    for (const event of events) {
-      if (event.type === 'content-retracted') shown = this.#retract(shown);
-      else append(shown, event);
+  #keep(shown: readonly TextEvent[]): readonly TextEvent[] {
+    for (const event of shown) {
+      if (event.type === 'content-retracted') this.#content = [];
+      else (event.type === 'content-delta' ? this.#content : this.#reasoning).push(event.delta);
     }
     return shown;
   }
@@ -74,8 +68,8 @@ export class RoundText {
   }
 }
 
-function append(events: TextEvent[], { type, delta }: Delta): void {
+function append(events: TextEvent[], delta: Delta): void {
   const last = events.at(-1);
-  if (last?.type === type) events.splice(-1, 1, { type, delta: last.delta + delta });
-  else events.push({ type, delta });
+  if (last?.type === delta.type) events[events.length - 1] = { type: last.type, delta: last.delta + delta.delta };
+  else events.push(delta);
 }
