@@ -1,10 +1,17 @@
 /** The page `/docs/errors`: each code with advice, at its own anchor. */
-import { problems } from '../../src/contract/problems.ts';
-import { clientErrorAdvice, errorAdvice } from './error-advice.ts';
+import type { ClientErrorCode } from '../../src/client/index.ts';
+import { problems } from '../../src/contract/problem-table.ts';
+
+/** Codes that only the client has, and therefore the page. */
+export const clientErrorAdvice: Readonly<Record<ClientErrorCode, string>> = {
+  unreachable: 'Check that the service is running, and check the network.',
+  'unexpected-answer': 'The response is not from the service. Check proxies between the page and the service.',
+  'stream-broken': 'The connection broke before the end. Try again, and check the timeouts of proxies.',
+};
 
 export function errorSections(): string {
-  const ofService = Object.entries(problems).map(([name, { status, title }]) =>
-    section(name, `${title} (${status})`, errorAdvice[name as keyof typeof problems]),
+  const ofService = Object.entries(problems).map(([name, { status, title, advice }]) =>
+    section(name, `${title} (${status})`, advice),
   );
   const ofClient = Object.entries(clientErrorAdvice).map(([name, advice]) =>
     section(name, 'Of the client: there is no answer of the service', advice),

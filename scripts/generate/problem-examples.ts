@@ -2,125 +2,54 @@
  * Examples for every declared problem. TypeSpec examples belong to a single operation, and these are the same for all,
  * so `npm run generate` adds them wherever a declared problem has none.
  */
-
-interface Violation {
-  readonly in: 'body' | 'query' | 'path' | 'header';
-  readonly pointer: string;
-  readonly detail: string;
-}
-
-interface ProblemExample {
-  readonly code: string;
-  /** Must match src/contract/problems.ts (tested). */
-  readonly title: string;
-  readonly detail: string;
-  readonly errors?: readonly Violation[];
-  readonly violatedPolicies?: readonly string[];
-  /** Declared headers except `X-Request-Id`. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { invalid, inBody, problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 
 const requestId = '6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40';
 
-const violated = (violation: Violation): ProblemExample => ({
-  code: 'invalid-request',
-  title: 'Invalid request',
-  detail: `${violation.pointer.slice(1)} ${violation.detail}`,
-  errors: [violation],
-});
-
 /** By status. */
-const common: Readonly<Record<string, ProblemExample>> = {
-  401: {
-    code: 'unauthorized',
-    title: 'Missing or invalid API key',
-    detail: 'Send an API key as "Authorization: Bearer <key>".',
+const common: Readonly<Record<string, ProblemError>> = {
+  401: new ProblemError('unauthorized', 'Send an API key as "Authorization: Bearer <key>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },
-  },
-  403: {
-    code: 'operation-not-allowed',
-    title: 'Operation not allowed for the API key',
-    detail: 'The API key may not use createChat; ask the operator for it.',
-  },
-  404: {
-    code: 'clip-not-found',
-    title: 'Clip not found or expired',
-    detail: 'The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.',
-  },
-  405: {
-    code: 'method-not-allowed',
-    title: 'Method not allowed',
-    detail: 'PUT is not supported; allowed: GET, HEAD, POST',
+  }),
+  403: new ProblemError('operation-not-allowed', 'The API key may not use createChat; ask the operator for it.'),
+  404: new ProblemError('clip-not-found', 'The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.'),
+  405: new ProblemError('method-not-allowed', 'PUT is not supported; allowed: GET, HEAD, POST', {
     headers: { Allow: 'GET, HEAD, POST' },
-  },
-  408: {
-    code: 'request-timeout',
-    title: 'Request timeout',
-    detail: 'The body did not arrive within 300 s.',
-  },
-  409: {
-    code: 'transcript-not-ready',
-    title: 'Transcript not ready',
-    detail: 'Nothing of the recording has been transcribed yet.',
-    headers: { 'Retry-After': '5' },
-  },
-  415: {
-    code: 'unsupported-media-type',
-    title: 'Unsupported content type',
-    detail: 'Expected application/json, got text/plain.',
-  },
-  416: {
-    code: 'range-not-satisfiable',
-    title: 'Range not satisfiable',
-    detail: 'The range bytes=30000- is outside the clip (24000 bytes).',
+  }),
+  408: new ProblemError('request-timeout', 'The body did not arrive within 300 s.'),
+  409: new ProblemError('transcript-not-ready', 'Nothing of the recording has been transcribed yet.'),
+  415: new ProblemError('unsupported-media-type', 'Expected application/json, got text/plain.'),
+  416: new ProblemError('range-not-satisfiable', 'The range bytes=30000- is outside the clip (24000 bytes).', {
     headers: { 'Content-Range': 'bytes */24000' },
-  },
-  429: {
-    code: 'rate-limited',
-    title: 'Rate limit reached',
-    detail: 'The API key may send 60 requests in a minute; try again in 12 s.',
+  }),
+  429: new ProblemError('rate-limited', 'The API key may send 60 requests in a minute; try again in 12 s.', {
     headers: {
       'Retry-After': '12',
       'RateLimit-Policy': '"requests";q=60;w=60',
       RateLimit: '"requests";r=0;t=12',
     },
     violatedPolicies: ['requests'],
-  },
-  500: {
-    code: 'internal-error',
-    title: 'Internal error',
-    detail: 'Unexpected error. The log has the cause under this request id.',
-  },
-  502: { code: 'provider-error', title: 'Provider error', detail: 'The provider failed.' },
-  503: {
-    code: 'overloaded',
-    title: 'Service overloaded',
-    detail: 'All slots are in use; try again later.',
-    headers: { 'Retry-After': '1' },
-  },
-  504: {
-    code: 'provider-timeout',
-    title: 'Provider timeout',
-    detail: 'The provider did not respond within 300 s.',
-  },
+  }),
+  500: new ProblemError('internal-error', 'Unexpected error. The log has the cause under this request id.'),
+  502: new ProblemError('provider-error', 'The provider failed.'),
+  503: new ProblemError('overloaded', 'All slots are in use; try again later.'),
+  504: new ProblemError('provider-timeout', 'The provider did not respond within 300 s.'),
 };
 
-const idTooLong = violated({ in: 'path', pointer: '/id', detail: 'must NOT have more than 128 characters' });
+const idTooLong = invalid('path', '/id', 'must NOT have more than 128 characters');
 
-const jobNotFound: ProblemExample = {
-  code: 'transcription-not-found',
-  title: 'Transcription not found or expired',
-  detail: 'No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.',
-};
+const jobNotFound = new ProblemError(
+  'transcription-not-found',
+  'No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.',
+);
 
-const preparationNotFound: ProblemExample = {
-  code: 'preparation-not-found',
-  title: 'Unknown preparation',
-  detail: 'No preparation "piano"; GET /preparations lists them.',
-};
+const preparationNotFound = new ProblemError(
+  'preparation-not-found',
+  'No preparation "piano"; GET /preparations lists them.',
+);
 
 /** Replaces `common` for some operations. */
-const missing: Readonly<Record<string, ProblemExample>> = {
+const missing: Readonly<Record<string, ProblemError>> = {
   startPreparation: preparationNotFound,
   stopPreparation: preparationNotFound,
   getTranscriptionJob: jobNotFound,
@@ -129,59 +58,44 @@ const missing: Readonly<Record<string, ProblemExample>> = {
   deleteTranscriptionJob: jobNotFound,
 };
 
-const inConflict: Readonly<Record<string, ProblemExample>> = {
-  startPreparation: {
-    code: 'preparation-in-progress',
-    title: 'Another preparation in progress',
-    detail: '"chat" is being prepared; one preparation at a time.',
-    headers: { 'Retry-After': '30' },
-  },
+const inConflict: Readonly<Record<string, ProblemError>> = {
+  startPreparation: new ProblemError('preparation-in-progress', '"chat" is being prepared; one preparation at a time.'),
 };
 
-const preparationNotAllowed: ProblemExample = {
-  code: 'preparation-not-allowed',
-  title: 'Preparations not allowed',
-  detail: 'Preparations are off (PREPARE=off).',
-};
+const preparationNotAllowed = new ProblemError('preparation-not-allowed', 'Preparations are off (PREPARE=off).');
 
-const forbidden: Readonly<Record<string, ProblemExample>> = {
+const forbidden: Readonly<Record<string, ProblemError>> = {
   startPreparation: preparationNotAllowed,
   stopPreparation: preparationNotAllowed,
 };
 
-const invalid: Readonly<Record<string, ProblemExample>> = {
+const notProcessable: Readonly<Record<string, ProblemError>> = {
   startPreparation: idTooLong,
   stopPreparation: idTooLong,
-  createChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
-  streamChat: violated({ in: 'body', pointer: '/messages', detail: 'must NOT have fewer than 1 items' }),
-  streamTranscription: {
-    code: 'parameter-not-supported',
-    title: 'Parameter not supported by the model',
-    detail: 'The model "local" does not support timestamps of words.',
-    errors: [{ in: 'body', pointer: '/timestamps', detail: 'must be something that the model supports' }],
-  },
-  createSpeech: violated({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
-  createSpeechClip: violated({ in: 'body', pointer: '/text', detail: 'must NOT have fewer than 1 characters' }),
-  getTranscriptionAvailability: violated({
-    in: 'query',
-    pointer: '/model',
-    detail: 'must NOT have fewer than 1 characters',
-  }),
+  createChat: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
+  streamChat: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
+  streamTranscription: new ProblemError(
+    'parameter-not-supported',
+    'The model "local" does not support timestamps of words.',
+    inBody('/timestamps', 'must be something that the model supports'),
+  ),
+  createSpeech: invalid('body', '/text', 'must NOT have fewer than 1 characters'),
+  createSpeechClip: invalid('body', '/text', 'must NOT have fewer than 1 characters'),
+  getTranscriptionAvailability: invalid('query', '/model', 'must NOT have fewer than 1 characters'),
   getSpeechClip: idTooLong,
   deleteSpeechClip: idTooLong,
-  createTranscriptionJob: {
-    code: 'recording-too-large',
-    title: 'Recording too large',
-    detail: 'The recording exceeds the limit of 500 MB (524288000 bytes).',
-    errors: [{ in: 'body', pointer: '/file', detail: 'must not have more than 524288000 bytes' }],
-  },
+  createTranscriptionJob: new ProblemError(
+    'recording-too-large',
+    'The recording exceeds the limit of 500 MB (524288000 bytes).',
+    inBody('/file', 'must not have more than 524288000 bytes'),
+  ),
   getTranscriptionJob: idTooLong,
   streamTranscriptionJob: idTooLong,
-  getTranscriptionJobTranscript: violated({
-    in: 'query',
-    pointer: '/format',
-    detail: 'must be equal to one of the allowed values: text, srt, vtt, json',
-  }),
+  getTranscriptionJobTranscript: invalid(
+    'query',
+    '/format',
+    'must be equal to one of the allowed values: text, srt, vtt, json',
+  ),
   deleteTranscriptionJob: idTooLong,
 };
 
@@ -210,11 +124,11 @@ const locations: Readonly<Record<string, string>> = {
   createTranscriptionJob: '/api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw',
 };
 
-const own: Readonly<Record<string, Readonly<Record<string, ProblemExample>>>> = {
+const own: Readonly<Record<string, Readonly<Record<string, ProblemError>>>> = {
   403: forbidden,
   404: missing,
   409: inConflict,
-  422: invalid,
+  422: notProcessable,
 };
 
 /** Throws when a declared problem has no example. */
@@ -226,28 +140,15 @@ export function addProblemExamples({ paths }: WithOperations): void {
       if (headers.Location) headers.Location.example = locations[operationId];
       if (!problem) continue;
       const example = own[status]?.[operationId] ?? common[status];
-      if (example) {
-        for (const [name, value] of Object.entries(example.headers ?? {})) {
-          const header = headers[name];
-          if (header) header.example = value;
-        }
+      const answer = example && problemAnswer(example, requestId);
+      for (const [name, value] of Object.entries(answer?.headers ?? {})) {
+        const header = headers[name];
+        if (header) header.example = value;
       }
       if (problem.example !== undefined || problem.examples !== undefined) continue;
-      if (!example)
+      if (!answer)
         throw new Error(`${operationId} declares ${status}; add an example to scripts/generate/problem-examples.ts`);
-      const { code, title, detail, errors, violatedPolicies } = example;
-      const retryAfter = example.headers?.['Retry-After'];
-      problem.example = {
-        type: `urn:parlance:problem:${code}`,
-        title,
-        status: Number(status),
-        detail,
-        code,
-        instance: requestId,
-        ...(retryAfter !== undefined && { retry_after: Number(retryAfter) }),
-        ...(errors && { errors }),
-        ...(violatedPolicies && { violated_policies: violatedPolicies }),
-      };
+      problem.example = answer.body;
     }
   }
 }

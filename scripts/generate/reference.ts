@@ -1,13 +1,13 @@
 /** The tables of docs/reference/: settings, error codes, limits of requests, events. */
 import { engineErrorCodes } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
-import { ProblemError, problemAnswer, problems } from '../../src/contract/problems.ts';
+import { problems } from '../../src/contract/problem-table.ts';
 import { metricsTable } from '../../src/metrics/table.ts';
-import { errorTable } from '../../src/openai/errors.ts';
+import { openaiCode } from '../../src/openai/errors.ts';
 import { fieldTable, type FieldRow } from '../../src/openai/field-table.ts';
 import { keysFileSchema } from '../../src/keys/schema.ts';
 import { fileSchema, settingsTable } from '../../src/settings/table.ts';
-import { clientErrorAdvice, errorAdvice } from './error-advice.ts';
+import { clientErrorAdvice } from './error-page.ts';
 import { code, table } from './markdown.ts';
 import { fieldsOf, typeOf, type Described } from './schema-text.ts';
 
@@ -67,29 +67,18 @@ export function optionsTable(schema: Described): string {
 
 export function errorsReference(): string {
   const byEngines: readonly string[] = engineErrorCodes;
-  const rows = Object.entries(problems).map(([name, { status, title, retryAfter }]) => [
+  const rows = Object.entries(problems).map(([name, { status, title, advice, retryAfter, field, openai }]) => [
     code(name),
     String(status),
-    `${title}. ${errorAdvice[name as ProblemCode]}`,
+    `${title}. ${advice}`,
     retryAfter === undefined ? '' : `${retryAfter} s`,
     byEngines.includes(name) ? 'yes' : '',
-    defaultFieldOf(name as ProblemCode),
-    underV1(name as ProblemCode),
+    field && field[0] !== '' ? code(field[0]) : '',
+    `${openai.status} ${code(openaiCode(name as ProblemCode))}`,
   ]);
   const ofClient = Object.entries(clientErrorAdvice).map(([name, advice]) => [code(name), '', advice, '', '', '', '']);
   const head = ['code', 'status', 'title, and what to do', 'Retry-After', 'thrown by engines', 'field', 'under `/v1`'];
   return table(head, [...rows, ...ofClient]);
-}
-
-function underV1(name: ProblemCode): string {
-  const { status, code: own = name.replaceAll('-', '_') } = errorTable[name];
-  return `${String(status)} ${code(own)}`;
-}
-
-/** The `errors` of a problem whose failure names no field. */
-function defaultFieldOf(name: ProblemCode): string {
-  const [first] = problemAnswer(new ProblemError(name, ''), '').body.errors ?? [];
-  return first && first.pointer !== '' ? code(first.pointer) : '';
 }
 
 export function metricsReference(): string {

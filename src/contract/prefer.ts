@@ -7,7 +7,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import { syntheticHeader } from './audio.ts';
 import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
-import { invalid, problems, type ProblemError } from './problems.ts';
+import { problems } from './problem-table.ts';
+import { invalid, type ProblemError } from './problems.ts';
 import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
 
 interface Preferring {

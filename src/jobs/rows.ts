@@ -1,7 +1,8 @@
 /** Checks the rows of a database that was opened: its file may be damaged, or written by something else. */
 import { containers } from '../../engines/contract/index.ts';
 import { isArrayOf, isObject, parseObject, type JsonObject } from '../../lib/json.ts';
-import { problemAnswer, ProblemError, problems } from '../contract/problems.ts';
+import { problems } from '../contract/problem-table.ts';
+import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { isTimestamps } from '../transcription/wire.ts';
 import { isJobId } from './directory.ts';
 import type { JobRecord, Part } from './record.ts';

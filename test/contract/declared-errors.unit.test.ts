@@ -5,9 +5,8 @@
 import { describe, expect, test } from 'vitest';
 import { nativeContract, openaiContract, type Contract, type OperationObject } from '../../src/contract/document.ts';
 import type { ProblemCode } from '../../src/contract/operations.ts';
-import { problems } from '../../src/contract/problems.ts';
+import { problems } from '../../src/contract/problem-table.ts';
 import { isObject } from '../../lib/json.ts';
-import { errorTable } from '../../src/openai/errors.ts';
 
 interface Shared {
   /** Whether the operation has the step, or calls the function. */
@@ -85,7 +84,7 @@ function namesModel(operation: OperationObject, { resolve }: Contract): boolean 
 
 const doors = [
   { contract: nativeContract, statusOf: (code: ProblemCode) => problems[code].status },
-  { contract: openaiContract, statusOf: (code: ProblemCode) => errorTable[code].status },
+  { contract: openaiContract, statusOf: (code: ProblemCode) => problems[code].openai.status },
 ];
 
 describe.each(doors)('$contract.root', ({ contract, statusOf }) => {

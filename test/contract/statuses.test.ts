@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineErrorCodes } from '../../engines/contract/index.ts';
-import { problems } from '../../src/contract/problems.ts';
+import { problems } from '../../src/contract/problem-table.ts';
 import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { wavHead } from '../api/support/forms.ts';
 import { speechOf } from '../jobs/support/speech.ts';

@@ -1,8 +1,7 @@
 /** Every failure that an engine may report, through each operation that asks an engine for work. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engineErrorCodes } from '../../engines/contract/index.ts';
-import { problems } from '../../src/contract/problems.ts';
-import { errorTable } from '../../src/openai/errors.ts';
+import { problems } from '../../src/contract/problem-table.ts';
 import { multipart, multipartType, recording } from '../api/support/forms.ts';
 import { reachScripted, type Reachable } from '../contract/support/service.ts';
 import { createApi, type Answer } from '../support/http.ts';
@@ -34,7 +33,7 @@ const operations: Readonly<Record<string, (model: string) => Promise<Answer>>> =
 describe.each(Object.entries(operations))('%s', (_what, ask) => {
   test.each(engineErrorCodes)('%s', async (code) => {
     const { status, headers, error } = await ask(code);
-    const row = errorTable[code];
+    const row = problems[code].openai;
     expect({ status, ...error }).toMatchObject({
       status: row.status,
       type: row.type,

@@ -5,7 +5,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { problems } from '../../../src/contract/problems.ts';
+import { problems } from '../../../src/contract/problem-table.ts';
 import { answers, answersAtOnce, resets, says, type Behavior } from '../../support/provider.ts';
 import { startTestService } from '../../support/service.ts';
 import { callsOf, fineAnswer, key, openHosted, recording, startHosted, type Hosted } from './support.ts';

@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { EngineError, type AgentEvent, type EngineErrorCode } from '../../../engines/contract/index.ts';
-import { problems } from '../../../src/contract/problems.ts';
+import { problems } from '../../../src/contract/problem-table.ts';
 import { answers, resets, says as saysRaw, type Behavior } from '../../support/provider.ts';
 import {
   chunk,

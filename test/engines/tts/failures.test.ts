@@ -3,7 +3,7 @@
  * test/engines/lib/provider has the whole table.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { problems } from '../../../src/contract/problems.ts';
+import { problems } from '../../../src/contract/problem-table.ts';
 import { answers, resets, says, type Behavior } from '../../support/provider.ts';
 import { begins, key, mp3, openTts, pcm, readerOf, speaks, startTts, wav, type Tts } from './support.ts';
 
