@@ -91,7 +91,7 @@ describe('the house', () => {
   it.each([
     ['koa', 'src/http/app.ts'],
     ['openapi-backend', 'src/http/router.ts'],
-    ['ws', 'src/http/connection/upgrade.ts'],
+    ['ws', 'src/http/socket/upgrade.ts'],
   ])('imports %s in %s alone', (name, place) => {
     expect(
       offenders(
@@ -101,7 +101,7 @@ describe('the house', () => {
   });
 
   it('loads ws with the first upgrade, not with the start', () => {
-    const source = readFileSync(join(home, 'src/http/connection/upgrade.ts'), 'utf8');
+    const source = readFileSync(join(home, 'src/http/socket/upgrade.ts'), 'utf8');
     expect(source).toContain("await import('ws')");
     expect(source).not.toMatch(/^import (?!type\b).*'ws'/m);
   });

@@ -6,7 +6,7 @@ import { viaHeader, writeVia } from '../../lib/via.ts';
 import type { Decoded, EngineContext, Logger, Pcm, CallQueueOptions } from '../../engines/contract/index.ts';
 import { currentUsage, currentVia } from '../request-scope.ts';
 import { traceHeaders } from '../trace.ts';
-import { createDecoder } from '../audio/decode.ts';
+import { createDecoder } from '../audio/decode/index.ts';
 import type { DecodedRecording } from '../audio/decode-request.ts';
 import { createEncoder } from '../audio/encode/index.ts';
 import { gapMsIn } from '../audio/timeline.ts';

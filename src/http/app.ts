@@ -16,9 +16,9 @@ import {
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
-import { safeListener } from './connection/safe-listener.ts';
-import { createSockets, type Sockets } from './connection/upgrade.ts';
-import { UpgradeResponse } from './connection/upgrade-response.ts';
+import { safeListener } from './socket/safe-listener.ts';
+import { createSockets, type Sockets } from './socket/upgrade.ts';
+import { UpgradeResponse } from './socket/upgrade-response.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import { upgradedStatus, type IncomingRequest, type OpenedSession, type ScopedAnswer } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';

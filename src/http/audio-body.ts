@@ -5,7 +5,7 @@ import type { AnyAnswer } from '../contract/operations.ts';
 import { problemAnswer } from '../contract/problems.ts';
 import { ClientDisconnected, failureReason, logFailure } from './failures.ts';
 import type { IncomingRequest } from './incoming-request.ts';
-import { safeListener } from './connection/safe-listener.ts';
+import { safeListener } from './socket/safe-listener.ts';
 
 /**
  * Waits for the first bytes of the audio. A failure before them (an evicted clip, a failing disk) can still be answered

@@ -4,7 +4,7 @@ import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
 import { problemAnswer, problemCodeOf, ProblemError, type ProblemAnswer } from '../contract/problems.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';
-import { isConnectionError } from './connection/safe-listener.ts';
+import { isConnectionError } from './socket/safe-listener.ts';
 
 /** The caller has disconnected: nothing is sent, and the log says 499. */
 export class ClientDisconnected extends Error {

@@ -1,8 +1,8 @@
 /** Completes the upgrade of a request, and runs its session. */
 import { onAbort } from '../../lib/abort.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Sockets } from './connection/upgrade.ts';
-import type { UpgradeResponse } from './connection/upgrade-response.ts';
+import type { Sockets } from './socket/upgrade.ts';
+import type { UpgradeResponse } from './socket/upgrade-response.ts';
 import type { IncomingRequest, OpenedSession } from './incoming-request.ts';
 import type { PlaceTaken } from './sessions.ts';
 

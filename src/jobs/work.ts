@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
 import { lengthOf, type WavSlice } from '../../lib/wav.ts';
-import { decodeTo } from '../audio/decode.ts';
+import { decodeTo } from '../audio/decode/index.ts';
 import type { DecodedRecording } from '../audio/decode-request.ts';
 import { gapMsIn } from '../audio/timeline.ts';
 import type { Schemas } from '../contract/operations.ts';

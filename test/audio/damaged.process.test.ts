@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Container } from '../../engines/contract/index.ts';
-import { decodeTo } from '../../src/audio/decode.ts';
+import { decodeTo } from '../../src/audio/decode/index.ts';
 import { makeOncePerRun } from '../support/once-per-run.ts';
 import { noise } from '../support/noise.ts';
 import { describeWith, run } from '../support/programs.ts';

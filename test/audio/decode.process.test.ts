@@ -3,7 +3,7 @@ import { readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Recording } from '../../engines/contract/index.ts';
-import { createDecoder } from '../../src/audio/decode.ts';
+import { createDecoder } from '../../src/audio/decode/index.ts';
 import { describeWith, requireProgram } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Container } from '../../engines/contract/index.ts';
-import { decodeTo } from '../../src/audio/decode.ts';
+import { decodeTo } from '../../src/audio/decode/index.ts';
 import { describeWith, requireProgram, run } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav, type Word } from '../support/tone-model.ts';

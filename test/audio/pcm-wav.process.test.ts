@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EngineError } from '../../engines/contract/index.ts';
 import { wavHeader } from '../../lib/wav.ts';
-import { decodeTo } from '../../src/audio/decode.ts';
+import { decodeTo } from '../../src/audio/decode/index.ts';
 import { decodeWithFfmpeg } from '../../src/audio/ffmpeg/index.ts';
 import type { DecodeOptions } from '../../src/audio/decode-request.ts';
 import { copyPcmWav } from '../../src/audio/wav-file.ts';

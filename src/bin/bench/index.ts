@@ -10,7 +10,7 @@ import { pcmFormat, type Decoded } from '../../../engines/contract/index.ts';
 import { messageOf } from '../../../lib/errors.ts';
 import { commandLine, setupCommand } from '../../../lib/setup-command.ts';
 import { lengthOf, wavHeader } from '../../../lib/wav.ts';
-import { decodeTo } from '../../audio/decode.ts';
+import { decodeTo } from '../../audio/decode/index.ts';
 import { sniff } from '../../audio/sniff.ts';
 import { findFfmpeg } from '../../engine-host/context.ts';
 import type { Registry } from '../../engine-host/registry/registry.ts';

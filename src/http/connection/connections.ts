@@ -9,8 +9,8 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { ApiFormat } from '../api-format.ts';
 import { breakRequest } from '../body/receive.ts';
-import { acceptedBytes } from './progress.ts';
-import { safeListener, safeSharedListener } from './safe-listener.ts';
+import { acceptedBytes } from '../socket/progress.ts';
+import { safeListener, safeSharedListener } from '../socket/safe-listener.ts';
 import { answerOnSocket } from './raw-response.ts';
 
 export interface ConnectionOptions {

@@ -7,7 +7,7 @@ import { createSecureServer, createServer } from '../../../lib/node-http.ts';
 import type { RequestListener, UpgradeListener } from '../app.ts';
 import { markAwaitingContinue } from '../body/receive.ts';
 import { Connections, type ConnectionOptions } from './connections.ts';
-import { safeListener } from './safe-listener.ts';
+import { safeListener } from '../socket/safe-listener.ts';
 import { connectionLimit } from '../../system/file-descriptors.ts';
 import { ProblemError } from '../../contract/problems.ts';
 

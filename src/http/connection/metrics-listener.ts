@@ -11,7 +11,7 @@ import { listen, type ListeningServer, type ListenOptions } from './listener.ts'
 import { nativeFormat } from '../native-format.ts';
 import type { ReadyProbe } from '../probes.ts';
 import { readRequestHead } from '../request-head.ts';
-import { safeListener } from './safe-listener.ts';
+import { safeListener } from '../socket/safe-listener.ts';
 
 /** `host` and `port`: METRICS_HOST and METRICS_PORT. */
 export interface MetricsListenerOptions extends Pick<ListenOptions, 'host' | 'port' | 'log'> {

@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
-import { EngineError, type EngineContext } from '../../engines/contract/index.ts';
-import type { DiskAccount } from '../system/disk-budget.ts';
-import { decodeWithFfmpeg } from './ffmpeg/index.ts';
-import type { DecodedRecording, DecodeRequest, DecodeOptions } from './decode-request.ts';
-import { copyPcmWav } from './wav-file.ts';
-import { JoinedRecording, undecodable } from './failures.ts';
-import { sectionsOf } from './sections.ts';
+import { EngineError, type EngineContext } from '../../../engines/contract/index.ts';
+import type { DiskAccount } from '../../system/disk-budget.ts';
+import { decodeWithFfmpeg } from '../ffmpeg/index.ts';
+import type { DecodedRecording, DecodeRequest, DecodeOptions } from '../decode-request.ts';
+import { copyPcmWav } from '../wav-file.ts';
+import { JoinedRecording, undecodable } from '../failures.ts';
+import { sectionsOf } from '../sections.ts';
 
 export interface DecoderOptions {
   /** Path of the ffmpeg program; undefined if not installed. */
@@ -68,6 +68,6 @@ async function decodeJoined(request: DecodeRequest, options: DecodeOptions): Pro
 
 async function decodeWithoutFfmpeg(request: DecodeRequest, options: DecodeOptions): Promise<DecodedRecording> {
   // Imported lazily: the decoders are not needed with ffmpeg.
-  const { decodeWithWasm } = await import('./wasm/index.ts');
+  const { decodeWithWasm } = await import('../wasm/index.ts');
   return decodeWithWasm(request, options);
 }
