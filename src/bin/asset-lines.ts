@@ -1,6 +1,7 @@
 /** The doctor's lines about assets: those that an engine lacks, and the groups that setup installs. */
 import type { Finding } from '../../engines/contract/index.ts';
-import type { Assets, GroupStatus } from '../engine-host/assets/assets.ts';
+import type { Assets } from '../engine-host/assets/assets.ts';
+import type { GroupStatus } from '../engine-host/assets/group-status.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 
 interface AssetLine extends Finding {

@@ -1,7 +1,7 @@
 /** The names that `setup` and `models` accept, for their `--help`. */
 import { pino } from 'pino';
 import { messageOf } from '../../lib/errors.ts';
-import type { GroupStatus } from '../engine-host/assets/assets.ts';
+import type { GroupStatus } from '../engine-host/assets/group-status.ts';
 import { openEngines } from '../engine-host/registry/open-engines.ts';
 import { loadSettings } from '../settings/load.ts';
 

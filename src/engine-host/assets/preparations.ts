@@ -6,7 +6,8 @@ import { ignore } from '../../../lib/errors.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import { requireSpace } from '../../system/disk-space.ts';
-import type { Assets, GroupStatus } from './assets.ts';
+import type { Assets } from './assets.ts';
+import type { GroupStatus } from './group-status.ts';
 
 type Entry = Schemas['Preparation'];
 
