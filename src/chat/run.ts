@@ -11,7 +11,7 @@ import type { OperationRequest } from '../contract/operations.ts';
 import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createEventOrder } from './event-order.ts';
-import { ChatMetrics } from './chat-metrics.ts';
+import { ChatRecord } from './chat-record.ts';
 import { createWholeCharacters } from './whole-characters.ts';
 
 type RunRequest = Pick<OperationRequest<'createChat'>, 'id' | 'signal' | 'log'>;
@@ -85,10 +85,10 @@ async function* run<Event>(
   const isEmitted = createEventOrder();
   const inWholeCharacters = createWholeCharacters();
   const toEvents = (event: AgentEvent) => inWholeCharacters(event).flatMap((whole) => format.toEvents(whole));
-  const runMetrics = new ChatMetrics({ model, messages: call.messages, tools, isStream, signal }, metrics);
+  const record = new ChatRecord({ model, messages: call.messages, tools, isStream, signal }, metrics);
   const fail = (reason: unknown) => {
-    if (runMetrics.isOver) return;
-    runMetrics.fail(reason);
+    if (record.isOver) return;
+    record.fail(reason);
     scope.end(reason);
   };
   try {
@@ -96,7 +96,7 @@ async function* run<Event>(
     scope.signal.throwIfAborted();
     const answering = model.engine.complete(
       { ...call, model: model.engineId },
-      { signal: scope.signal, tools, onUsage: runMetrics.onUsage },
+      { signal: scope.signal, tools, onUsage: record.onUsage },
     );
     const events = answering[Symbol.asyncIterator]();
     // A suspended generator ignores `return()`, and one that never awaits ignores the signal, so both are used.
@@ -109,13 +109,13 @@ async function* run<Event>(
       const event = next.value;
       if (!isEmitted(event)) continue;
       if (event.type !== 'completed') {
-        runMetrics.see(event);
+        record.see(event);
         for (const shown of toEvents(event)) yield shown;
         continue;
       }
       if (event.result.toolCalls && !call.tools)
         throw violation('the result has tool calls, but the call has no tools');
-      runMetrics.complete(event.result);
+      record.complete(event);
       scope[Symbol.dispose]();
       leave();
       for (const shown of toEvents(event)) yield shown;

@@ -1,4 +1,5 @@
 /** The recording points of the service, independent of how metrics are stored or exposed. */
+import type { Capability } from '../../engines/contract/index.ts';
 import type { ProblemCode } from '../contract/operations.ts';
 import { problemCodeOf } from '../contract/problems.ts';
 
@@ -31,36 +32,32 @@ export interface RequestFacts {
   readonly error?: ErrorType | undefined;
 }
 
+/** Tokens of a chat, as its provider reports them. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+}
+
 /** A finished call of an engine. */
-interface CallFacts {
+export interface CallFacts {
+  readonly capability: Capability;
+  /** The name of the engine instance. */
+  readonly engine: string;
   /** The model id in the registry. */
   readonly model: string;
   /** The name of the API key. */
-  readonly key?: string | undefined;
+  readonly key: string | undefined;
   /** Duration until the end of the answer, in milliseconds. */
   readonly ms: number;
+  /** Time until the first output in milliseconds; streamed chats and speech only. */
+  readonly firstMs: number | undefined;
+  /** Length of the recording or of the speech in milliseconds, if known. */
+  readonly audioMs?: number | undefined;
+  /** Absent if the provider reports none. */
+  readonly tokens?: Tokens | undefined;
   /** Absent: success. */
   readonly error?: ErrorType | undefined;
-}
-
-export interface ChatFacts extends CallFacts {
-  /** The name of the engine instance. */
-  readonly engine: string;
-  /** Time until the first event in milliseconds; streams only. */
-  readonly firstChunkMs?: number | undefined;
-  /** Token counts; absent if the provider reports none. */
-  readonly tokens?: { readonly input: number; readonly output: number; readonly total: number } | undefined;
-}
-
-export interface TranscriptionFacts extends CallFacts {
-  /** Length of the recording in milliseconds, if known. */
-  readonly audioMs?: number | undefined;
-}
-
-export interface SpeechFacts extends CallFacts {
-  readonly firstByteMs?: number | undefined;
-  /** Length of the speech in milliseconds, if known. */
-  readonly audioMs?: number | undefined;
 }
 
 export const queueRefusals = ['full', 'deadline', 'pushed_out'] as const;
@@ -132,9 +129,7 @@ export interface Metrics {
   requestEnded(facts: RequestFacts): void;
   /** Records input that could not be parsed as a request, and connections over the limit. */
   requestRefused(status: number, error: ErrorType): void;
-  chatEnded(facts: ChatFacts): void;
-  transcriptionEnded(facts: TranscriptionFacts): void;
-  speechEnded(facts: SpeechFacts): void;
+  callEnded(facts: CallFacts): void;
   /** Records a transcribed part of a job. */
   jobPartEnded(audioMs: number): void;
   /** Records that a job waits to retry a part. */

@@ -6,7 +6,7 @@ import { bounded, methodLabel, routeLabel } from './labels.ts';
 import {
   earlyOutcomes,
   queueRefusals,
-  type ChatFacts,
+  type CallFacts,
   type FleetEngineState,
   type FleetState,
   type MetricSources,
@@ -14,8 +14,6 @@ import {
   type QueueState,
   type ResidentState,
   type RequestFacts,
-  type SpeechFacts,
-  type TranscriptionFacts,
 } from './metrics.ts';
 import { metricsTable as table } from './table.ts';
 
@@ -49,33 +47,31 @@ export function createPrometheusMetrics(): PrometheusMetrics {
     if (key !== undefined && operation !== undefined) kept.keyRequests.inc({ key, operation });
   }
 
-  function countChat({ engine, ms, error, firstChunkMs, tokens, key, ...facts }: ChatFacts): void {
+  function countChat({ engine, ms, error, firstMs, tokens, key, ...facts }: CallFacts): void {
     const labels = {
       gen_ai_operation_name: 'chat',
       gen_ai_provider_name: engine,
       gen_ai_request_model: model(facts.model),
     };
     kept.chatDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
-    if (firstChunkMs !== undefined) kept.chatFirstChunk.observe(labels, firstChunkMs / 1000);
+    if (firstMs !== undefined) kept.chatFirstChunk.observe(labels, firstMs / 1000);
     if (tokens === undefined) return;
     kept.chatTokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
     kept.chatTokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
     if (key !== undefined) kept.keyTokens.inc({ key }, tokens.total);
   }
 
-  function countTranscription({ ms, error, audioMs, key, ...facts }: TranscriptionFacts): void {
+  function countVoice({ capability, ms, error, firstMs, audioMs, key, ...facts }: CallFacts): void {
     const labels = { model: model(facts.model) };
-    kept.transcriptionDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
+    const isSpeech = capability === 'speech';
+    (isSpeech ? kept.speechDuration : kept.transcriptionDuration).observe(
+      { ...labels, error_type: error ?? '' },
+      ms / 1000,
+    );
+    if (firstMs !== undefined) kept.speechFirstByte.observe(labels, firstMs / 1000);
     if (audioMs === undefined) return;
-    kept.audioSeconds.inc({ operation: 'transcription', ...labels }, audioMs / 1000);
-    if (key !== undefined) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
-  }
-
-  function countSpeech({ ms, error, firstByteMs, audioMs, ...facts }: SpeechFacts): void {
-    const labels = { model: model(facts.model) };
-    kept.speechDuration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
-    if (firstByteMs !== undefined) kept.speechFirstByte.observe(labels, firstByteMs / 1000);
-    if (audioMs !== undefined) kept.audioSeconds.inc({ operation: 'speech', ...labels }, audioMs / 1000);
+    kept.audioSeconds.inc({ operation: capability, ...labels }, audioMs / 1000);
+    if (key !== undefined && !isSpeech) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
   }
 
   return {
@@ -90,9 +86,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
       if (!facts.isProbe) countRequest(facts);
     },
     requestRefused: (status, error) => countRequest({ method: '', isProbe: false, status, ms: 0, error }),
-    chatEnded: countChat,
-    transcriptionEnded: countTranscription,
-    speechEnded: countSpeech,
+    callEnded: (facts) => (facts.capability === 'chat' ? countChat : countVoice)(facts),
     jobPartEnded: (audioMs) => kept.jobSeconds.inc(audioMs / 1000),
     jobPartRetried: () => kept.jobRetries.inc(),
     sessionEnded: (ms) => kept.realtimeSeconds.observe({}, ms / 1000),

@@ -27,15 +27,11 @@ export interface TurnRun {
 
 export function startTurnRun({ model, request, scope, signal, services }: TurnRunOptions): TurnRun {
   const kept: string[] = [];
-  let used: Used | undefined;
+  const charged = Promise.withResolvers<Used>();
   let reader: ((delta: string) => void) | undefined;
   let hasFailed = false;
-  const charge = (amount: Used) => {
-    if (reader) scope.charge?.(amount);
-    else used = amount;
-  };
   const { id = '' } = scope;
-  const own = { ...scope, usage: {}, charge: scope.charge && charge };
+  const own = { ...scope, usage: {}, charge: scope.charge && charged.resolve };
 
   async function read(): Promise<TurnTranscript> {
     const started = performance.now();
@@ -60,7 +56,7 @@ export function startTurnRun({ model, request, scope, signal, services }: TurnRu
     publish(onDelta) {
       for (const delta of kept.splice(0)) onDelta(delta);
       reader = onDelta;
-      if (used) scope.charge?.(used);
+      void charged.promise.then((used) => scope.charge?.(used));
     },
   };
 }

@@ -8,7 +8,6 @@ import {
   type SpeechFormat,
   type Voice,
 } from '../../engines/contract/index.ts';
-import { currentUsage } from '../request-scope.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { firstInstalled, type ServedModel } from '../engine-host/models/served-models.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
@@ -151,10 +150,7 @@ function selectedSpeech(
         const declared = declaredType(mediaType);
         return { mediaType: declared, audio: declared === pcmFormat.mediaType ? wholeSamples(audio) : audio };
       };
-      const usage = currentUsage();
-      if (usage) usage.model ??= model.id; // a chat that reads aloud keeps its own model
-      const speak = () => withTimeouts(synthesize, listener, limits);
-      return metrics ? recordSpeech(speak, { model: model.id, listener }, metrics) : speak();
+      return recordSpeech(() => withTimeouts(synthesize, listener, limits), model, listener, metrics);
     },
   };
 }

@@ -1,61 +1,51 @@
-/** Measures a synthesis, for the metrics. */
+/** Records a synthesis, which ends with its audio. */
 import type { Speech } from '../../engines/contract/index.ts';
+import { CallRecord } from '../engine-host/call-record.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type ErrorType, type Metrics } from '../metrics/metrics.ts';
-import { createAudioMeter, type AudioMeter } from './audio-length.ts';
+import { createAudioMeter } from './audio-length.ts';
 import type { Listener } from './timeouts.ts';
-
-export interface SpeechOrder {
-  readonly model: string;
-  readonly listener: Listener;
-}
 
 /** Resolves and rejects as `speak` does. The record is complete when the audio has ended or is no longer read. */
 export async function recordSpeech<S extends Speech>(
   speak: () => Promise<S>,
-  { model, listener: { signal, waiting } }: SpeechOrder,
-  metrics: Metrics,
+  model: ServedModel<'speech'>,
+  { signal, waiting }: Listener,
+  metrics: Metrics | undefined,
 ): Promise<S> {
-  const started = performance.now();
-  let firstByteMs: number | undefined;
-  let meter: AudioMeter | undefined;
-  let isOver = false;
-  const end = (error?: ErrorType) => {
-    if (isOver) return;
-    isOver = true;
-    const audioMs = meter?.ms();
-    metrics.speechEnded({ model, ms: performance.now() - started, firstByteMs, audioMs, error });
-  };
+  const record = new CallRecord('speech', model, metrics);
   try {
     const speech = await speak();
-    firstByteMs = performance.now() - started;
-    meter = createAudioMeter(speech.mediaType);
-    return { ...speech, audio: watched(speech.audio, meter) };
+    record.output();
+    return metrics ? { ...speech, audio: watched(speech, record, signal) } : speech;
   } catch (error) {
-    end(errorTypeOf(error, waiting?.aborted ? waiting : signal));
+    record.end({ error: errorTypeOf(error, waiting?.aborted ? waiting : signal) });
     throw error;
   }
+}
 
-  /** Not a generator: its `return()` would wait for the pending chunk. */
-  function watched(audio: AsyncIterable<Uint8Array>, measured: AudioMeter): AsyncIterable<Uint8Array> {
-    const source = audio[Symbol.asyncIterator]();
-    const iterator: AsyncIterableIterator<Uint8Array> = {
-      [Symbol.asyncIterator]: () => iterator,
-      async next() {
-        try {
-          const item = await source.next();
-          if (item.done) end();
-          else measured.take(item.value);
-          return item;
-        } catch (error) {
-          end(errorTypeOf(error, signal));
-          throw error;
-        }
-      },
-      async return() {
-        end('cancelled');
-        return (await source.return?.()) ?? { done: true, value: undefined };
-      },
-    };
-    return iterator;
-  }
+/** Not a generator: its `return()` would wait for the pending chunk. */
+function watched({ mediaType, audio }: Speech, record: CallRecord, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const meter = createAudioMeter(mediaType);
+  const source = audio[Symbol.asyncIterator]();
+  const end = (error?: ErrorType) => record.end({ audioMs: meter.ms(), error });
+  const iterator: AsyncIterableIterator<Uint8Array> = {
+    [Symbol.asyncIterator]: () => iterator,
+    async next() {
+      try {
+        const item = await source.next();
+        if (item.done) end();
+        else meter.take(item.value);
+        return item;
+      } catch (error) {
+        end(errorTypeOf(error, signal));
+        throw error;
+      }
+    },
+    async return() {
+      end('cancelled');
+      return (await source.return?.()) ?? { done: true, value: undefined };
+    },
+  };
+  return iterator;
 }

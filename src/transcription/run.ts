@@ -12,11 +12,12 @@ import { languagesWithoutIso } from '../../lib/languages.ts';
 import { promptWithKeywords } from '../../lib/text.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { violation } from '../engine-host/guard/failures.ts';
+import { CallRecord } from '../engine-host/call-record.ts';
 import { chooseModel, requireAvailable, requireSupport, supports } from '../engine-host/models/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
-import { currentScope, currentUsage, type RequestScope } from '../request-scope.ts';
+import { currentUsage } from '../request-scope.ts';
 
 /** A request for a transcription, without the hints that the model does not support. */
 export interface TranscriptionRequest {
@@ -85,17 +86,48 @@ export async function transcribe(
   options: TranscriptionOptions,
   { transcribeTimeout, metrics }: TranscriptionServices,
 ): Promise<Transcript> {
-  const record = new TranscriptionMetrics(model.id, options.signal, metrics);
+  const record = new CallRecord('transcription', model, metrics);
+  let reachedMs = 0;
+  const reached = (ms: number) => (reachedMs = Math.max(reachedMs, ms));
+  let audioMs: number | undefined;
   try {
-    const transcript = await callWithHint(model, request, record.watch(options), transcribeTimeout);
-    record.observe({ durationMs: knownMs(request), ...transcript }, request.gapMs);
+    const watched = record.isCharged ? withProgress(options, reached) : options;
+    const transcript = await callWithHint(model, request, watched, transcribeTimeout);
+    audioMs = soundMs(request, transcript);
     const requested = withTimes(transcript, request);
-    record.complete();
+    record.end({ charged: { audioMs: audioMs ?? reachedMs }, audioMs });
     return requested;
   } catch (error) {
-    record.fail(error);
+    record.end({ charged: { audioMs: audioMs ?? reachedMs }, error: errorTypeOf(error, options.signal) });
     throw error;
   }
+}
+
+/** Returns options that also report the progress: a failed transcription is charged for it. */
+function withProgress(
+  { onSegment, onProgress, ...others }: TranscriptionOptions,
+  reached: (ms: number) => void,
+): TranscriptionOptions {
+  return {
+    ...others,
+    ...(onSegment && {
+      onSegment: (segment) => {
+        reached(segment.endMs);
+        onSegment(segment);
+      },
+    }),
+    onProgress: (ms, durationMs) => {
+      reached(ms);
+      onProgress?.(ms, durationMs);
+    },
+  };
+}
+
+/** Length of the sound in the recording, if it is known. Silence that stands for a gap does not count. */
+function soundMs(request: TranscriptionRequest, transcript: Transcript): number | undefined {
+  const durationMs = transcript.durationMs ?? knownMs(request);
+  const gapMs = request.gapMs ?? currentUsage()?.gapMs ?? 0;
+  return durationMs === undefined ? undefined : Math.max(0, durationMs - gapMs);
 }
 
 /** Call it while the recording arrives: the engine may load the model meanwhile. */
@@ -196,72 +228,4 @@ function withTimes(
   });
   const language = heard !== null && languagesWithoutIso.includes(heard) ? null : heard;
   return { ...plain, language, ...Object.fromEntries(entries) };
-}
-
-/** Records the metrics, usage and charge of a transcription, which starts now and ends with `complete` or `fail`. */
-class TranscriptionMetrics {
-  readonly #model: string;
-  readonly #signal: AbortSignal;
-  readonly #metrics: Metrics | undefined;
-  readonly #scope: RequestScope | undefined = currentScope();
-  readonly #started = performance.now();
-  /** Length of the sound in the recording, if the transcript reports it. */
-  #audioMs: number | undefined;
-  /** Progress that the engine has reported; a failed transcription is charged for it. */
-  #reportedMs = 0;
-
-  constructor(model: string, signal: AbortSignal, metrics: Metrics | undefined) {
-    this.#model = model;
-    this.#signal = signal;
-    this.#metrics = metrics;
-    if (this.#scope?.usage) this.#scope.usage.model = model;
-  }
-
-  /** Returns options that also record the progress, or the same options if nothing is charged. */
-  watch(options: TranscriptionOptions): TranscriptionOptions {
-    if (!this.#scope?.charge) return options;
-    const { onSegment, onProgress, ...others } = options;
-    return {
-      ...others,
-      ...(onSegment && {
-        onSegment: (segment) => {
-          this.#reached(segment.endMs);
-          onSegment(segment);
-        },
-      }),
-      onProgress: (ms, durationMs) => {
-        this.#reached(ms);
-        onProgress?.(ms, durationMs);
-      },
-    };
-  }
-
-  /** Call it with the transcript before it is checked. Silence that stands for a gap of the recording does not count. */
-  observe({ durationMs }: { readonly durationMs?: number | undefined }, gapMs = this.#scope?.usage?.gapMs ?? 0): void {
-    this.#audioMs = durationMs === undefined ? undefined : Math.max(0, durationMs - gapMs);
-  }
-
-  complete(): void {
-    this.#charge();
-    const audioMs = this.#audioMs;
-    if (this.#scope?.usage && audioMs !== undefined) this.#scope.usage.audioMs = audioMs;
-    this.#metrics?.transcriptionEnded({ ...this.#call(), audioMs });
-  }
-
-  fail(error: unknown): void {
-    this.#charge();
-    this.#metrics?.transcriptionEnded({ ...this.#call(), error: errorTypeOf(error, this.#signal) });
-  }
-
-  #reached(ms: number): void {
-    this.#reportedMs = Math.max(this.#reportedMs, ms);
-  }
-
-  #charge(): void {
-    this.#scope?.charge?.({ audioMs: this.#audioMs ?? this.#reportedMs });
-  }
-
-  #call() {
-    return { model: this.#model, key: this.#scope?.key?.name, ms: performance.now() - this.#started };
-  }
 }
