@@ -1,6 +1,7 @@
 /** `@parlance/server`: embeds the service in another program. */
 import { createLog } from './log.ts';
-import { openApp, startService as start, type App, type Service, type ServiceOptions } from './service.ts';
+import { openApp, type App, type ServiceOptions } from './open-app.ts';
+import { startService as start, type Service } from './service.ts';
 import { loadSettings, SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
 import { RegistryError } from './engine-host/registry/registry-error.ts';
 

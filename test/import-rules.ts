@@ -57,7 +57,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
   [
-    /^src\/(service|open-node|start-worker|tuning|index)\.ts$/,
+    /^src\/(service|open-app|open-node|start-worker|tuning|index)\.ts$/,
     /^(src\/(?!bin\/|client\/|conformance\/)|lib\/|engines\/contract\/|generated\/)/,
   ],
   [/^src\/keys\//, /^(lib\/|engines\/contract\/|src\/(settings|contract)\/|src\/request-scope\.ts$)/],

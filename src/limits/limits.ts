@@ -1,5 +1,5 @@
 /** Checks requests against the limits of their API keys. */
-import type { Charge, Key, KeyLimits } from '../request-scope.ts';
+import { currentKey, type Charge, type Key, type KeyLimits } from '../request-scope.ts';
 import type { Budget, ProblemCode } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { LimitHeaders, Policy } from '../contract/rate-limit.ts';
@@ -129,6 +129,15 @@ export function createLimits({ minutes, concurrency, budgets, onRefused, random 
     }
     return [];
   }
+}
+
+/** The limits that live sessions apply to the current API key. */
+export function limitsOfTurns(limits: Limits | undefined) {
+  const ofKey = (check: 'allowTurn' | 'requireBudget') => async () => {
+    const key = currentKey();
+    if (key) await limits?.[check](key, 'audio');
+  };
+  return { allowTurn: ofKey('allowTurn'), requireAudioBudget: ofKey('requireBudget') };
 }
 
 /** The answer to a turn is an event, which has no headers. */

@@ -1,5 +1,7 @@
 /** Memory budget for request bodies, shared fairly by caller. */
+import { getHeapStatistics } from 'node:v8';
 import { LinkedList, type Linked } from '../../../lib/linked-list.ts';
+import { largestRequestBody } from '../../contract/body-limit.ts';
 import { ProblemError } from '../../contract/problems.ts';
 
 /** The first bytes of every body are taken from a reserve, so that large bodies cannot starve small ones. */
@@ -10,6 +12,12 @@ export interface BudgetSize {
   readonly reserve: number;
   /** Bytes shared by the rest of larger bodies. */
   readonly shared: number;
+}
+
+/** Each of the two budgets has a sixteenth of the heap; the shared one fits at least the largest valid request. */
+export function memoryForBodies(): BudgetSize {
+  const share = getHeapStatistics().heap_size_limit / 16;
+  return { reserve: share, shared: Math.max(share, largestRequestBody()) };
 }
 
 /**

@@ -1,0 +1,255 @@
+/** Opens the service without a server: engines, the parts that handlers use, the two APIs and their HTTP app. */
+import { createItemStore } from './chat/item-store.ts';
+import { nativeContract } from './contract/document.ts';
+import type { AnyOperations } from './contract/operations.ts';
+import { preferredAnswer } from './contract/prefer.ts';
+import { ProblemError } from './contract/problems.ts';
+import { Preparations } from './engine-host/assets/preparations.ts';
+import type { ParentLogger } from './engine-host/context.ts';
+import { createReadiness } from './engine-host/models/readiness.ts';
+import type { Registry } from './engine-host/registry/registry.ts';
+import type { Services } from './handlers/dependencies.ts';
+import { nativeOperations } from './handlers/index.ts';
+import { createAccess } from './http/access/auth.ts';
+import { createFailedLogins } from './http/access/failed-logins.ts';
+import type { ApiFormat } from './http/api-format.ts';
+import { createApp, type HttpApp } from './http/app.ts';
+import { ByteBudget, memoryForBodies } from './http/body/body-budget.ts';
+import { createRateWatch } from './http/body/min-rate.ts';
+import type { Api } from './http/incoming-request.ts';
+import { nativeFormat } from './http/native-format.ts';
+import { loadPage } from './http/page.ts';
+import { alive, createReadyProbe, type ReadyProbe } from './http/probes.ts';
+import { createRouter, type RouterOptions } from './http/router.ts';
+import { createSessions } from './http/sessions.ts';
+import { createJobs } from './jobs/index.ts';
+import { createClientSecrets, createSecretStore } from './keys/client-secrets.ts';
+import { openKeyRing } from './keys/key-ring.ts';
+import { createPreparingRule, servesThisMachineOnly } from './keys/preparing.ts';
+import { createConcurrencySlots } from './limits/concurrency.ts';
+import { createLimits, limitsOfTurns } from './limits/limits.ts';
+import { createMinuteCounter } from './limits/minutes.ts';
+import { openBudgets, usageFileOf } from './limits/usage-file.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { checkAliases } from './openai/aliases.ts';
+import { openaiFormat } from './openai/format.ts';
+import { openaiOperations } from './openai/index.ts';
+import { isOpenAITarget } from './openai/paths.ts';
+import { openNode } from './open-node.ts';
+import { SettingsError, type Environment, type LoadedSettings } from './settings/load.ts';
+import { openSpeech } from './speech/index.ts';
+import { createMcpTools } from './tools/mcp/index.ts';
+import { createReadAloud } from './tools/read-aloud.ts';
+import { createToolbox } from './tools/toolbox.ts';
+import { defaultTuning, type Tuning } from './tuning.ts';
+
+/** Options of `startService`. */
+export interface ServiceOptions {
+  /** The settings, from `loadSettings`. */
+  readonly settings: LoadedSettings;
+  /** Environment variables, for the engines and MCP servers. */
+  readonly env: Environment;
+  /** The log, from `createLog`, or any logger of pino. */
+  readonly log: ParentLogger;
+}
+
+/** Use of the disk by temporary files. */
+export interface DiskUse {
+  /** DISK_BUDGET in bytes. */
+  readonly bytes: number;
+  /** Bytes that temporary files use now. */
+  readonly used: number;
+}
+
+/** The service without a server of its own. Disposing of it aborts the requests in flight and ends the engines. */
+export interface App extends HttpApp, AsyncDisposable {
+  /** The engines and their models. */
+  readonly registry: Registry;
+  readonly disk: DiskUse;
+  /** Reads API_KEYS_FILE again, as SIGHUP does. An invalid file is logged, and the previous keys stay valid. */
+  readonly reloadKeys: () => Promise<void>;
+  /** In a fleet: stops accepting work of other nodes, and resolves once the accepted work is finished. */
+  readonly leaveFleet: () => Promise<void>;
+  /** Makes `/readyz` answer 503; other requests are still served. */
+  readonly drain: () => void;
+  /** Makes live sessions transcribe what has been said, and end. Call it some seconds before `end`. */
+  readonly conclude: () => void;
+  /** Ends the requests in flight with `shutting-down`. */
+  readonly end: () => void;
+}
+
+/** Throws a `RegistryError` or a `SettingsError`. The app collects no metrics, which need a server of their own. */
+export async function openApp(options: ServiceOptions): Promise<App> {
+  return openProbedApp({ ...options, tuning: defaultTuning, metrics: undefined });
+}
+
+export interface ProbedApp extends App {
+  readonly probes: { readonly alive: () => object; readonly readyProbe: ReadyProbe };
+}
+
+export interface ProbedOptions extends ServiceOptions {
+  readonly tuning: Tuning;
+  readonly metrics: Metrics | undefined;
+}
+
+export async function openProbedApp(options: ProbedOptions): Promise<ProbedApp> {
+  if (options.settings.fleetRole === 'worker') throw new SettingsError('FLEET_ROLE: a worker has no public listener');
+  const opened: OpenedParts = [];
+  try {
+    const parts = await openParts(options, opened);
+    const shutdown = createShutdown();
+    const served = serveParts(options, parts, shutdown);
+    parts.mcp.connect();
+    await parts.ownJobs.open();
+    return appOf(parts, served, shutdown, opened);
+  } catch (error) {
+    await closeAll(opened);
+    throw error;
+  }
+}
+
+/** Groups of parts that are closed together, in the order in which they were opened. */
+type OpenedParts = (readonly (AsyncDisposable | Disposable | undefined)[])[];
+
+/** Closes the last parts first. Rejects if one of them fails, after all others. */
+async function closeAll(opened: OpenedParts): Promise<void> {
+  const failures: unknown[] = [];
+  for (const group of opened.splice(0).reverse()) {
+    const closing = group.map(
+      async (part) => part && (Symbol.asyncDispose in part ? part[Symbol.asyncDispose]() : part[Symbol.dispose]()),
+    );
+    for (const end of await Promise.allSettled(closing)) if (end.status === 'rejected') failures.push(end.reason);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions, opened: OpenedParts) {
+  const keys = await openKeyRing(settings, log);
+  opened.push([keys]);
+  const budgets = keys && (await openBudgets({ path: usageFileOf(settings.dataDir), log }));
+  opened.push([budgets]); // closed last, because all that ends is charged
+  const node = await openNode({ settings, env, log, timeouts: tuning.engineTimeouts, metrics });
+  opened.push([node]);
+  const { registry, workspace, fleet, encoder } = node;
+  const own = budgets && { minutes: createMinuteCounter(), concurrency: createConcurrencySlots(), budgets };
+  const onRefused = (key: string, policy: string) => metrics?.keyLimited(key, policy);
+  const limits = own && createLimits({ ...(fleet?.shareLimits(own) ?? own), onRefused });
+  const idPrefix = fleet?.idPrefix;
+  const speaking = { settings, tuning, registry, workspace, encode: encoder.encode, idPrefix, metrics, log };
+  const { speakers, ownClips, speechSpool } = openSpeech(speaking);
+  const clips = fleet?.shareClips(ownClips) ?? ownClips;
+  const mcp = createMcpTools({ settings, env, log });
+  const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp], log);
+  opened.push([tools, ownClips, speechSpool]);
+  const ownJobs = createJobs({
+    ...{ settings, env, registry, workspace, keys, limits, metrics, log, idPrefix },
+    ...{ retryMs: tuning.jobRetryMs, ownerMs: tuning.jobOwnerMs },
+  });
+  const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
+  opened.push([ownJobs, preparations]); // closed first, because they use the engines
+  const items = settings.compatItems ? createItemStore() : undefined;
+  opened.push([items]);
+  const clientSecrets = createClientSecrets(fleet?.clientSecrets ?? createSecretStore(), keys);
+  const { transcribeEnabled, transcribeTimeout, sandbox, compatTools } = settings;
+  const services: Services = {
+    ...{ registry, tools, speakers, clips, speechSpool, preparations, workspace, clientSecrets, items, metrics },
+    ...{ transcribeEnabled, transcribeTimeout, sandbox, compatTools, ...limitsOfTurns(limits) },
+    jobs: fleet?.shareJobs(ownJobs) ?? ownJobs,
+    linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
+    streamHoldMs: tuning.streamHoldMs,
+    refusePreparing: createPreparingRule(settings),
+    realtimeEnabled: settings.realtime,
+    compatAliases: new Map(Object.entries(settings.compatAliases)),
+  };
+  checkAliases(services);
+  return { keys, node, limits, ownClips, mcp, ownJobs, clientSecrets, services };
+}
+
+type Shutdown = ReturnType<typeof createShutdown>;
+
+/** The three stages of a shutdown. Each includes those before it. */
+function createShutdown() {
+  const [draining, concluding, ending] = [new AbortController(), new AbortController(), new AbortController()];
+  const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
+  const conclude = () => {
+    drain();
+    concluding.abort();
+  };
+  const end = () => {
+    conclude();
+    ending.abort(draining.signal.reason);
+  };
+  const signals = { draining: draining.signal, concluding: concluding.signal, ending: ending.signal };
+  return { ...signals, drain, conclude, end };
+}
+
+type Served = ReturnType<typeof serveParts>;
+
+/** Creates the two APIs and the HTTP app that serves them. */
+function serveParts(
+  { settings, env, log, tuning, metrics }: ProbedOptions,
+  { keys, node, limits, ownClips, mcp, ownJobs, clientSecrets, services }: Parts,
+  { draining, concluding, ending }: Shutdown,
+) {
+  const { registry, workspace, fleet, residents, viaId } = node;
+  const { publicUrl, trustProxy } = settings;
+  const access = createAccess({ ...settings, keys, clientSecrets, failedLogins: createFailedLogins(log) });
+  const sessions = createSessions({ limit: settings.realtimeSessions, draining, concluding, metrics });
+  const routing = { services, access, limits, sessions, checkAnswers: env.NODE_ENV !== 'production' };
+  const prefer = settings.sandbox ? preferredAnswer : undefined;
+  const native = openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
+  const openai = openApi(openaiFormat, { ...routing, operations: openaiOperations });
+  const readiness = createReadiness(registry, settings.readyRequires);
+  const readyProbe = createReadyProbe(draining, readiness, () => ownJobs.warnings);
+  const app = createApp({
+    apiFor: (target) => (isOpenAITarget(target) ? openai : native),
+    ...{ ...tuning, access, readyProbe, viaId, log, ending, metrics, publicUrl, trustProxy },
+    budget: new ByteBudget(tuning.bodyBudget ?? memoryForBodies()),
+    arrivals: createRateWatch(tuning.minRate),
+    interimMs: settings.interimResponses === 'off' ? undefined : tuning.interimMs,
+    page: settings.page ? loadPage() : new Map(),
+    servesThisMachineOnly: servesThisMachineOnly(settings),
+    temporaryDirectory: () => workspace.accountedDirectory('request'),
+  });
+  metrics?.watch({
+    availability: () => registry.availability(),
+    clips: () => ownClips.size(),
+    jobs: () => ownJobs.counts(),
+    sessions: sessions.count,
+    mcpServers: () => mcp.states(),
+    residents: () => residents.facts(),
+    fleet: fleet?.state,
+  });
+  return { ...app, probes: { alive: () => alive(ending), readyProbe } };
+}
+
+function openApi<Operations extends AnyOperations<Operations>>(
+  format: ApiFormat,
+  options: Omit<RouterOptions<Operations, Services>, 'contract'>,
+): Api {
+  return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
+}
+
+function appOf({ keys, node }: Parts, served: Served, shutdown: Shutdown, opened: OpenedParts): ProbedApp {
+  const { registry, workspace, fleet } = node;
+  const end = () => {
+    shutdown.end();
+    fleet?.end();
+  };
+  return {
+    ...served,
+    registry,
+    disk: workspace.disk,
+    reloadKeys: async () => keys?.reload(),
+    leaveFleet: async () => fleet?.drain(),
+    drain: shutdown.drain,
+    conclude: shutdown.conclude,
+    end,
+    async [Symbol.asyncDispose]() {
+      end();
+      await closeAll(opened);
+    },
+  };
+}
