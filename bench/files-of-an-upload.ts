@@ -1,7 +1,8 @@
 /**
- * Prints the files in which a function runs during one upload to a warm service with a local model: the files that a
- * newcomer reads to follow a request. `node bench/files-of-an-upload.ts [CLONE]`; CLONE is another clone of the
- * repository, to compare.
+ * Prints the files in which a function runs during one upload to a warm service with a local model, or with `--live`
+ * during one live turn, from the connection to the transcript: the files that a newcomer reads to follow a request.
+ * `node bench/files-of-an-upload.ts [--live] [CLONE]`; CLONE is another clone of the repository, to compare. Files that
+ * run without a request, too, such as those of the looks at the models every 2 s, are printed apart.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,15 +10,19 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { writeParrotModel } from '../test/support/parrot-model.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { quiet, sound, voice } from '../test/realtime/support.ts';
 import { requireProgram } from '../test/support/programs.ts';
-import { toneWav } from '../test/support/tone-model.ts';
+import { toneWav, writeToneModel } from '../test/support/tone-model.ts';
+import { liveRate, openLiveSession } from './support/live-session.ts';
 import { transcribe } from './support/service.ts';
 
-const home = resolve(process.argv[2] ?? join(import.meta.dirname, '..'));
+const { values, positionals } = parseArgs({ options: { live: { type: 'boolean' } }, allowPositionals: true });
+const home = resolve(positionals[0] ?? join(import.meta.dirname, '..'));
 await using directory = await mkdtempDisposable(join(tmpdir(), 'parlance-bench-'));
 const modelFile = join(directory.path, 'model.bin');
-await writeParrotModel(modelFile, { size: 'tiny' });
+await writeToneModel(modelFile);
 const config = join(directory.path, 'settings.yaml');
 await writeFile(config, `engines: { local: { use: whisper-cli, models: [{ id: local, file: ${modelFile} }] } }`);
 const counter = join(import.meta.dirname, 'support/count-functions.mjs');
@@ -34,27 +39,48 @@ const service = fork(join(home, 'src/bin/start.ts'), {
 try {
   const [line] = (await once(createInterface({ input: service.stderr as NodeJS.ReadableStream }), 'line')) as [string];
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
-  // 48 kHz, as browsers record: ffmpeg decodes it.
-  const wav = toneWav({ words: ['alpha', 'bravo', 'charlie'], rate: 48_000, tailSeconds: 0 });
-  const upload = async () => {
-    const { status } = await transcribe({ url }, new Blob([new Uint8Array(wav)]));
-    if (status !== 200) throw new Error(`the upload was answered with ${status}`);
-  };
-  for (let warm = 0; warm < 3; warm += 1) await upload();
+  const request = values.live ? () => speakTurn(url) : () => upload(url);
+  for (let warm = 0; warm < 3; warm += 1) await request();
   await filesSince(); // discards the files that ran until now
-  await upload();
-  const files = (await filesSince())
-    .filter((file) => file.startsWith(`${home}/`))
-    .map((file) => file.slice(home.length + 1));
-  for (const file of files.toSorted()) console.log(file);
-  console.log(`${files.length} files`);
+  let files = await filesOf(request);
+  for (let again = 0; again < 9; again += 1) files = files.intersection(await filesOf(request));
+  const idle = await filesOf(() => wait(5_000));
+  print(idle.difference(files), 'files that run without a request');
+  print(files, values.live ? 'files of a live turn' : 'files of an upload');
 } finally {
   service.kill();
 }
 
-async function filesSince(): Promise<readonly string[]> {
+async function upload(url: string): Promise<void> {
+  // 48 kHz, as browsers record: ffmpeg decodes it.
+  const wav = toneWav({ words: ['alpha', 'bravo', 'charlie'], rate: 48_000, tailSeconds: 0 });
+  const { status } = await transcribe({ url }, new Blob([new Uint8Array(wav)]));
+  if (status !== 200) throw new Error(`the upload was answered with ${status}`);
+}
+
+async function speakTurn(url: string): Promise<void> {
+  await using session = await openLiveSession({ url });
+  const transcript = session.transcript();
+  session.append(sound(liveRate, [quiet, 500], [voice, 500], [quiet, 600]), 100);
+  await transcript;
+  session.leave('close');
+  await session.closed;
+}
+
+async function filesOf(work: () => Promise<unknown>): Promise<Set<string>> {
+  await work();
+  return filesSince();
+}
+
+async function filesSince(): Promise<Set<string>> {
   const answer = once(service, 'message');
   service.send('take');
   const [files] = (await answer) as [readonly string[]];
-  return files.filter((file) => !/\/(node_modules|bench)\//.test(file));
+  const ours = files.filter((file) => file.startsWith(`${home}/`) && !/\/(node_modules|bench)\//.test(file));
+  return new Set(ours.map((file) => file.slice(home.length + 1)));
+}
+
+function print(files: ReadonlySet<string>, what: string): void {
+  for (const file of [...files].toSorted()) console.log(file);
+  console.log(`${files.size} ${what}\n`);
 }
