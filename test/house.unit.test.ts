@@ -73,7 +73,7 @@ describe('the house', () => {
     ['src/limits/concurrency.ts', 'src/settings/table.ts'],
     ['src/chat/run.ts', 'src/handlers/dependencies.ts'],
     ['src/clips/clip.ts', 'src/speech/speech-models.ts'],
-    ['src/realtime/hearing.ts', 'src/openai/aliases.ts'],
+    ['src/realtime/speech-session.ts', 'src/openai/aliases.ts'],
     ['engines/tts/index.ts', 'engines/sandbox/index.ts'],
     ['engines/contract/index.ts', 'lib/abort.ts'],
     ['lib/abort.ts', 'engines/contract/index.ts'],

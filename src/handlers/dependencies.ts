@@ -9,7 +9,7 @@ import type { ClientSecrets } from '../keys/client-secrets.ts';
 import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
-import type { HearingServices } from '../realtime/hearing.ts';
+import type { SpeechServices } from '../realtime/speech-session.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
 export interface Services {
@@ -25,9 +25,9 @@ export interface Services {
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;
   /** For the sound of live transcription. */
-  readonly workspace: HearingServices['workspace'];
-  readonly allowTurn: NonNullable<HearingServices['allowTurn']>;
-  readonly requireAudioBudget: NonNullable<HearingServices['requireAudioBudget']>;
+  readonly workspace: SpeechServices['workspace'];
+  readonly allowTurn: NonNullable<SpeechServices['allowTurn']>;
+  readonly requireAudioBudget: NonNullable<SpeechServices['requireAudioBudget']>;
   /** PARLANCE_SANDBOX. */
   readonly sandbox: boolean;
   /** Buffers direct speech on disk until its caller has read it. */

@@ -5,7 +5,7 @@ import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel } from './models.ts';
 import type { OperationTable } from './operations.ts';
 import { createRealtimeClientSecret } from './realtime/client-secrets.ts';
-import { connectRealtime, requireRealtime, requireUpgrade } from './realtime/door.ts';
+import { connectRealtime, requireRealtime, requireUpgrade } from './realtime/connect.ts';
 import { createResponse } from './responses/handler.ts';
 import { createSpeech } from './speech.ts';
 import {

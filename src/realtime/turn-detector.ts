@@ -15,7 +15,7 @@ export interface TurnDetection {
   readonly silenceMs: number;
 }
 
-export type TurnEvent =
+export type DetectorEvent =
   | { readonly type: 'frame'; readonly db: number; readonly ms: number }
   /** The answer to `ask`: the speech in the last `windowMs`; undefined without an answer. The next event after `ask`. */
   | { readonly type: 'answer'; readonly speech: readonly Span[] | undefined }
@@ -96,7 +96,7 @@ export function newTurnState(detection: TurnDetection | null, { hasDetector }: {
   return { detection, gate: newGate, turn: undefined, floorMs: 0, askAtMs, missed: 0, byLevelUntilMs: 0 };
 }
 
-export function next(state: TurnState, event: TurnEvent): Step {
+export function next(state: TurnState, event: DetectorEvent): Step {
   switch (event.type) {
     case 'frame':
       return onFrame(state, event.db, event.ms);

@@ -1,11 +1,13 @@
 /** The sound of a turn, as a WAV file for the engines. */
+import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
 import { toFloats, toSamples16, viewSamples16 } from '../../lib/samples.ts';
 import { sampleRate, samplesPerMs, wavHeader } from '../../lib/wav.ts';
 import { RateConverter } from '../audio/resample.ts';
-import type { SharedAccount } from '../system/disk-budget.ts';
+import type { AccountedDirectory } from '../system/workspace.ts';
 import type { Frame } from './frames.ts';
 
 type Sound = Pick<Frame, 'samples' | 'rate'>;
@@ -19,7 +21,7 @@ const headerBytes = wavHeader(0).length;
 
 export class TurnRecording {
   readonly #path: string;
-  readonly #account: SharedAccount;
+  readonly #directory: AccountedDirectory;
   readonly #converter = new RateConverter(sampleRate);
   #file: FileHandle | undefined;
   #waiting: Sound[] = [];
@@ -29,9 +31,9 @@ export class TurnRecording {
   /** The first failure, such as a full disk: the recording takes no more sound. */
   #failure: Error | undefined;
 
-  constructor(path: string, account: SharedAccount) {
-    this.#path = path;
-    this.#account = account;
+  constructor(directory: AccountedDirectory) {
+    this.#directory = directory;
+    this.#path = join(directory.path, `${randomUUID()}.wav`);
   }
 
   get ms(): number {
@@ -50,9 +52,9 @@ export class TurnRecording {
   }
 
   /** Copies the sound so far. */
-  async copy(path: string): Promise<TurnFile> {
+  async copy(): Promise<TurnFile> {
     await this.flush();
-    const copy = new TurnRecording(path, this.#account);
+    const copy = new TurnRecording(this.#directory);
     const samples = viewSamples16((await readFile(this.#path)).subarray(headerBytes));
     copy.push({ samples, rate: sampleRate });
     return copy.finish();
@@ -84,7 +86,7 @@ export class TurnRecording {
     this.#waiting = [];
     await this.#file?.close().catch(ignore);
     await rm(this.#path, { force: true }).catch(ignore); // the directory is removed with the session
-    this.#account.release(this.#taken);
+    this.#directory.account.release(this.#taken);
     this.#taken = 0;
   }
 
@@ -93,7 +95,7 @@ export class TurnRecording {
     if (this.#failure || data.length === 0) return;
     try {
       const size = data.length + (this.#file ? 0 : headerBytes);
-      this.#account.take(size);
+      this.#directory.account.take(size);
       this.#taken += size;
       this.#file ??= await open(this.#path, 'wx');
       await this.#file.write(data, 0, data.length, headerBytes + this.#bytes);

@@ -11,7 +11,7 @@ import { describeWith, run } from '../support/programs.ts';
 import { sileroWeights } from '../support/silero.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { mix, noises, rate, speechMs, type Noise } from './noises.ts';
-import { hear, told, usual } from './support.ts';
+import { openSpeech, told, usual } from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -39,9 +39,9 @@ describeWith(['espeak-ng'], 'with the detector', (programs) => {
     const { signal } = new AbortController();
     return async (sound: Buffer) => {
       const findSpeech = (path: string, ms: number) => engine.findSpeech!(path, ms, { signal });
-      const { hearing, events, workspace } = await hear({ findSpeech }, { options });
-      await hearing.append(sound);
-      await hearing.end();
+      const { speech, events, workspace } = await openSpeech({ findSpeech }, { options });
+      await speech.append(sound);
+      await speech.end();
       workspace[Symbol.dispose]();
       return told(events).filter((event) => /started|stopped/.test(event));
     };

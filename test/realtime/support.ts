@@ -1,28 +1,33 @@
-/** Hears sound as a session does, with an engine of the test's own. */
+/** A speech session, with an engine of the test's own. */
 import { readdir } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import type { ModelEntry, TranscriptionEngine } from '../../engines/contract/index.ts';
 import { Registry } from '../../src/engine-host/registry/registry.ts';
 import type { ServedModel } from '../../src/engine-host/models/served-models.ts';
-import { openHearing, type HeardEvent, type HearingOptions, type HearingServices } from '../../src/realtime/hearing.ts';
+import {
+  openSpeechSession,
+  type TurnEvent,
+  type SpeechOptions,
+  type SpeechServices,
+} from '../../src/realtime/speech-session.ts';
 import { runInScope, type RequestScope } from '../../src/request-scope.ts';
 import { createWorkspace } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 export type Engine = Partial<TranscriptionEngine> & { readonly entry?: Partial<ModelEntry> };
 
-export const usual: HearingOptions = {
+export const usual: SpeechOptions = {
   format: { encoding: 'pcm', rate: 24_000 },
   detection: { threshold: 0.5, prefixMs: 300, silenceMs: 500 },
   hints: {},
 };
 
-export const byHand: HearingOptions = { ...usual, detection: null };
+export const byHand: SpeechOptions = { ...usual, detection: null };
 
-export interface HearOptions {
-  readonly options?: HearingOptions;
+export interface OpenOptions {
+  readonly options?: SpeechOptions;
   readonly scope?: RequestScope;
-  readonly services?: Partial<HearingServices>;
+  readonly services?: Partial<SpeechServices>;
   readonly diskBytes?: number;
   /** Whether the session gets no options before its sound. */
   readonly isNew?: boolean;
@@ -30,7 +35,7 @@ export interface HearOptions {
 }
 
 /** Unless the engine says otherwise, it is remote, and the transcript of each turn is its length in milliseconds. */
-export async function hear(
+export async function openSpeech(
   engine: Engine | Registry = {},
   {
     options = usual,
@@ -39,13 +44,13 @@ export async function hear(
     diskBytes,
     isNew = false,
     session = new AbortController(),
-  }: HearOptions = {},
+  }: OpenOptions = {},
 ) {
   const workspace = await createWorkspace(await temporaryDirectory(), diskBytes);
   onTestFinished(() => workspace[Symbol.dispose]());
-  const events: HeardEvent[] = [];
+  const events: TurnEvent[] = [];
   const waiting: { isThere: () => boolean; resolve: () => void }[] = [];
-  const emit = (event: HeardEvent) => {
+  const emit = (event: TurnEvent) => {
     events.push(event);
     for (const { isThere, resolve } of waiting) if (isThere()) resolve();
   };
@@ -56,16 +61,16 @@ export async function hear(
     soundRate: { burst: Infinity, perSecond: 1 },
     ...services,
   };
-  const hearing = await runInScope(scope, () => openHearing(options, all, emit, session.signal));
-  onTestFinished(() => hearing.end());
-  if (!isNew) hearing.configure(options);
+  const speech = await runInScope(scope, () => openSpeechSession(options, all, emit, session.signal));
+  onTestFinished(() => speech.end());
+  if (!isNew) speech.configure(options);
   const until = (isThere: () => boolean) =>
     new Promise<void>((resolve) => {
       waiting.push({ isThere, resolve });
       if (isThere()) resolve();
     });
   return {
-    hearing,
+    speech,
     events,
     session,
     workspace,
@@ -79,7 +84,7 @@ export async function hear(
 }
 
 /** The events without their ids: `1 started 700`, `1 completed 2500`. Turns are numbered as they begin. */
-export function told(events: readonly HeardEvent[]): string[] {
+export function told(events: readonly TurnEvent[]): string[] {
   const turns = [...new Set(events.map(({ turn }) => turn))];
   return events.map((event) => {
     const facts = event as { ms?: number; text?: string; transcript?: string };

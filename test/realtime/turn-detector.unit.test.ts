@@ -6,7 +6,7 @@ import {
   next,
   type TurnDetection,
   type TurnEffect,
-  type TurnEvent,
+  type DetectorEvent,
 } from '../../src/realtime/turn-detector.ts';
 import fc from '../support/fast-check.ts';
 
@@ -15,12 +15,12 @@ const [quiet, voice] = [-65, -15];
 
 type Part = readonly [db: number, ms: number];
 
-const sound = (...parts: readonly Part[]): TurnEvent[] =>
+const sound = (...parts: readonly Part[]): DetectorEvent[] =>
   parts.flatMap(([db, ms]) => Array.from({ length: ms / 20 }, () => ({ type: 'frame', db, ms: 20 }) as const));
 
-/** The effects, with the time of the sound; `speech` is what the detector hears, and undefined without one. */
+/** The effects, with the time of the sound; `speech` is what the detector finds, and undefined without one. */
 function run(
-  events: readonly TurnEvent[],
+  events: readonly DetectorEvent[],
   {
     detection = usual,
     ask,
@@ -28,7 +28,7 @@ function run(
 ) {
   let state = newTurnState(detection, { hasDetector: ask !== undefined });
   const effects: ((TurnEffect | { readonly type: 'clear' }) & { readonly at: number })[] = [];
-  const apply = (event: TurnEvent) => {
+  const apply = (event: DetectorEvent) => {
     const step = next(state, event);
     state = step.state;
     if (event.type === 'clear') effects.push({ type: 'clear', at: state.gate.now });
@@ -125,7 +125,7 @@ describe('a turn by level', () => {
 
 describe('with a detector', () => {
   /** A detector with 300 ms around the speech, which is found after 200 ms. */
-  const hears =
+  const finds =
     (...speech: readonly (readonly [from: number, to: number])[]) =>
     (now: number): Span[] =>
       speech
@@ -133,33 +133,33 @@ describe('with a detector', () => {
         .map(([from, to]) => ({ startMs: from - 300, endMs: Math.min(now, to + 300) }));
 
   it('silence is never asked about', () => {
-    expect(run(sound([quiet, 10_000]), { ask: hears() })).toEqual([]);
+    expect(run(sound([quiet, 10_000]), { ask: finds() })).toEqual([]);
   });
 
   it('a turn begins with speech', () => {
     const events = sound([quiet, 1_000], [voice, 1_000], [quiet, 1_000]);
-    const effects = run(events, { ask: hears([1_000, 2_000]) });
+    const effects = run(events, { ask: finds([1_000, 2_000]) });
     expect(effects.filter(({ type }) => type === 'ask').map(({ at }) => at)).toEqual([1_120, 1_220, 1_520, 1_820, 2_120, 2_420]); // prettier-ignore
-    expect(told(events, { ask: hears([1_000, 2_000]) })).toEqual(turn(700, 2_500));
+    expect(told(events, { ask: finds([1_000, 2_000]) })).toEqual(turn(700, 2_500));
   });
 
   it('noise begins no turn', () => {
-    const ask = hears();
+    const ask = finds();
     expect(told(sound([quiet, 1_000], [voice, 10_000], [quiet, 1_000]), { ask })).toEqual([]);
   });
 
   it('a noise that begins with the speech does not hold the turn', () => {
     const events = sound([quiet, 1_000], [voice, 1_000], [voice + 5, 2_000]);
-    expect(told(events, { ask: hears([1_000, 2_000]) })).toEqual(['started 700', 'stopped 2800', 'commit']);
+    expect(told(events, { ask: finds([1_000, 2_000]) })).toEqual(['started 700', 'stopped 2800', 'commit']);
   });
 
   it('speech after a long noise begins its turn at the speech', () => {
     const events = sound([quiet, 1_000], [voice, 2_500]);
-    expect(told(events, { ask: hears([2_000, 3_500]) })).toEqual(['started 1400']);
+    expect(told(events, { ask: finds([2_000, 3_500]) })).toEqual(['started 1400']);
   });
 
   it('a short word is speech', () => {
-    const ask = hears([1_000, 1_150]);
+    const ask = finds([1_000, 1_150]);
     expect(run(sound([quiet, 1_000], [voice, 140], [quiet, 600]), { ask }).at(-1)).toMatchObject({ hasSpeech: true });
   });
 
@@ -181,7 +181,7 @@ describe('a detector that is too slow', () => {
     };
     let state = newTurnState(usual, { hasDetector: true });
     const starts: number[] = [];
-    const apply = (event: TurnEvent): void => {
+    const apply = (event: DetectorEvent): void => {
       const step = next(state, event);
       state = step.state;
       for (const { type } of step.effects) {
@@ -265,16 +265,16 @@ describe('whatever happens', () => {
     .tuple(level, fc.integer({ min: 1, max: 200 }), fc.constantFrom(20, 20.045, 13))
     .map(([db, count, ms]) => Array.from({ length: count }, () => ({ type: 'frame', db, ms }) as const));
   const long = level.map((db) => Array.from({ length: 3_100 }, () => ({ type: 'frame', db, ms: 20 }) as const));
-  const other: fc.Arbitrary<TurnEvent[]> = fc.oneof(
-    fc.constantFrom<TurnEvent[]>([{ type: 'commit' }], [{ type: 'clear' }], [{ type: 'stall' }]),
-    detection.map((one): TurnEvent[] => [{ type: 'configure', detection: one }]),
+  const other: fc.Arbitrary<DetectorEvent[]> = fc.oneof(
+    fc.constantFrom<DetectorEvent[]>([{ type: 'commit' }], [{ type: 'clear' }], [{ type: 'stall' }]),
+    detection.map((one): DetectorEvent[] => [{ type: 'configure', detection: one }]),
   );
   const events = fc
     .array(fc.oneof({ weight: 12, arbitrary: frames }, { weight: 4, arbitrary: other }, { weight: 1, arbitrary: long }))
     .map((parts) => parts.flat());
   const answers = fc.array(fc.option(fc.tuple(fc.nat(2_000), fc.nat(2_000))), { minLength: 1 });
 
-  it('turns follow each other, each ends once, and nothing is heard twice', () => {
+  it('turns follow each other, each ends once, and no sound is in two of them', () => {
     fc.assert(
       fc.property(detection, events, fc.option(answers), (first, given, replies) => {
         let asked = 0;

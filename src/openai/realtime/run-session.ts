@@ -7,17 +7,17 @@ import { checkSentEvent } from '../../contract/event-check.ts';
 import { problemAnswer } from '../../contract/problems.ts';
 import type { Connecting, SessionPlace, TextSocket } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
-import type { HeardEvent, Hearing, openHearing } from '../../realtime/hearing.ts';
+import type { openSpeechSession, SpeechSession, TurnEvent } from '../../realtime/speech-session.ts';
 import { readClientEvent, type ReadEvent, type SessionUpdate } from './client-events.ts';
 import { bufferFull, commitEmpty, failure, type ErrorDetails } from './errors.ts';
 import type { ServerEvent } from './server-events.ts';
-import { toHearingOptions, updateConfig, type SessionConfig } from './session-config.ts';
+import { toSpeechOptions, updateConfig, type SessionConfig } from './session-config.ts';
 import { isIdle, next, type Caused, type Effect, type SessionEvent, type SessionState } from './session.ts';
 
 export interface SessionOptions extends Connecting {
   readonly place: SessionPlace;
   readonly services: Services;
-  readonly openHearing: typeof openHearing;
+  readonly openSpeechSession: typeof openSpeechSession;
   /** Milliseconds until the session expires. */
   readonly lifeMs: number;
 }
@@ -35,7 +35,7 @@ export class Session {
   readonly #waitForEvents = createRateLimit(eventRate);
   readonly #waitForAppends = createRateLimit(appendRate);
   #state: SessionState;
-  #hearing: Hearing | undefined;
+  #speech: SpeechSession | undefined;
   #events = 0;
   /** Resolves when everything has been sent. The client is not read before that. */
   #sent: Promise<void> = Promise.resolve();
@@ -64,7 +64,7 @@ export class Session {
       }
     } finally {
       clearTimeout(expiry);
-      await this.#hearing?.end();
+      await this.#speech?.end();
       await this.#sent;
     }
   }
@@ -102,15 +102,15 @@ export class Session {
       case 'open':
         return this.#open(effect.config);
       case 'configure':
-        return this.#hearing?.configure(toHearingOptions(effect.config)) as undefined;
+        return this.#speech?.configure(toSpeechOptions(effect.config)) as undefined;
       case 'update':
         return this.#update(effect);
       case 'append':
-        return this.#expect(this.#hearing?.append(effect.sound), bufferFull, effect);
+        return this.#expect(this.#speech?.append(effect.sound), bufferFull, effect);
       case 'commit':
-        return this.#expect(this.#hearing?.commit(), commitEmpty, effect);
+        return this.#expect(this.#speech?.commit(), commitEmpty, effect);
       case 'clear':
-        return this.#hearing?.clear() as undefined;
+        return this.#speech?.clear() as undefined;
       case 'conclude':
         return this.#conclude();
       case 'close':
@@ -127,21 +127,21 @@ export class Session {
   }
 
   async #open(config: SessionConfig): Promise<void> {
-    const { openHearing: open, services } = this.#options;
-    const emit = (heard: HeardEvent) => this.#hear(heard);
-    this.#hearing = await open(toHearingOptions(config), services, emit, this.#socket.signal);
+    const { openSpeechSession: open, services } = this.#options;
+    const emit = (event: TurnEvent) => this.#followTurn(event);
+    this.#speech = await open(toSpeechOptions(config), services, emit, this.#socket.signal);
   }
 
-  #hear(heard: HeardEvent): void {
-    if (heard.type === 'failed') this.#log(heard.error, 'a turn could not be transcribed');
-    if (heard.type === 'completed' || heard.type === 'failed') {
-      this.#options.place.turnEnded(heard.type === 'completed' ? heard.seconds * 1000 : 0);
+  #followTurn(event: TurnEvent): void {
+    if (event.type === 'failed') this.#log(event.error, 'a turn could not be transcribed');
+    if (event.type === 'completed' || event.type === 'failed') {
+      this.#options.place.turnEnded(event.type === 'completed' ? event.seconds * 1000 : 0);
     }
-    void this.#apply({ type: 'heard', heard });
+    void this.#apply({ type: 'turn', event });
   }
 
   async #conclude(): Promise<void> {
-    if ((await this.#hearing?.commit()) === false) this.#hearing?.clear();
+    if ((await this.#speech?.commit()) === false) this.#speech?.clear();
   }
 
   async #update({ session, eventId }: Extract<Effect, { type: 'update' }>): Promise<void> {

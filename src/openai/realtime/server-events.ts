@@ -1,5 +1,5 @@
 /** The events of the service. */
-import type { HeardEvent } from '../../realtime/hearing.ts';
+import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { Schemas } from '../operations.ts';
 import { failure, type ErrorDetails } from './errors.ts';
 
@@ -13,17 +13,17 @@ export function errorEvent(error: ErrorDetails, eventId: string | null): ServerE
 }
 
 /** `previous`: the item of the turn that was committed before. */
-export function turnEvents(heard: HeardEvent, previous: string | null): readonly ServerEvent[] {
-  const id = { item_id: heard.turn };
+export function turnEvents(event: TurnEvent, previous: string | null): readonly ServerEvent[] {
+  const id = { item_id: event.turn };
   const content = { ...id, content_index: 0 } as const;
-  switch (heard.type) {
+  switch (event.type) {
     case 'started':
-      return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: heard.ms, ...id }];
+      return [{ type: 'input_audio_buffer.speech_started', audio_start_ms: event.ms, ...id }];
     case 'stopped':
-      return [{ type: 'input_audio_buffer.speech_stopped', audio_end_ms: heard.ms, ...id }];
+      return [{ type: 'input_audio_buffer.speech_stopped', audio_end_ms: event.ms, ...id }];
     case 'committed': {
       const place = { previous_item_id: previous };
-      const item = itemOf(heard.turn);
+      const item = itemOf(event.turn);
       return [
         { type: 'input_audio_buffer.committed', ...place, ...id },
         { type: 'conversation.item.added', ...place, item },
@@ -34,15 +34,15 @@ export function turnEvents(heard: HeardEvent, previous: string | null): readonly
     case 'forgotten':
       return [];
     case 'delta':
-      return [{ type: 'conversation.item.input_audio_transcription.delta', ...content, delta: heard.text }];
+      return [{ type: 'conversation.item.input_audio_transcription.delta', ...content, delta: event.text }];
     case 'completed': {
-      const { transcript, seconds, languages } = heard;
+      const { transcript, seconds, languages } = event;
       const type = 'conversation.item.input_audio_transcription.completed';
       const found = languages && { languages: languages.map((code) => ({ code })) };
       return [{ type, ...content, transcript, usage: { type: 'duration', seconds }, ...found }];
     }
     case 'failed': {
-      const { param: _param, ...error } = failure(heard.error);
+      const { param: _param, ...error } = failure(event.error);
       return [{ type: 'conversation.item.input_audio_transcription.failed', ...content, error }];
     }
   }

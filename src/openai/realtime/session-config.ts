@@ -4,7 +4,7 @@ import { toLanguage } from '../../../lib/languages.ts';
 import { requireAvailable, supports } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { Services } from '../../handlers/dependencies.ts';
-import type { HearingOptions, SoundFormat, TurnDetection } from '../../realtime/hearing.ts';
+import type { SoundFormat, SpeechOptions, TurnDetection } from '../../realtime/speech-session.ts';
 import { resolveModel } from '../aliases.ts';
 import type { Schemas } from '../operations.ts';
 import { hintsFor } from '../transcription-call.ts';
@@ -145,7 +145,7 @@ export function toSession(config: SessionConfig, identity: Identity): Schemas['R
 
 const silenceMs = { low: 800, medium: 600, auto: 600, high: 400 } as const;
 
-export function toHearingOptions(config: SessionConfig): HearingOptions {
+export function toSpeechOptions(config: SessionConfig): SpeechOptions {
   const { language, languages = [], prompt, keywords = [] } = effectiveHints(config);
   return {
     format: toSoundFormat(config.format),

@@ -1,5 +1,5 @@
 /** A transcription session as a pure state machine: what happens, and what has to be done then. */
-import type { HeardEvent } from '../../realtime/hearing.ts';
+import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { ClientEvent, ReadEvent, SessionUpdate } from './client-events.ts';
 import { failure, sessionExpired, type ErrorDetails } from './errors.ts';
 import { errorEvent, turnEvents, type ServerEvent } from './server-events.ts';
@@ -27,7 +27,7 @@ export type SessionEvent =
   | { readonly type: 'opened'; readonly isConfigured: boolean }
   | ReadEvent
   | { readonly type: 'updated'; readonly config: SessionConfig }
-  | { readonly type: 'heard'; readonly heard: HeardEvent }
+  | { readonly type: 'turn'; readonly event: TurnEvent }
   | { readonly type: 'draining' | 'concluding' | 'expired' }
   | { readonly type: 'failed'; readonly error: unknown };
 
@@ -84,8 +84,8 @@ function react(state: SessionState, event: SessionEvent): Step {
       const updated = send({ type: 'session.updated', session: toSession(config, state.identity) });
       return { state: { ...state, config }, effects: [{ type: 'configure', config }, updated] };
     }
-    case 'heard':
-      return hear(state, event.heard);
+    case 'turn':
+      return followTurn(state, event.event);
     case 'draining':
       return { state: { ...state, isDraining: true }, effects: [] };
     case 'concluding':
@@ -119,21 +119,21 @@ function receive(state: SessionState, event: ClientEvent, eventId: string | null
   }
 }
 
-function hear(state: SessionState, heard: HeardEvent): Step {
-  const effects = turnEvents(heard, state.lastItem).map(send);
+function followTurn(state: SessionState, event: TurnEvent): Step {
+  const effects = turnEvents(event, state.lastItem).map(send);
   const transcribing = new Set(state.transcribing);
-  switch (heard.type) {
+  switch (event.type) {
     case 'started':
     case 'voice':
       return { state: { ...state, hasSpeech: true }, effects };
     case 'forgotten':
       return { state: { ...state, hasSpeech: false }, effects };
     case 'committed':
-      transcribing.add(heard.turn);
-      return { state: { ...state, transcribing, lastItem: heard.turn, hasSpeech: false }, effects };
+      transcribing.add(event.turn);
+      return { state: { ...state, transcribing, lastItem: event.turn, hasSpeech: false }, effects };
     case 'completed':
     case 'failed':
-      transcribing.delete(heard.turn);
+      transcribing.delete(event.turn);
       return { state: { ...state, transcribing }, effects };
     default:
       return { state, effects };

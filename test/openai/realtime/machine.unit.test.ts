@@ -1,4 +1,4 @@
-/** The state machine of a session, walked at random: whatever a client and the hearing do, the laws hold. */
+/** The state machine of a session, walked at random: whatever a client and its speech do, the laws hold. */
 import { expect, it } from 'vitest';
 import { EngineError } from '../../../engines/contract/index.ts';
 import { openaiContract } from '../../../src/contract/document.ts';
@@ -8,7 +8,7 @@ import { commitEmpty } from '../../../src/openai/realtime/errors.ts';
 import {
   newIdentity,
   openConfig,
-  toHearingOptions,
+  toSpeechOptions,
   toSession,
   updateConfig,
   type SessionConfig,
@@ -22,7 +22,7 @@ const services = servicesWith();
 const vad = openConfig(services, undefined);
 const manual = updateConfig(vad, update({ turn_detection: null }).session as never, services);
 
-/** A hearing as simple as possible, and what the client has read. */
+/** A speech session as simple as possible, and what the client has read. */
 class Walk {
   readonly events: WireEvent[] = [];
   closes = 0;
@@ -65,20 +65,20 @@ class Walk {
   start(): void {
     if (this.#open || this.state.config.detection === null) return;
     this.#open = { id: this.#newTurn(), isStopped: false };
-    this.apply({ type: 'heard', heard: { type: 'started', turn: this.#open.id, ms: this.#clock } });
+    this.apply({ type: 'turn', event: { type: 'started', turn: this.#open.id, ms: this.#clock } });
   }
 
   stop(): void {
     if (!this.#open || this.#open.isStopped) return;
     this.#open.isStopped = true;
     this.#clock += 500;
-    this.apply({ type: 'heard', heard: { type: 'stopped', turn: this.#open.id, ms: this.#clock } });
+    this.apply({ type: 'turn', event: { type: 'stopped', turn: this.#open.id, ms: this.#clock } });
     this.#commit();
   }
 
   delta(): void {
     const turn = this.#pending[0];
-    if (turn !== undefined) this.apply({ type: 'heard', heard: { type: 'delta', turn, text: 'a' } });
+    if (turn !== undefined) this.apply({ type: 'turn', event: { type: 'delta', turn, text: 'a' } });
   }
 
   /** Any turn that waits ends next. */
@@ -88,8 +88,8 @@ class Walk {
     const deltas = this.events.filter(({ item_id: id, delta }) => id === turn && delta !== undefined).length;
     const error = new EngineError('engine-failed', 'It broke.');
     this.apply({
-      type: 'heard',
-      heard: fails
+      type: 'turn',
+      event: fails
         ? { type: 'failed', turn, error }
         : { type: 'completed', turn, transcript: 'a'.repeat(deltas), seconds: 1 },
     });
@@ -107,13 +107,13 @@ class Walk {
   #speak(): void {
     if (this.#open || this.state.config.detection !== null) return;
     this.#open = { id: this.#newTurn(), isStopped: true };
-    this.apply({ type: 'heard', heard: { type: 'voice', turn: this.#open.id } });
+    this.apply({ type: 'turn', event: { type: 'voice', turn: this.#open.id } });
   }
 
   #forget(): void {
     const turn = this.#open?.id;
     this.#open = undefined;
-    if (turn !== undefined) this.apply({ type: 'heard', heard: { type: 'forgotten', turn } });
+    if (turn !== undefined) this.apply({ type: 'turn', event: { type: 'forgotten', turn } });
   }
 
   #commit(): void {
@@ -121,7 +121,7 @@ class Walk {
     this.#open = undefined;
     if (turn === undefined) return this.apply({ type: 'refused', error: commitEmpty, eventId: null });
     if (!this.state.isOver) this.#pending.push(turn);
-    this.apply({ type: 'heard', heard: { type: 'committed', turn } });
+    this.apply({ type: 'turn', event: { type: 'committed', turn } });
   }
 }
 
@@ -217,7 +217,7 @@ it('has a valid session after any updates, each of which takes effect or is refu
       const session = toSession(config, newIdentity());
       const updated: WireEvent = { type: 'session.updated', event_id: 'event_1', session };
       expect(errorsOf(updated)).toEqual([]);
-      expect(toHearingOptions(config).hints.model).toBe(session.audio.input.transcription.model);
+      expect(toSpeechOptions(config).hints.model).toBe(session.audio.input.transcription.model);
     }),
     { numRuns: 300 },
   );

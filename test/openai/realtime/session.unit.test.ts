@@ -4,7 +4,7 @@ import { EngineError } from '../../../engines/contract/index.ts';
 import { openaiContract } from '../../../src/contract/document.ts';
 import { checkSentEvent, eventCheckOf } from '../../../src/contract/event-check.ts';
 import { ProblemError } from '../../../src/contract/problems.ts';
-import type { HeardEvent } from '../../../src/realtime/hearing.ts';
+import type { TurnEvent } from '../../../src/realtime/speech-session.ts';
 import type { WireEvent } from '../../support/realtime-laws.ts';
 import { append, checkSessions, clear, commit, openSession, update, type OpenSession } from './support.ts';
 
@@ -120,7 +120,7 @@ describe('the session', () => {
     expect(cleared.transcription).toEqual({ model: 'plain' });
   });
 
-  it('configures the hearing with what is in effect', async () => {
+  it('configures the speech session with what is in effect', async () => {
     const session = openSession();
     const transcription = { model: 'prompts', prompt: 'Names.', keywords: ['Ada'], language: 'de' };
     await session.exchange(
@@ -131,7 +131,7 @@ describe('the session', () => {
       }),
     );
     const hints = { model: 'prompts', language: 'de', languages: [], prompt: 'Names.', keywords: ['Ada'] };
-    expect(session.hearing.calls).toEqual([
+    expect(session.speech.calls).toEqual([
       [
         'configure',
         { format: { encoding: 'pcmu' }, detection: { threshold: 0.5, prefixMs: 300, silenceMs: 400 }, hints },
@@ -142,7 +142,7 @@ describe('the session', () => {
   it('of a client secret is configured at once', async () => {
     const session = openSession({ session: { type: 'transcription' } });
     await session.exchange();
-    expect(session.hearing.calls).toMatchObject([['configure', { format: { encoding: 'pcm', rate: 24_000 } }]]);
+    expect(session.speech.calls).toMatchObject([['configure', { format: { encoding: 'pcm', rate: 24_000 } }]]);
   });
 });
 
@@ -234,7 +234,7 @@ describe('an event with an error', () => {
         ...{ message: expect.any(String) as string, event_id: hasId && 'type' in message ? id : null },
       },
     ]);
-    expect(session.hearing.calls).toEqual([]);
+    expect(session.speech.calls).toEqual([]);
     expect(typesOf(await session.exchange(update({})))).toEqual(['session.updated']);
   });
 
@@ -249,8 +249,8 @@ describe('an event with an error', () => {
   it('nothing to commit, and a full buffer', async () => {
     const session = openSession();
     await session.exchange(update({ turn_detection: null }));
-    session.hearing.commits.push(false);
-    session.hearing.appends.push(true, false, true);
+    session.speech.commits.push(false);
+    session.speech.appends.push(true, false, true);
     const events = await session.exchange({ ...commit, event_id: id }, append('a'), append('b'), append('c'));
     expect(errorsIn(events)).toMatchObject([
       { code: 'input_audio_buffer_commit_empty', event_id: id },
@@ -269,14 +269,14 @@ describe('a turn', () => {
   it('has its events in order, and the next one follows its item', async () => {
     const session = openSession();
     await session.exchange(append('sound'));
-    const { hearing } = session;
-    hearing.emit({ type: 'started', turn: 'item_1', ms: 0 });
-    hearing.emit({ type: 'stopped', turn: 'item_1', ms: 1_200 });
-    hearing.emit({ type: 'committed', turn: 'item_1' });
-    hearing.emit({ type: 'delta', turn: 'item_1', text: 'Guten' });
-    hearing.emit({ type: 'delta', turn: 'item_1', text: ' Morgen.' });
-    hearing.emit({ type: 'completed', turn: 'item_1', transcript: 'Guten Morgen.', seconds: 1.2, languages: ['de'] });
-    hearing.emit({ type: 'committed', turn: 'item_2' });
+    const { speech } = session;
+    speech.emit({ type: 'started', turn: 'item_1', ms: 0 });
+    speech.emit({ type: 'stopped', turn: 'item_1', ms: 1_200 });
+    speech.emit({ type: 'committed', turn: 'item_1' });
+    speech.emit({ type: 'delta', turn: 'item_1', text: 'Guten' });
+    speech.emit({ type: 'delta', turn: 'item_1', text: ' Morgen.' });
+    speech.emit({ type: 'completed', turn: 'item_1', transcript: 'Guten Morgen.', seconds: 1.2, languages: ['de'] });
+    speech.emit({ type: 'committed', turn: 'item_2' });
     const place = { item_id: 'item_1', content_index: 0 };
     const events = await session.exchange();
     expect(events.map(({ event_id: _id, ...event }) => event)).toEqual([
@@ -305,8 +305,8 @@ describe('a turn', () => {
   ])('that fails by %s has an event for it and no error', async (_what, error, code, level) => {
     const session = openSession();
     await session.exchange();
-    session.hearing.emit({ type: 'committed', turn: 'item_1' });
-    session.hearing.emit({ type: 'failed', turn: 'item_1', error });
+    session.speech.emit({ type: 'committed', turn: 'item_1' });
+    session.speech.emit({ type: 'failed', turn: 'item_1', error });
     const failed = (await session.exchange()).at(-1);
     expect(failed).toMatchObject({ type: 'conversation.item.input_audio_transcription.failed', error: { code } });
     expect(failed?.error).not.toHaveProperty('param');
@@ -318,19 +318,19 @@ describe('a turn', () => {
   it('is forgotten by a clear', async () => {
     const session = openSession();
     await session.exchange();
-    session.hearing.emit({ type: 'started', turn: 'item_1', ms: 0 });
+    session.speech.emit({ type: 'started', turn: 'item_1', ms: 0 });
     expect(typesOf(await session.exchange(clear))).toEqual([
       'input_audio_buffer.speech_started',
       'input_audio_buffer.cleared',
     ]);
-    expect(session.hearing.calls).toEqual([['clear']]);
+    expect(session.speech.calls).toEqual([['clear']]);
   });
 
-  it('reaches the hearing in the order of the messages, whatever else is in them', async () => {
+  it('reaches the speech session in the order of the messages, whatever else is in them', async () => {
     const session = openSession();
     const more = { ...commit, code: 'none', message: 'of the client' };
     await session.exchange(append('a'), update({ turn_detection: null }), append('b'), more, append('c'), clear);
-    expect(session.hearing.calls.map(([name, value]) => (name === 'append' ? value : name))).toEqual([
+    expect(session.speech.calls.map(([name, value]) => (name === 'append' ? value : name))).toEqual([
       ...['a', 'configure', 'b', 'commit', 'c', 'clear'],
     ]);
   });
@@ -344,12 +344,12 @@ describe('an append waits as other events do', () => {
   ])('%s', async (_when, messages, atOnce) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
-      const { exchange, hearing } = openSession();
+      const { exchange, speech } = openSession();
       await exchange(...messages);
-      expect(hearing.calls).toHaveLength(atOnce);
+      expect(speech.calls).toHaveLength(atOnce);
       vi.advanceTimersByTime(5_000);
       await exchange();
-      expect(hearing.calls).toHaveLength(messages.length);
+      expect(speech.calls).toHaveLength(messages.length);
     } finally {
       vi.useRealTimers();
     }
@@ -361,8 +361,8 @@ describe('a session is idle', () => {
     const session = openSession();
     await session.exchange(append('a'));
     expect(session.idle.at(-1)).toBe(true);
-    const after = async (heard: HeardEvent) => {
-      session.hearing.emit(heard);
+    const after = async (event: TurnEvent) => {
+      session.speech.emit(event);
       await session.exchange();
       return session.idle.at(-1);
     };
@@ -384,12 +384,12 @@ describe('events of the client beyond 200', () => {
     ],
   ])('wait, and sound does not: %s', async (_what, events) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const cleared = (session: OpenSession) => session.hearing.calls.filter(([name]) => name === 'clear').length;
+    const cleared = (session: OpenSession) => session.speech.calls.filter(([name]) => name === 'clear').length;
     try {
       const session = openSession();
       const sounds = Array.from({ length: 300 }, () => append('a'));
       await session.exchange(...sounds);
-      expect(session.hearing.calls).toHaveLength(300);
+      expect(session.speech.calls).toHaveLength(300);
       await session.exchange(...events(200));
       const early = cleared(session);
       await session.exchange(clear);
@@ -415,7 +415,7 @@ describe('the end', () => {
       expect(errorsIn(await session.exchange())).toMatchObject([{ code: 'session_expired', event_id: null }]);
       await session.ended;
       expect(session.socket.closed?.code).toBe(1001);
-      expect(session.hearing.calls).toEqual([['end']]);
+      expect(session.speech.calls).toEqual([['end']]);
     } finally {
       vi.useRealTimers();
     }
@@ -443,16 +443,16 @@ describe('the end', () => {
   ])('some seconds before that of the service %s, and takes no more sound', async (_what, isLong, calls) => {
     const session = openSession();
     await session.exchange(update({ turn_detection: null }), append('a'));
-    session.hearing.emit({ type: 'voice', turn: 'item_1' });
-    session.hearing.commits.push(isLong);
-    session.hearing.calls.length = 0;
+    session.speech.emit({ type: 'voice', turn: 'item_1' });
+    session.speech.commits.push(isLong);
+    session.speech.calls.length = 0;
     session.concluding.abort();
     await session.exchange(append('b'));
-    expect(session.hearing.calls.map(([name]) => name)).toEqual(calls);
+    expect(session.speech.calls.map(([name]) => name)).toEqual(calls);
     expect(session.socket.closed).toBeUndefined();
-    if (isLong) session.hearing.emit({ type: 'committed', turn: 'item_1' });
-    if (isLong) session.hearing.emit({ type: 'completed', turn: 'item_1', transcript: 'a', seconds: 1 });
-    else session.hearing.emit({ type: 'forgotten', turn: 'item_1' });
+    if (isLong) session.speech.emit({ type: 'committed', turn: 'item_1' });
+    if (isLong) session.speech.emit({ type: 'completed', turn: 'item_1', transcript: 'a', seconds: 1 });
+    else session.speech.emit({ type: 'forgotten', turn: 'item_1' });
     await session.ended;
     expect(session.socket.closed?.code).toBe(1012);
     expect(typesOf(session.socket.events)).not.toContain('error');
@@ -461,14 +461,14 @@ describe('the end', () => {
   it('comes at a shutdown after the last transcript', async () => {
     const session = openSession();
     await session.exchange(update({ turn_detection: null }), append('a'));
-    session.hearing.emit({ type: 'voice', turn: 'item_1' });
+    session.speech.emit({ type: 'voice', turn: 'item_1' });
     session.draining.abort(new Error('stop'));
     await session.exchange();
     expect(session.socket.closed).toBeUndefined();
-    session.hearing.emit({ type: 'committed', turn: 'item_1' });
+    session.speech.emit({ type: 'committed', turn: 'item_1' });
     await session.exchange();
     expect(session.socket.closed).toBeUndefined();
-    session.hearing.emit({ type: 'completed', turn: 'item_1', transcript: 'a', seconds: 1 });
+    session.speech.emit({ type: 'completed', turn: 'item_1', transcript: 'a', seconds: 1 });
     await session.ended;
     expect(session.socket.closed?.code).toBe(1012);
     expect(typesOf(session.socket.events).at(-1)).toMatch(/completed$/);
@@ -476,10 +476,10 @@ describe('the end', () => {
 
   it.each([
     ['sound', () => openSession()],
-    ['the hearing', () => openSession({ openHearing: () => Promise.reject(new TypeError('no disk')) })],
+    ['the speech session', () => openSession({ openSpeechSession: () => Promise.reject(new TypeError('no disk')) })],
   ])('comes with 1011 when the service fails: %s', async (what, open) => {
     const session = open();
-    session.hearing.fails = new TypeError('no disk');
+    session.speech.fails = new TypeError('no disk');
     const events = await session.exchange(...(what === 'sound' ? [append('a'), append('b')] : []));
     expect(errorsIn(events.slice(1))).toMatchObject([{ type: 'server_error', code: 'internal_error' }]);
     await session.ended;
@@ -492,7 +492,7 @@ describe('the end', () => {
     await session.exchange();
     session.socket.leave();
     await session.ended;
-    expect(session.hearing.calls).toEqual([['end']]);
+    expect(session.speech.calls).toEqual([['end']]);
     expect(session.logged).toEqual([]);
     expect(session.socket.events).toHaveLength(1);
   });
@@ -510,12 +510,12 @@ describe('the contract of the events', () => {
   it('declares no event that a session does not send', async () => {
     const session = openSession();
     await session.exchange(update({}), clear, '{');
-    session.hearing.emit({ type: 'started', turn: 'item_1', ms: 0 });
-    session.hearing.emit({ type: 'stopped', turn: 'item_1', ms: 900 });
-    for (const turn of ['item_1', 'item_2']) session.hearing.emit({ type: 'committed', turn });
-    session.hearing.emit({ type: 'delta', turn: 'item_1', text: 'Ja.' });
-    session.hearing.emit({ type: 'completed', turn: 'item_1', transcript: 'Ja.', seconds: 0.9 });
-    session.hearing.emit({ type: 'failed', turn: 'item_2', error: new EngineError('engine-failed', 'It broke.') });
+    session.speech.emit({ type: 'started', turn: 'item_1', ms: 0 });
+    session.speech.emit({ type: 'stopped', turn: 'item_1', ms: 900 });
+    for (const turn of ['item_1', 'item_2']) session.speech.emit({ type: 'committed', turn });
+    session.speech.emit({ type: 'delta', turn: 'item_1', text: 'Ja.' });
+    session.speech.emit({ type: 'completed', turn: 'item_1', transcript: 'Ja.', seconds: 0.9 });
+    session.speech.emit({ type: 'failed', turn: 'item_2', error: new EngineError('engine-failed', 'It broke.') });
     await session.exchange();
     const sent = new Set(typesOf(session.socket.events));
     expect(eventCheckOf(openaiContract, 'RealtimeServerEvent').types.filter((type) => !sent.has(type))).toEqual([]);

@@ -1,4 +1,4 @@
-/** A session without network and engines: a socket in memory, and a hearing that the test controls. */
+/** A session without network and engines: a socket in memory, and a speech session that the test controls. */
 import { afterEach, expect } from 'vitest';
 import type { Feature, Logger } from '../../../engines/contract/index.ts';
 import type { TextSocket } from '../../../src/contract/session.ts';
@@ -6,7 +6,7 @@ import type { Services } from '../../../src/handlers/dependencies.ts';
 import { Session, type SessionOptions } from '../../../src/openai/realtime/run-session.ts';
 import { openConfig } from '../../../src/openai/realtime/session-config.ts';
 import { beginSession } from '../../../src/openai/realtime/session.ts';
-import type { HeardEvent, Hearing, HearingOptions } from '../../../src/realtime/hearing.ts';
+import type { SpeechOptions, SpeechSession, TurnEvent } from '../../../src/realtime/speech-session.ts';
 import { breachesOf, type WireEvent } from '../../support/realtime-laws.ts';
 
 type Message = { readonly text: string | undefined };
@@ -69,15 +69,15 @@ export class MemorySocket implements TextSocket {
   }
 }
 
-export class ScriptedHearing implements Hearing {
+export class ScriptedSpeech implements SpeechSession {
   readonly calls: (readonly [name: string, value?: unknown])[] = [];
   /** The next results; by default everything is accepted. */
   readonly appends: boolean[] = [];
   readonly commits: boolean[] = [];
-  emit: (event: HeardEvent) => void = () => undefined;
+  emit: (event: TurnEvent) => void = () => undefined;
   fails: Error | undefined;
 
-  configure(options: HearingOptions): void {
+  configure(options: SpeechOptions): void {
     this.calls.push(['configure', options]);
   }
 
@@ -134,7 +134,7 @@ export function servicesWith(list: readonly FakeModel[] = models): Services {
 
 export interface OpenSession {
   readonly socket: MemorySocket;
-  readonly hearing: ScriptedHearing;
+  readonly speech: ScriptedSpeech;
   readonly draining: AbortController;
   readonly concluding: AbortController;
   readonly logged: (readonly [level: string, message: string])[];
@@ -161,7 +161,7 @@ export function checkSessions(): void {
 
 export function openSession(options: Partial<SessionOptions> = {}): OpenSession {
   const socket = new MemorySocket();
-  const hearing = new ScriptedHearing();
+  const speech = new ScriptedSpeech();
   const [draining, concluding] = [new AbortController(), new AbortController()];
   const idle: boolean[] = [];
   const logged: (readonly [string, string])[] = [];
@@ -183,16 +183,16 @@ export function openSession(options: Partial<SessionOptions> = {}): OpenSession 
     log: log as unknown as Logger,
     checkAnswers: true,
     services,
-    openHearing: (_options, _services, emit) => {
-      hearing.emit = emit;
-      return Promise.resolve(hearing);
+    openSpeechSession: (_options, _services, emit) => {
+      speech.emit = emit;
+      return Promise.resolve(speech);
     },
     lifeMs: 3_600_000,
     ...options,
   }).run();
   let read = 0;
   const session: OpenSession = {
-    ...{ socket, hearing, draining, concluding, logged, turns, idle, ended },
+    ...{ socket, speech, draining, concluding, logged, turns, idle, ended },
     async exchange(...messages) {
       messages.forEach((message) => socket.say(message));
       for (let turn = 0; turn < settlingTurns; turn += 1) await new Promise(setImmediate);

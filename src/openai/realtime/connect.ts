@@ -3,7 +3,7 @@ import { invalid, ProblemError } from '../../contract/problems.ts';
 import type { Connect, Connecting } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import { requireTranscription } from '../../handlers/transcription.ts';
-import { openHearing } from '../../realtime/hearing.ts';
+import { openSpeechSession } from '../../realtime/speech-session.ts';
 import type { Handler } from '../operations.ts';
 import type { SessionUpdate } from './client-events.ts';
 import { Session } from './run-session.ts';
@@ -28,7 +28,7 @@ export const connectRealtime: Connect<Services> = (connecting, services) => {
   const config = configOf(connecting, services);
   return (socket, place) => {
     const opening = beginSession(newIdentity(), config);
-    return new Session(socket, opening, { ...connecting, place, services, openHearing, lifeMs }).run();
+    return new Session(socket, opening, { ...connecting, place, services, openSpeechSession, lifeMs }).run();
   };
 };
 

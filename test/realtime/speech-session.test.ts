@@ -11,9 +11,9 @@ import {
 import { ProblemError } from '../../src/contract/problems.ts';
 import { readWav } from '../../lib/wav.ts';
 import { createPrometheusMetrics } from '../../src/metrics/prometheus.ts';
-import type { Hearing, SoundFormat } from '../../src/realtime/hearing.ts';
+import type { SpeechSession, SoundFormat } from '../../src/realtime/speech-session.ts';
 import type { Used } from '../../src/request-scope.ts';
-import { byHand, hear, quiet, sound, told, usual, voice } from './support.ts';
+import { byHand, openSpeech, quiet, sound, told, usual, voice } from './support.ts';
 
 const rate = 24_000;
 const utterance = (ms = 1_000) => sound(rate, [quiet, 1_000], [voice, ms], [quiet, 700]);
@@ -33,8 +33,8 @@ describe('the same turns, at the same times, of a file', () => {
     ['in odd pieces', 1_237],
     ['in pieces of a byte and a half second', 24_001],
   ])('sent %s', async (_what, size) => {
-    const { hearing, events, ended } = await hear();
-    for (const piece of pieces(two, size)) await hearing.append(piece);
+    const { speech, events, ended } = await openSpeech();
+    for (const piece of pieces(two, size)) await speech.append(piece);
     await ended(2);
     const all = told(events);
     expect(all.filter((event) => !/delta|completed/.test(event))).toEqual(toldOfTwo);
@@ -49,8 +49,8 @@ describe('the same turns, at the same times, of a file', () => {
     ['16 kHz', { encoding: 'pcm', rate: 16_000 }],
     ['48 kHz', { encoding: 'pcm', rate: 48_000 }],
   ])('at %s', async (_what, format) => {
-    const { hearing, events, ended } = await hear({}, { options: { ...usual, format } });
-    await hearing.append(sound('rate' in format ? format.rate : 8_000, [quiet, 1_000], [voice, 1_000], [quiet, 700]));
+    const { speech, events, ended } = await openSpeech({}, { options: { ...usual, format } });
+    await speech.append(sound('rate' in format ? format.rate : 8_000, [quiet, 1_000], [voice, 1_000], [quiet, 700]));
     await ended(1);
     expect(told(events)).toEqual([
       '1 started 700',
@@ -77,9 +77,9 @@ describe('the recording of a turn', () => {
       );
       return { text: 'heard', language: null };
     };
-    const { hearing, ended } = await hear({ transcribe }, { options: { ...byHand, format } });
-    await hearing.append(encode(sound(8_000, [-120, 200], [-9, 300], [-120, 200])));
-    await hearing.commit();
+    const { speech, ended } = await openSpeech({ transcribe }, { options: { ...byHand, format } });
+    await speech.append(encode(sound(8_000, [-120, 200], [-9, 300], [-120, 200])));
+    await speech.commit();
     await ended(1);
     const isLoud = peaks.map((peak) => peak > 8_000);
     expect(isLoud).toEqual([false, false, true, true, true, false, false]);
@@ -91,26 +91,26 @@ const toMuLaw = (high: number): number => (high === 0 || high === 255 ? 0xff : h
 
 describe('a commit of the client', () => {
   it('is all sound since the last one, to the last sample', async () => {
-    const { hearing, events, ended } = await hear({}, { options: byHand });
-    expect(await hearing.commit()).toBe(false);
-    await hearing.append(sound(rate, [quiet, 95]));
-    expect(await hearing.commit()).toBe(false);
-    await hearing.append(sound(rate, [quiet, 20]));
-    expect(await hearing.commit()).toBe(true);
-    await hearing.append(Buffer.alloc(3_001));
-    await hearing.append(Buffer.alloc(1_800));
-    expect(await hearing.commit()).toBe(true);
+    const { speech, events, ended } = await openSpeech({}, { options: byHand });
+    expect(await speech.commit()).toBe(false);
+    await speech.append(sound(rate, [quiet, 95]));
+    expect(await speech.commit()).toBe(false);
+    await speech.append(sound(rate, [quiet, 20]));
+    expect(await speech.commit()).toBe(true);
+    await speech.append(Buffer.alloc(3_001));
+    await speech.append(Buffer.alloc(1_800));
+    expect(await speech.commit()).toBe(true);
     await ended(2);
     const seconds = events.flatMap((event) => (event.type === 'completed' ? [event.seconds] : []));
     expect(seconds).toEqual([0.115, 0.1]);
   });
 
   it('after a clear has only what follows', async () => {
-    const { hearing, events, ended } = await hear({}, { options: byHand });
-    await hearing.append(sound(rate, [voice, 1_000]));
-    hearing.clear();
-    await hearing.append(sound(rate, [voice, 500]));
-    await hearing.commit();
+    const { speech, events, ended } = await openSpeech({}, { options: byHand });
+    await speech.append(sound(rate, [voice, 1_000]));
+    speech.clear();
+    await speech.append(sound(rate, [voice, 500]));
+    await speech.commit();
     await ended(1);
     expect(told(events)).toEqual([
       ...['1 voice', '1 forgotten'],
@@ -119,48 +119,48 @@ describe('a commit of the client', () => {
   });
 
   it('ends an open turn, which is committed once', async () => {
-    const { hearing, events, ended } = await hear();
-    await hearing.append(sound(rate, [quiet, 1_000], [voice, 500]));
-    expect(await hearing.commit()).toBe(true);
-    expect(await hearing.commit()).toBe(false);
+    const { speech, events, ended } = await openSpeech();
+    await speech.append(sound(rate, [quiet, 1_000], [voice, 500]));
+    expect(await speech.commit()).toBe(true);
+    expect(await speech.commit()).toBe(false);
     await ended(1);
     expect(told(events)).toEqual(['1 started 700', '1 stopped 1500', '1 committed', '1 delta 800', '1 completed 800']);
   });
 
   it('of more than ten minutes has ten, and the caller learns it once', async () => {
-    const { hearing, events, ended } = await hear({}, { options: { ...byHand, format: { encoding: 'pcmu' } } });
+    const { speech, events, ended } = await openSpeech({}, { options: { ...byHand, format: { encoding: 'pcmu' } } });
     const minutes = Buffer.alloc(8_000 * 60 * 6);
-    expect([await hearing.append(minutes), await hearing.append(minutes)]).toEqual([true, false]);
-    expect(await hearing.append(Buffer.alloc(8_000))).toBe(true);
-    expect(await hearing.commit()).toBe(true);
+    expect([await speech.append(minutes), await speech.append(minutes)]).toEqual([true, false]);
+    expect(await speech.append(Buffer.alloc(8_000))).toBe(true);
+    expect(await speech.commit()).toBe(true);
     await ended(1);
     expect(told(events).at(-1)).toBe('1 completed 600000');
   });
 });
 
 describe('sound before the first options', () => {
-  const speech = sound(16_000, [voice, 1_000], [quiet, 700], [voice, 300]);
+  const words = sound(16_000, [voice, 1_000], [quiet, 700], [voice, 300]);
 
-  it('is heard with them', async () => {
-    const { hearing, events, ended } = await hear({}, { isNew: true });
-    await hearing.append(speech);
-    hearing.configure({ ...byHand, format: { encoding: 'pcm', rate: 16_000 } });
-    expect(await hearing.commit()).toBe(true);
+  it('is handled with them', async () => {
+    const { speech, events, ended } = await openSpeech({}, { isNew: true });
+    await speech.append(words);
+    speech.configure({ ...byHand, format: { encoding: 'pcm', rate: 16_000 } });
+    expect(await speech.commit()).toBe(true);
     await ended(1);
     expect(told(events)).toEqual(['1 voice', '1 committed', '1 delta 2000', '1 completed 2000']);
   });
 
-  it.each<[string, (hearing: Hearing) => unknown]>([
-    ['a commit comes first', (hearing) => hearing.commit()],
+  it.each<[string, (speech: SpeechSession) => unknown]>([
+    ['a commit comes first', (speech) => speech.commit()],
     ['none come', () => undefined],
-    ['it is too much', (hearing) => hearing.append(Buffer.alloc(1_048_576))],
-  ])('is heard as the session was opened if %s', async (_what, meanwhile) => {
-    const { hearing, events, ended } = await hear(
+    ['it is too much', (speech) => speech.append(Buffer.alloc(1_048_576))],
+  ])('is handled as the session was opened if %s', async (_what, meanwhile) => {
+    const { speech, events, ended } = await openSpeech(
       {},
       { isNew: true, options: { ...usual, format: { encoding: 'pcm', rate: 16_000 } } },
     );
-    await hearing.append(speech);
-    await meanwhile(hearing);
+    await speech.append(words);
+    await meanwhile(speech);
     await ended(1);
     expect(told(events).slice(0, 3)).toEqual(['1 started 0', '1 stopped 1500', '1 committed']);
   });
@@ -168,22 +168,22 @@ describe('sound before the first options', () => {
 
 describe('a format that changes', () => {
   it('in the middle of a turn counts for the sound that follows', async () => {
-    const { hearing, events, ended } = await hear({}, { options: byHand });
-    await hearing.append(sound(24_000, [voice, 400]));
-    hearing.configure({ ...byHand, format: { encoding: 'pcmu' } });
-    await hearing.append(Buffer.alloc(8 * 300));
-    await hearing.commit();
+    const { speech, events, ended } = await openSpeech({}, { options: byHand });
+    await speech.append(sound(24_000, [voice, 400]));
+    speech.configure({ ...byHand, format: { encoding: 'pcmu' } });
+    await speech.append(Buffer.alloc(8 * 300));
+    await speech.commit();
     await ended(1);
     expect(told(events).at(-1)).toBe('1 completed 700');
   });
 });
 
 it('a turn ends when no more sound comes', async () => {
-  const { hearing, events, ended } = await hear(
+  const { speech, events, ended } = await openSpeech(
     {},
     { options: { ...usual, detection: { ...usual.detection!, silenceMs: 100 } } },
   );
-  await hearing.append(sound(rate, [quiet, 1_000], [voice, 500]));
+  await speech.append(sound(rate, [quiet, 1_000], [voice, 500]));
   await ended(1);
   expect(told(events)).toEqual(['1 started 700', '1 stopped 1500', '1 committed', '1 delta 800', '1 completed 800']);
 });
@@ -196,17 +196,17 @@ describe('a transcript', () => {
       for (const text of ['Good morning.', 'It is']) onSegment?.(segment(text));
       return Promise.resolve({ text: 'Good morning. It is late.', language: 'en' });
     };
-    const { hearing, events, ended } = await hear({ transcribe, entry: { supports: ['segment'] } });
-    await hearing.append(utterance());
+    const { speech, events, ended } = await openSpeech({ transcribe, entry: { supports: ['segment'] } });
+    await speech.append(utterance());
     await ended(1);
     expect(told(events).slice(3)).toEqual(['1 delta Good morning.', '1 delta  It is', '1 delta  late.', '1 completed Good morning. It is late.']); // prettier-ignore
   });
 
-  it('that fails ends its turn, and the next one is heard', async () => {
+  it('that fails ends its turn, and the next one is transcribed', async () => {
     const failure = new EngineError('engine-failed', 'It broke.');
     const transcribe = vi.fn().mockRejectedValueOnce(failure).mockResolvedValue({ text: 'heard', language: null });
-    const { hearing, events, ended } = await hear({ transcribe });
-    await hearing.append(two);
+    const { speech, events, ended } = await openSpeech({ transcribe });
+    await speech.append(two);
     await ended(2);
     expect(events.find(({ type }) => type === 'failed')).toMatchObject({ error: failure });
     expect(told(events)).toContain('2 completed heard');
@@ -215,8 +215,8 @@ describe('a transcript', () => {
   it('may come before the one of the turn before it', async () => {
     const first = Promise.withResolvers<{ text: string; language: null }>();
     const transcribe = vi.fn().mockReturnValueOnce(first.promise).mockResolvedValue({ text: 'second', language: null });
-    const { hearing, events, ended } = await hear({ transcribe });
-    await hearing.append(two);
+    const { speech, events, ended } = await openSpeech({ transcribe });
+    await speech.append(two);
     await ended(1);
     first.resolve({ text: 'first', language: null });
     await ended(2);
@@ -225,10 +225,10 @@ describe('a transcript', () => {
 
   it('is one of 16 at most that are at work; further sound waits', async () => {
     const { calls, engine } = byTest();
-    const { hearing, ended } = await hear(engine, { options: byHand });
+    const { speech, ended } = await openSpeech(engine, { options: byHand });
     for (let turn = 0; turn < 20; turn += 1) {
-      void hearing.append(sound(rate, [voice, 200]));
-      void hearing.commit();
+      void speech.append(sound(rate, [voice, 200]));
+      void speech.commit();
     }
     for (let turn = 0; turn < 20; turn += 1) {
       await expect.poll(() => calls.length).toBe(Math.min(20, 16 + turn));
@@ -239,8 +239,8 @@ describe('a transcript', () => {
 
   it('of a click is empty, without a call', async () => {
     const transcribe = vi.fn();
-    const { hearing, events, ended } = await hear({ transcribe });
-    await hearing.append(utterance(200));
+    const { speech, events, ended } = await openSpeech({ transcribe });
+    await speech.append(utterance(200));
     await ended(1);
     expect(told(events).at(-1)).toBe('1 completed ');
     expect(transcribe).not.toHaveBeenCalled();
@@ -248,20 +248,20 @@ describe('a transcript', () => {
 
   it('is refused where the key has no budget', async () => {
     const problem = new ProblemError('quota-exceeded', 'Spent.');
-    const { hearing, events, ended } = await hear({}, { services: { allowTurn: () => Promise.reject(problem) } });
-    await hearing.append(utterance());
+    const { speech, events, ended } = await openSpeech({}, { services: { allowTurn: () => Promise.reject(problem) } });
+    await speech.append(utterance());
     await ended(1);
     expect(events.at(-1)).toMatchObject({ type: 'failed', error: problem });
   });
 
   it('is refused where the disk is full, and the session goes on', async () => {
-    const { hearing, events, ended } = await hear({}, { options: byHand, diskBytes: 1_000_000 });
-    for (let second = 0; second < 60; second++) await hearing.append(sound(rate, [voice, 1_000]));
-    await hearing.commit();
+    const { speech, events, ended } = await openSpeech({}, { options: byHand, diskBytes: 1_000_000 });
+    for (let second = 0; second < 60; second++) await speech.append(sound(rate, [voice, 1_000]));
+    await speech.commit();
     await ended(1);
     expect(events.at(-1)).toMatchObject({ type: 'failed', error: { code: 'storage-full' } });
-    await hearing.append(sound(rate, [voice, 1_000]));
-    await hearing.commit();
+    await speech.append(sound(rate, [voice, 1_000]));
+    await speech.commit();
     await ended(2);
     expect(told(events).at(-1)).toBe('2 completed 1000');
   });
@@ -275,10 +275,10 @@ function charging() {
 describe('a turn is charged', () => {
   it('once, with the pauses that are in it', async () => {
     const { charged, scope } = charging();
-    const { hearing, events, ended } = await hear({}, { scope });
+    const { speech, events, ended } = await openSpeech({}, { scope });
     const words = Array.from({ length: 4 }, () => sound(rate, [voice, 400], [quiet, 300]));
     for (let turn = 1; turn <= 2; turn++) {
-      await hearing.append(Buffer.concat([sound(rate, [quiet, 1_000]), ...words, sound(rate, [quiet, 400])]));
+      await speech.append(Buffer.concat([sound(rate, [quiet, 1_000]), ...words, sound(rate, [quiet, 400])]));
       await ended(turn);
     }
     expect(told(events).filter((event) => event.includes('committed'))).toEqual(['1 committed', '2 committed']);
@@ -311,33 +311,33 @@ describe('an early transcription', () => {
   const endOfTurn = sound(rate, [quiet, 4_800]);
 
   /** A session whose model is known to be quick, in its second turn. */
-  async function hearQuickly() {
+  async function speakQuickly() {
     const { calls, engine } = byTest();
     const { charged, scope } = charging();
     const metrics = createPrometheusMetrics();
-    const heard = await hear(engine, { scope, options, services: { metrics } });
+    const opened = await openSpeech(engine, { scope, options, services: { metrics } });
     const outcomes = async () => {
       const lines = (await metrics.render()).matchAll(/^parlance_realtime_early_total\{outcome="(\w+)"\} [1-9]/gm);
       return Array.from(lines, ([, outcome]) => outcome);
     };
-    await heard.hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 200]));
-    await heard.hearing.append(endOfTurn);
+    await opened.speech.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 200]));
+    await opened.speech.append(endOfTurn);
     await expect.poll(() => calls.length).toBe(1);
     calls[0]!.end();
-    await heard.ended(1);
+    await opened.ended(1);
     expect(charged.splice(0)).toEqual([{ audioMs: 1_000 }]);
-    await expect.poll(heard.diskUse).toBe(0);
-    await heard.hearing.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 200]));
+    await expect.poll(opened.diskUse).toBe(0);
+    await opened.speech.append(sound(rate, [quiet, 500], [voice, 400], [quiet, 200]));
     await expect.poll(() => calls.length).toBe(2);
-    return { ...heard, calls, charged, outcomes, said: () => told(heard.events).slice(5) };
+    return { ...opened, calls, charged, outcomes, said: () => told(opened.events).slice(5) };
   }
 
   it('is the transcript if the silence lasts, and is charged then', async () => {
-    const { calls, charged, hearing, said, ended, files, outcomes } = await hearQuickly();
+    const { calls, charged, speech, said, ended, files, outcomes } = await speakQuickly();
     calls[1]!.end('early');
     await expect.poll(files).toHaveLength(1);
     expect([said(), charged]).toEqual([['2 started 6600'], []]);
-    await hearing.append(endOfTurn);
+    await speech.append(endOfTurn);
     await ended(2);
     expect(said()).toEqual(['2 started 6600', '2 stopped 12300', '2 committed', '2 delta early', '2 completed early']);
     expect(calls).toHaveLength(2);
@@ -346,8 +346,8 @@ describe('an early transcription', () => {
   });
 
   it('may still be at work when the turn ends', async () => {
-    const { calls, charged, hearing, said, ended } = await hearQuickly();
-    await hearing.append(endOfTurn);
+    const { calls, charged, speech, said, ended } = await speakQuickly();
+    await speech.append(endOfTurn);
     calls[1]!.end('late');
     await ended(2);
     expect(said().at(-1)).toBe('2 completed late');
@@ -356,8 +356,8 @@ describe('an early transcription', () => {
   });
 
   it('is thrown away if the speech goes on: never charged, never seen, and not aborted', async () => {
-    const { calls, charged, hearing, said, ended, outcomes } = await hearQuickly();
-    await hearing.append(Buffer.concat([sound(rate, [voice, 400], [quiet, 200]), endOfTurn]));
+    const { calls, charged, speech, said, ended, outcomes } = await speakQuickly();
+    await speech.append(Buffer.concat([sound(rate, [voice, 400], [quiet, 200]), endOfTurn]));
     await expect.poll(() => calls.length).toBe(3);
     calls[1]!.end('half a sentence');
     calls[2]!.end('the sentence');
@@ -369,10 +369,10 @@ describe('an early transcription', () => {
   });
 
   it('that fails is repeated at the end of the turn', async () => {
-    const { calls, charged, hearing, said, ended, files, outcomes } = await hearQuickly();
+    const { calls, charged, speech, said, ended, files, outcomes } = await speakQuickly();
     calls[1]!.fail(new EngineError('engine-failed', 'It broke.'));
     await expect.poll(files).toHaveLength(1);
-    await hearing.append(endOfTurn);
+    await speech.append(endOfTurn);
     await expect.poll(() => calls.length).toBe(3);
     calls[2]!.end('whole');
     await ended(2);
@@ -382,30 +382,30 @@ describe('an early transcription', () => {
   });
 
   it('is charged if its session ends before its turn', async () => {
-    const { calls, charged, hearing, files, outcomes } = await hearQuickly();
+    const { calls, charged, speech, files, outcomes } = await speakQuickly();
     calls[1]!.end('half');
     await expect.poll(files).toHaveLength(1);
-    await hearing.end();
+    await speech.end();
     expect(charged).toEqual([{ audioMs: expect.closeTo(900, -1) as number }]);
     expect(await outcomes()).toEqual(['discarded']);
   });
 
   it('is charged if its turn is cleared, and so is what several have taken beyond the length of their turn', async () => {
-    const { calls, charged, hearing, said, files } = await hearQuickly();
+    const { calls, charged, speech, said, files } = await speakQuickly();
     calls[1]!.end('half');
-    hearing.clear();
+    speech.clear();
     await expect.poll(said).toEqual(['2 started 6600', '2 forgotten']);
     expect(charged.splice(0)).toEqual([{ audioMs: expect.closeTo(900, -1) as number }]);
-    await hearing.append(sound(rate, [quiet, 1_000]));
+    await speech.append(sound(rate, [quiet, 1_000]));
     const lengths: number[] = [];
     for (let pause = 0; pause < 3; pause += 1) {
-      await hearing.append(sound(rate, [voice, 400], [quiet, 240]));
+      await speech.append(sound(rate, [voice, 400], [quiet, 240]));
       await expect.poll(() => calls.length).toBe(3 + pause);
       calls.at(-1)!.end('more');
       lengths.push(900 + 640 * pause);
       await expect.poll(files).toHaveLength(1);
     }
-    hearing.clear();
+    speech.clear();
     await expect.poll(said).toEqual(expect.arrayContaining(['3 forgotten']));
     const total = charged.reduce((sum, { audioMs = 0 }) => sum + audioMs, 0);
     const taken = lengths.reduce((sum, ms) => sum + ms, 0);
@@ -416,11 +416,11 @@ describe('an early transcription', () => {
     const { calls, engine } = byTest();
     const spent = new ProblemError('quota-exceeded', 'Spent.');
     const requireAudioBudget = vi.fn(() => Promise.reject(spent));
-    const { hearing, ended, diskUse } = await hear(engine, { options, services: { requireAudioBudget } });
+    const { speech, ended, diskUse } = await openSpeech(engine, { options, services: { requireAudioBudget } });
     for (let turn = 1; turn <= 2; turn += 1) {
-      await hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
+      await speech.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 400]));
       expect(calls).toHaveLength(turn - 1);
-      await hearing.append(endOfTurn);
+      await speech.append(endOfTurn);
       await expect.poll(() => calls.length).toBe(turn);
       calls.at(-1)!.end();
       await ended(turn);
@@ -430,9 +430,9 @@ describe('an early transcription', () => {
   });
 
   it('is thrown away if the hints change', async () => {
-    const { calls, hearing, said, ended } = await hearQuickly();
-    hearing.configure({ ...options, hints: { language: 'de' } });
-    await hearing.append(endOfTurn);
+    const { calls, speech, said, ended } = await speakQuickly();
+    speech.configure({ ...options, hints: { language: 'de' } });
+    await speech.append(endOfTurn);
     await expect.poll(() => calls.length).toBe(3);
     calls[1]!.end('english');
     calls[2]!.end('deutsch');
@@ -445,9 +445,9 @@ describe('an early transcription', () => {
     ['of a model that is not known to be quick', true],
   ])('%s does not begin', async (_what, local) => {
     const { calls, engine } = byTest();
-    const { hearing, ended } = await hear({ ...engine, entry: { local } });
+    const { speech, ended } = await openSpeech({ ...engine, entry: { local } });
     for (let turn = 1; turn <= (local ? 1 : 2); turn++) {
-      await hearing.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 600]));
+      await speech.append(sound(rate, [quiet, 1_000], [voice, 400], [quiet, 600]));
       await expect.poll(() => calls.length).toBe(turn);
       calls.at(-1)!.end();
       await ended(turn);
@@ -463,24 +463,24 @@ describe('a model is loaded', () => {
       loaded.push(id);
       return Promise.resolve();
     };
-    const { hearing, ended } = await hear({ warmUp }, { options: byHand });
-    const choose = (model: string) => hearing.configure({ ...byHand, hints: { model } });
+    const { speech, ended } = await openSpeech({ warmUp }, { options: byHand });
+    const choose = (model: string) => speech.configure({ ...byHand, hints: { model } });
     for (let change = 0; change < 5; change += 1) for (const model of ['none', 'ears']) choose(model);
-    expect(await hearing.commit()).toBe(false);
+    expect(await speech.commit()).toBe(false);
     expect(loaded).toEqual([]);
     for (let change = 0; change < 5; change += 1) {
       for (const model of ['ears', 'none']) {
         choose(model);
-        await hearing.append(sound(rate, [voice, 200]));
-        hearing.clear();
+        await speech.append(sound(rate, [voice, 200]));
+        speech.clear();
       }
     }
     choose('ears');
-    await hearing.append(sound(rate, [voice, 200]));
+    await speech.append(sound(rate, [voice, 200]));
     expect(loaded).toEqual(['ears']);
-    await hearing.commit();
+    await speech.commit();
     await ended(1);
-    await hearing.append(sound(rate, [voice, 20]));
+    await speech.append(sound(rate, [voice, 20]));
     await expect.poll(() => loaded).toEqual(['ears', 'ears']);
   });
 });
@@ -492,9 +492,9 @@ describe('a detector of speech', () => {
       asked.push(durationMs);
       return Promise.resolve([{ startMs: durationMs - 400, endMs: durationMs }]);
     };
-    const { hearing, events, files, ended } = await hear({ findSpeech });
-    await hearing.append(sound(rate, [quiet, 3_000], [voice, 140], [quiet, 600]));
-    await hearing.commit();
+    const { speech, events, files, ended } = await openSpeech({ findSpeech });
+    await speech.append(sound(rate, [quiet, 3_000], [voice, 140], [quiet, 600]));
+    await speech.commit();
     await ended(1);
     expect(asked).toEqual([2_000, 2_000]);
     expect(told(events)).toContain('1 started 2700');
@@ -503,8 +503,8 @@ describe('a detector of speech', () => {
   });
 
   it('that finds none begins no turn', async () => {
-    const { hearing, events } = await hear({ findSpeech: () => Promise.resolve([]) });
-    await hearing.append(two);
+    const { speech, events } = await openSpeech({ findSpeech: () => Promise.resolve([]) });
+    await speech.append(two);
     expect(told(events)).toEqual([]);
   });
 
@@ -514,8 +514,8 @@ describe('a detector of speech', () => {
       signals.push(signal);
       return new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
     };
-    const { hearing, events, ended } = await hear({ findSpeech });
-    await hearing.append(two);
+    const { speech, events, ended } = await openSpeech({ findSpeech });
+    await speech.append(two);
     await ended(2);
     expect(told(events).filter((event) => /started|stopped/.test(event))).toEqual(['1 started 700', '1 stopped 2500', '2 started 3400', '2 stopped 4800']); // prettier-ignore
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
@@ -523,27 +523,27 @@ describe('a detector of speech', () => {
 });
 
 describe('sound that comes faster than the rate', () => {
-  it('is heard in pieces of a second, between which the event loop serves others', async () => {
-    const { hearing } = await hear();
+  it('is handled in pieces of a second, between which the event loop serves others', async () => {
+    const { speech } = await openSpeech();
     let iterations = 0;
     const count = () => {
       iterations += 1;
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    await hearing.append(sound(rate, [quiet, 20_000]));
+    await speech.append(sound(rate, [quiet, 20_000]));
     clearImmediate(next);
     expect(iterations).toBeGreaterThanOrEqual(19);
   });
 
   it('waits, with everything behind it, and ends with the session', async () => {
-    const { hearing, events, session } = await hear(
+    const { speech, events, session } = await openSpeech(
       {},
       { services: { soundRate: { burst: 2_000, perSecond: 0.001 } } },
     );
-    await hearing.append(sound(rate, [quiet, 1_900]));
-    const waiting = hearing.append(sound(rate, [quiet, 1_000], [voice, 1_000], [quiet, 700]));
-    const commit = hearing.commit();
+    await speech.append(sound(rate, [quiet, 1_900]));
+    const waiting = speech.append(sound(rate, [quiet, 1_000], [voice, 1_000], [quiet, 700]));
+    const commit = speech.commit();
     for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
     expect(events).toEqual([]);
     session.abort(new Error('gone'));
@@ -562,24 +562,24 @@ describe('a session that ends', () => {
           reject(signal.reason as Error);
         });
       });
-    const { hearing, events, files, workspace } = await hear({ transcribe });
-    await hearing.append(Buffer.concat([utterance(), sound(rate, [quiet, 500], [voice, 500])]));
+    const { speech, events, files, workspace } = await openSpeech({ transcribe });
+    await speech.append(Buffer.concat([utterance(), sound(rate, [quiet, 500], [voice, 500])]));
     expect(await files()).toHaveLength(2);
     const said = events.length;
-    await hearing.end();
+    await speech.end();
     await aborted.promise;
     expect(events).toHaveLength(said);
     expect(await files()).toEqual([]);
     expect(workspace.disk.used).toBe(0);
-    expect([await hearing.append(utterance()), await hearing.commit()]).toEqual([true, false]);
+    expect([await speech.append(utterance()), await speech.commit()]).toEqual([true, false]);
   });
 
   it('ends with its signal, in the middle of a long piece', async () => {
-    const { hearing, session, files, workspace } = await hear();
-    const appended = hearing.append(Buffer.concat(Array.from({ length: 20 }, () => utterance())));
+    const { speech, session, files, workspace } = await openSpeech();
+    const appended = speech.append(Buffer.concat(Array.from({ length: 20 }, () => utterance())));
     session.abort(new Error('gone'));
     await appended;
-    await hearing.end();
+    await speech.end();
     expect(await files()).toEqual([]);
     expect(workspace.disk.used).toBe(0);
   });
@@ -587,15 +587,15 @@ describe('a session that ends', () => {
   it('before it has begun leaves nothing', async () => {
     const session = new AbortController();
     session.abort(new Error('gone'));
-    const { hearing, workspace } = await hear({}, { session });
-    await hearing.append(utterance());
-    await hearing.end();
+    const { speech, workspace } = await openSpeech({}, { session });
+    await speech.append(utterance());
+    await speech.end();
     expect(await readdir(workspace.path)).toEqual([]);
   });
 
   it('leaves no files of turns behind while it goes on', async () => {
-    const { hearing, ended, files, workspace } = await hear();
-    await hearing.append(two);
+    const { speech, ended, files, workspace } = await openSpeech();
+    await speech.append(two);
     await ended(2);
     await expect.poll(files).toEqual([]);
     await expect.poll(() => workspace.disk.used).toBe(0);

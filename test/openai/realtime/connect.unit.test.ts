@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Connecting } from '../../../src/contract/session.ts';
 import { problemAnswer } from '../../../src/contract/problems.ts';
-import { connectRealtime } from '../../../src/openai/realtime/door.ts';
+import { connectRealtime } from '../../../src/openai/realtime/connect.ts';
 import { toErrorResponse } from '../../../src/openai/errors.ts';
 import { servicesWith, update } from './support.ts';
 

@@ -1,0 +1,160 @@
+/** A turn: its recording, its early transcription, and its one end. */
+import { randomBytes } from 'node:crypto';
+import type { Recording } from '../../engines/contract/index.ts';
+import { ignore } from '../../lib/errors.ts';
+import type { RequestScope } from '../request-scope.ts';
+import {
+  chooseTranscriptionModel,
+  type TranscriptionRequest,
+  type TranscriptionServices,
+} from '../transcription/run.ts';
+import type { TurnRecording } from './turn-recording.ts';
+import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
+
+/** `model` is the id of an entry, by default the default model. The others are hints that the model supports. */
+export type Hints = { readonly model?: string | undefined } & Pick<
+  TranscriptionRequest,
+  'language' | 'languages' | 'prompt' | 'keywords'
+>;
+
+/** Times are milliseconds of sound since the start of the session. */
+export type TurnEvent = { readonly turn: string } & TurnProgress;
+
+type TurnProgress =
+  | { readonly type: 'started' | 'stopped'; readonly ms: number }
+  /** `voice`: the first one in a turn that the client commits. `forgotten`: the turn has no further events. */
+  | { readonly type: 'voice' | 'committed' | 'forgotten' }
+  | { readonly type: 'delta'; readonly text: string }
+  | Completed
+  | { readonly type: 'failed'; readonly error: unknown };
+
+interface Completed {
+  readonly type: 'completed';
+  readonly transcript: string;
+  readonly seconds: number;
+  readonly languages?: readonly string[];
+}
+
+export interface TurnServices extends TranscriptionServices {
+  /** Counts a turn. Throws `rate-limited` or `quota-exceeded` if a limit of the current API key permits no further one. */
+  readonly allowTurn?: (() => Promise<void>) | undefined;
+  /** Throws `quota-exceeded` if the current API key has used up its budget of audio. */
+  readonly requireAudioBudget?: (() => Promise<void>) | undefined;
+}
+
+/** What the turns of a session share. */
+export interface TurnContext {
+  readonly services: TurnServices;
+  readonly scope: RequestScope;
+  /** Aborts all work of the session. */
+  readonly signal: AbortSignal;
+  readonly emit: (event: TurnEvent) => void;
+  /** Adds work that the session waits for at its end. */
+  readonly track: (work: Promise<void>) => void;
+}
+
+/** A transcription of the turn so far, as long as nothing more has been said. */
+interface EarlyRun {
+  readonly run: TurnRun;
+  /** Sound that it transcribes. */
+  readonly ms: number;
+}
+
+/** A model whose last transcription took longer does not begin before the end of a turn. */
+const maxEarlyMs = 800;
+
+/** Ends with `commit` or `forget`. */
+export class OpenTurn {
+  readonly recording: TurnRecording;
+  readonly #id = `item_${randomBytes(16).toString('base64url')}`;
+  readonly #context: TurnContext;
+  #early: EarlyRun | undefined;
+  /** Sound of early transcriptions that were discarded. */
+  #discardedMs = 0;
+  /** What of it has been charged. */
+  #chargedMs = 0;
+
+  constructor(recording: TurnRecording, context: TurnContext) {
+    this.recording = recording;
+    this.#context = context;
+  }
+
+  report(progress: TurnProgress): void {
+    this.#context.emit({ turn: this.#id, ...progress });
+  }
+
+  /** Transcribes what has been said so far, if that is quick. */
+  async beginEarly(hints: Hints): Promise<void> {
+    const { services, track } = this.#context;
+    const model = chooseTranscriptionModel(services, hints.model);
+    if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
+    await services.requireAudioBudget?.();
+    const file = await this.recording.copy();
+    const run = this.#startRun(file.recording, hints, model);
+    this.#early = { run, ms: this.recording.ms };
+    track(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
+  }
+
+  /** The speech goes on. The run is not aborted: a loaded model that does not stop at once is killed. */
+  discardEarly(): void {
+    if (!this.#early) return;
+    const { run, ms } = this.#early;
+    this.#early = undefined;
+    this.#context.services.metrics?.earlyEnded(run.hasFailed ? 'failed' : 'discarded');
+    this.#discardedMs += ms;
+    this.#chargeDiscarded(this.recording.ms);
+  }
+
+  /** Early transcriptions are charged, also if the client leaves instead of clearing the turn. */
+  async forget(): Promise<void> {
+    this.report({ type: 'forgotten' });
+    this.discardEarly();
+    this.#chargeDiscarded(0);
+    await this.recording.discard();
+  }
+
+  /** Without speech, the transcript is empty. Ends the turn with exactly one event after `committed`. */
+  async commit(hints: Hints, hasSpeech: boolean): Promise<void> {
+    this.report({ type: 'committed' });
+    try {
+      await using file = await this.recording.finish();
+      const { text, language } = hasSpeech ? await this.#transcribe(file.recording, hints) : silence;
+      const languages = language === null ? {} : { languages: [language] };
+      const seconds = Math.round(this.recording.ms) / 1000;
+      this.report({ type: 'completed', transcript: text, seconds, ...languages });
+    } catch (error) {
+      this.report({ type: 'failed', error });
+    }
+  }
+
+  async #transcribe(recording: Recording, hints: Hints) {
+    const { services } = this.#context;
+    const early = this.#early?.run;
+    if (early) services.metrics?.earlyEnded(early.hasFailed ? 'failed' : 'used');
+    await services.allowTurn?.();
+    const run = early?.hasFailed === false ? early : this.#startRun(recording, hints);
+    run.publish((text) => this.report({ type: 'delta', text }));
+    const { text, result } = await run.transcript;
+    return { text, language: result.language };
+  }
+
+  /** Throws the errors of `chooseTranscriptionModel`. */
+  #startRun(
+    recording: Recording,
+    { model: named, ...hints }: Hints,
+    model = chooseTranscriptionModel(this.#context.services, named),
+  ): TurnRun {
+    const { scope, signal, services } = this.#context;
+    return startTurnRun({ model, request: { recording, ...hints }, scope, signal, services });
+  }
+
+  /** Charges what early transcriptions have taken beyond the length of the turn, which is charged for its transcript. */
+  #chargeDiscarded(lengthMs: number): void {
+    const audioMs = Math.round(this.#discardedMs - lengthMs - this.#chargedMs);
+    if (audioMs <= 0) return;
+    this.#chargedMs += audioMs;
+    this.#context.scope.charge?.({ audioMs });
+  }
+}
+
+const silence = { text: '', language: null };

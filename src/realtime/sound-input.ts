@@ -1,0 +1,123 @@
+/** The sound of a session, in order: held until the first options, then in frames, no faster than the rate. */
+import { ignore } from '../../lib/errors.ts';
+import { nextTurn } from '../../lib/event-loop.ts';
+import { createRateLimit, type Rate } from '../../lib/rate-limit.ts';
+import { currentScope, runInScope } from '../request-scope.ts';
+import { FrameCutter, type Frame, type SoundFormat } from './frames.ts';
+
+export interface SoundInputOptions {
+  readonly format: SoundFormat;
+  /** In milliseconds of sound. Sound beyond it waits. Default: a minute at once, then 20 times as fast as it is spoken. */
+  readonly rate: Rate | undefined;
+  /** Aborts when the session ends. */
+  readonly signal: AbortSignal;
+}
+
+export interface SoundHandlers {
+  /** Resolves with false for the first frame that does not fit into the turn. */
+  readonly onFrame: (frame: Frame) => Promise<boolean>;
+  /** Follows each second of sound, and each call of `append` and `flush`. Never rejects. */
+  readonly onPiece: () => Promise<void> | undefined;
+  /** No sound has arrived for `stallMs()`. */
+  readonly onStall: () => Promise<unknown>;
+  /** Is read after each call. undefined: sound may be missing for any time. */
+  readonly stallMs: () => number | undefined;
+}
+
+/** Sound that arrives before the first options waits for them. */
+const held = { ms: 1_000, bytes: 1_048_576 } as const;
+const defaultRate: Rate = { burst: 60_000, perSecond: 20_000 };
+/** Sound that is handled before other work has its turn: half a millisecond of processor time. */
+const pieceMs = 1_000;
+
+export class SoundInput {
+  readonly #handlers: SoundHandlers;
+  readonly #signal: AbortSignal;
+  readonly #scope = currentScope() ?? { caller: '' };
+  readonly #waitForRate: ReturnType<typeof createRateLimit>;
+  #cutter: FrameCutter;
+  #held: Uint8Array[] | undefined = [];
+  #holding: NodeJS.Timeout | undefined;
+  #stalling: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ format, rate = defaultRate, signal }: SoundInputOptions, handlers: SoundHandlers) {
+    this.#handlers = handlers;
+    this.#signal = signal;
+    this.#waitForRate = createRateLimit(rate);
+    this.#cutter = new FrameCutter(format);
+  }
+
+  /** Begins `work` after all earlier calls. Resolves with `afterEnd`, without a call, once the session has ended. */
+  inOrder<T>(work: () => Promise<T>, afterEnd?: T): Promise<T> {
+    const result = this.#last.then(async () => {
+      clearTimeout(this.#stalling);
+      if (this.#signal.aborted) return afterEnd as T;
+      const done = await runInScope(this.#scope, work);
+      const stallMs = this.#handlers.stallMs();
+      const stall = () => void this.inOrder(this.#handlers.onStall);
+      if (stallMs !== undefined) this.#stalling = setTimeout(stall, stallMs);
+      return done;
+    });
+    this.#last = result.catch(ignore);
+    return result;
+  }
+
+  /** Resolves when the sound has been handled or is held, with false if it does not fit into the turn. */
+  append(sound: Uint8Array): Promise<boolean> {
+    return this.inOrder(async () => {
+      if (!this.#held) return this.#handle(this.#cutter.push(sound));
+      this.#held.push(sound);
+      this.#holding ??= setTimeout(() => void this.inOrder(() => this.release()), held.ms);
+      const bytes = this.#held.reduce((sum, { length }) => sum + length, 0);
+      return bytes < held.bytes || this.release();
+    }, true);
+  }
+
+  /** For the sound that follows, and for the sound that is held. Call this and the following ones in order. */
+  setFormat(format: SoundFormat): void {
+    this.#cutter = new FrameCutter(format);
+  }
+
+  /** Handles the sound that is held; from then on, none is. */
+  async release(): Promise<boolean> {
+    clearTimeout(this.#holding);
+    const sound = Buffer.concat(this.#held ?? []);
+    this.#held = undefined;
+    return this.#handle(this.#cutter.push(sound));
+  }
+
+  /** Handles all sound so far, to the last sample. */
+  async flush(): Promise<void> {
+    await this.release();
+    await this.#handle(this.#cutter.flush());
+  }
+
+  /** Call it after the signal has aborted. Resolves when the last call has ended. */
+  async end(): Promise<void> {
+    await this.#last;
+    clearTimeout(this.#holding);
+    clearTimeout(this.#stalling);
+  }
+
+  async #handle(frames: Iterable<Frame>): Promise<boolean> {
+    let fits = true;
+    let ms = 0;
+    for (const frame of frames) {
+      if (this.#signal.aborted) break;
+      if (!(await this.#handlers.onFrame(frame))) fits = false;
+      ms += frame.ms;
+      if (ms < pieceMs) continue;
+      await this.#endPiece(ms);
+      await nextTurn();
+      ms = 0;
+    }
+    await this.#endPiece(ms);
+    return fits;
+  }
+
+  async #endPiece(ms: number): Promise<void> {
+    await this.#handlers.onPiece();
+    await this.#waitForRate(ms, this.#signal).catch(ignore);
+  }
+}

@@ -1,0 +1,254 @@
+/** Turns the sound of a session into turns and their transcripts. It knows no protocol. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Span, TranscriptionEngine } from '../../engines/contract/index.ts';
+import { linkedSignal, startTimeout, type LinkedSignal } from '../../lib/abort.ts';
+import { ignore } from '../../lib/errors.ts';
+import type { Rate } from '../../lib/rate-limit.ts';
+import { currentScope } from '../request-scope.ts';
+import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
+import { chooseTranscriptionModel, warmUp } from '../transcription/run.ts';
+import type { Frame, SoundFormat } from './frames.ts';
+import { OpenTurn, type Hints, type TurnContext, type TurnEvent, type TurnServices } from './open-turn.ts';
+import { RecentSound } from './recent-sound.ts';
+import { SoundInput } from './sound-input.ts';
+import {
+  newTurnState,
+  next,
+  windowMs,
+  type DetectorEvent,
+  type TurnDetection,
+  type TurnEffect,
+  type TurnState,
+} from './turn-detector.ts';
+import { TurnRecording } from './turn-recording.ts';
+
+export type { SoundFormat, TurnDetection, TurnEvent };
+
+export interface SpeechOptions {
+  readonly format: SoundFormat;
+  /** null: the client commits the turns. */
+  readonly detection: TurnDetection | null;
+  readonly hints: Hints;
+}
+
+export interface SpeechServices extends TurnServices {
+  readonly workspace: Pick<Workspace, 'accountedDirectory'>;
+  /** In milliseconds of sound. Sound beyond it waits. */
+  readonly soundRate?: Rate | undefined;
+}
+
+/** Calls take effect one after the other. After the end they do nothing. */
+export interface SpeechSession {
+  /** For the sound that follows; the first call also for all sound that has arrived in the last second. */
+  configure(options: SpeechOptions): void;
+  /**
+   * Resolves when the bytes have been judged and, inside a turn, written. Resolves with false for the first bytes that
+   * exceed the longest turn of a client that commits.
+   */
+  append(sound: Uint8Array): Promise<boolean>;
+  /** Resolves with false if there are less than 100 ms to commit. */
+  commit(): Promise<boolean>;
+  clear(): void;
+  /** Ends all work. Resolves when every transcription has ended and the files are gone. */
+  end(): Promise<void>;
+}
+
+/** Throws `storage-full`. The signal aborts all work; the caller must still call `end`. */
+export async function openSpeechSession(
+  options: SpeechOptions,
+  services: SpeechServices,
+  emit: (event: TurnEvent) => void,
+  signal: AbortSignal,
+): Promise<SpeechSession> {
+  const directory = await services.workspace.accountedDirectory('realtime');
+  return new LiveSpeechSession(options, { services, directory, emit }, signal);
+}
+
+interface Parts {
+  readonly services: SpeechServices;
+  readonly directory: AccountedDirectory;
+  readonly emit: (event: TurnEvent) => void;
+}
+
+/** While this many transcriptions are running, further sound waits. */
+const maxRunning = 16;
+/** If the detector takes longer to answer, the level decides. */
+const maxAnswerMs = 300;
+/** A turn ends when no sound arrives for this time after the silence that ends a turn. */
+const stallMs = 1_000;
+
+/** Performs the effects of the turn detector. */
+class LiveSpeechSession implements SpeechSession {
+  readonly #directory: AccountedDirectory;
+  readonly #detector: Pick<TranscriptionEngine, 'findSpeech'> | undefined;
+  readonly #context: TurnContext;
+  /** Aborts all work. */
+  readonly #life: LinkedSignal;
+  readonly #input: SoundInput;
+  readonly #recent = new RecentSound();
+  readonly #running = new Set<Promise<void>>();
+  #options: SpeechOptions;
+  #state: TurnState;
+  #turn: OpenTurn | undefined;
+  /** The model that sound has loaded since the last commit. */
+  #warmedUp: string | undefined;
+  #ended: Promise<void> | undefined;
+
+  constructor(options: SpeechOptions, { services, directory, emit }: Parts, parent: AbortSignal) {
+    this.#options = options;
+    this.#directory = directory;
+    this.#life = linkedSignal(parent);
+    const { signal } = this.#life;
+    this.#context = {
+      ...{ services, signal, scope: currentScope() ?? { caller: '' } },
+      emit: (event) => {
+        if (!signal.aborted) emit(event);
+      },
+      track: (work) => this.#track(work),
+    };
+    const models = services.registry.of('transcription').all;
+    this.#detector = models.map(({ engine }) => engine).find((engine) => 'findSpeech' in engine);
+    this.#state = newTurnState(options.detection, { hasDetector: this.#detector !== undefined });
+    const input = { format: options.format, rate: services.soundRate, signal };
+    this.#input = new SoundInput(input, {
+      onFrame: (frame) => this.#onFrame(frame),
+      onPiece: () => this.#turn?.recording.flush(),
+      onStall: () => this.#apply({ type: 'stall' }),
+      stallMs: () => {
+        const { detection } = this.#options;
+        return this.#turn && detection ? detection.silenceMs + stallMs : undefined;
+      },
+    });
+  }
+
+  configure(options: SpeechOptions): void {
+    void this.#input.inOrder(async () => {
+      const { format, hints } = this.#options;
+      this.#options = options;
+      if (!isDeepStrictEqual(format, options.format)) this.#input.setFormat(options.format);
+      if (!isDeepStrictEqual(hints, options.hints)) this.#turn?.discardEarly();
+      await this.#apply({ type: 'configure', detection: options.detection });
+      await this.#input.release();
+    });
+  }
+
+  append(sound: Uint8Array): Promise<boolean> {
+    return this.#input.append(sound);
+  }
+
+  commit(): Promise<boolean> {
+    return this.#input.inOrder(async () => {
+      await this.#input.flush();
+      return (await this.#apply({ type: 'commit' })).some(({ type }) => type === 'commit');
+    }, false);
+  }
+
+  clear(): void {
+    void this.#input.inOrder(async () => {
+      await this.#input.flush();
+      await this.#apply({ type: 'clear' });
+    });
+  }
+
+  end(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<void> {
+    this.#life.end(new Error('the session has ended'));
+    await this.#input.end();
+    await Promise.all(this.#running);
+    await this.#turn?.forget();
+    await this.#directory[Symbol.asyncDispose]();
+  }
+
+  async #onFrame(frame: Frame): Promise<boolean> {
+    this.#warmUp();
+    const keptMs = windowMs + (this.#options.detection?.prefixMs ?? 0);
+    this.#recent.push(frame, this.#state.gate.now + frame.ms, keptMs);
+    if (this.#state.turn?.isFull === false) this.#turn?.recording.push(frame);
+    const effects = await this.#apply({ type: 'frame', db: frame.db, ms: frame.ms });
+    return !effects.some(({ type }) => type === 'full');
+  }
+
+  async #apply(event: DetectorEvent): Promise<readonly TurnEffect[]> {
+    const { state, effects } = next(this.#state, event);
+    this.#state = state;
+    for (const effect of effects) await this.#perform(effect);
+    return effects;
+  }
+
+  async #perform(effect: TurnEffect): Promise<void> {
+    if (effect.type === 'record') this.#turn = new OpenTurn(this.#record(effect.fromMs), this.#context);
+    else if (effect.type === 'ask') {
+      const speech = await this.#findSpeech().catch(() => undefined);
+      await this.#apply({ type: 'answer', speech });
+    } else if (this.#turn) await this.#performOn(this.#turn, effect);
+  }
+
+  async #performOn(turn: OpenTurn, effect: Exclude<TurnEffect, { type: 'record' | 'ask' }>): Promise<void> {
+    const { hints } = this.#options;
+    switch (effect.type) {
+      case 'started':
+      case 'stopped':
+        if (effect.type === 'started') this.#warmUp({ isAgain: true });
+        return turn.report({ type: effect.type, ms: Math.round(effect.ms) });
+      case 'voice':
+        return turn.report({ type: 'voice' });
+      case 'pause':
+        if (this.#running.size > 0) return;
+        return turn.beginEarly(hints).catch(ignore); // it is transcribed after its end
+      case 'resume':
+        return turn.discardEarly();
+      case 'commit':
+        this.#turn = undefined;
+        this.#warmedUp = undefined;
+        this.#track(turn.commit(hints, effect.hasSpeech));
+        while (this.#running.size >= maxRunning) await Promise.race(this.#running);
+        return;
+      case 'forget':
+        this.#turn = undefined;
+        return turn.forget();
+      case 'full': // `append` says so
+    }
+  }
+
+  /** Returns the speech of the last moments, if the detector answers in time. */
+  async #findSpeech(): Promise<readonly Span[] | undefined> {
+    const { now } = this.#state.gate;
+    const recording = this.#record(now - windowMs);
+    await using file = await recording.finish();
+    using timeout = startTimeout(maxAnswerMs, () => new Error('the detector is late'), this.#life.signal);
+    const ms = Math.floor(recording.ms);
+    const speech = await this.#detector?.findSpeech?.(file.recording.path, ms, timeout);
+    return speech?.map(({ startMs, endMs }) => ({ startMs: now - ms + startMs, endMs: now - ms + endMs }));
+  }
+
+  /**
+   * Loads the model for sound, not for a setting: between two commits a session loads one model. `isAgain`: also if it has
+   * been loaded, because it may have been unloaded since.
+   */
+  #warmUp({ isAgain = false } = {}): void {
+    const { model = '' } = this.#options.hints;
+    if (isAgain ? this.#warmedUp !== model : this.#warmedUp !== undefined) return;
+    this.#warmedUp = model;
+    try {
+      warmUp(chooseTranscriptionModel(this.#context.services, this.#options.hints.model));
+    } catch {
+      // A turn reports the error.
+    }
+  }
+
+  #track(work: Promise<void>): void {
+    const running = work.finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Begins a recording with the recent sound. */
+  #record(fromMs: number): TurnRecording {
+    const recording = new TurnRecording(this.#directory);
+    for (const frame of this.#recent.since(fromMs)) recording.push(frame);
+    return recording;
+  }
+}
