@@ -1170,10 +1170,463 @@ export type components = {
         /** @description A voice id of the speech model. */
         VoiceId: string;
     };
-    responses: never;
+    responses: {
+        /** @description The API key is missing or invalid. */
+        Unauthorized: {
+            headers: {
+                /**
+                 * @description The authentication scheme (RFC 6750).
+                 * @example Bearer
+                 */
+                "WWW-Authenticate": string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:unauthorized",
+                 *       "title": "Missing or invalid API key",
+                 *       "status": 401,
+                 *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
+                 *       "code": "unauthorized",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+         *     request is not allowed.
+         */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:operation-not-allowed",
+                 *       "title": "Operation not allowed for the API key",
+                 *       "status": 403,
+                 *       "detail": "The API key may not use createChat; ask the operator for it.",
+                 *       "code": "operation-not-allowed",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The path does not support this method. */
+        MethodNotAllowed: {
+            headers: {
+                /**
+                 * @description The supported methods.
+                 * @example GET, HEAD, POST
+                 */
+                Allow: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:method-not-allowed",
+                 *       "title": "Method not allowed",
+                 *       "status": 405,
+                 *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
+                 *       "code": "method-not-allowed",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request body did not arrive in time. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:request-timeout",
+                 *       "title": "Request timeout",
+                 *       "status": 408,
+                 *       "detail": "The body did not arrive within 300 s.",
+                 *       "code": "request-timeout",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The operation does not accept this content type. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:unsupported-media-type",
+                 *       "title": "Unsupported content type",
+                 *       "status": 415,
+                 *       "detail": "Expected application/json, got text/plain.",
+                 *       "code": "unsupported-media-type",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+         *     See `code` and `detail`; `errors` lists the fields.
+         */
+        InvalidChat: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:invalid-request",
+                 *       "title": "Invalid request",
+                 *       "status": 422,
+                 *       "detail": "messages must NOT have fewer than 1 items",
+                 *       "code": "invalid-request",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                 *       "errors": [
+                 *         {
+                 *           "in": "body",
+                 *           "pointer": "/messages",
+                 *           "detail": "must NOT have fewer than 1 items"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A limit of the API key or of the provider is reached. */
+        TooManyRequests: {
+            headers: {
+                /**
+                 * @description Seconds to wait before a retry, if known.
+                 * @example 12
+                 */
+                "Retry-After"?: string;
+                /**
+                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                 *     else requests) in `w` seconds. Absent without limits.
+                 * @example "requests";q=60;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
+                 * @example "requests";r=0;t=12
+                 */
+                RateLimit?: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:rate-limited",
+                 *       "title": "Rate limit reached",
+                 *       "status": 429,
+                 *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                 *       "code": "rate-limited",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                 *       "retry_after": 12,
+                 *       "violated_policies": [
+                 *         "requests"
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The service or its engine failed. The log has the cause under the request id. */
+        InternalServerError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:internal-error",
+                 *       "title": "Internal error",
+                 *       "status": 500,
+                 *       "detail": "Unexpected error. The log has the cause under this request id.",
+                 *       "code": "internal-error",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The provider failed or is unreachable. */
+        BadGateway: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:provider-error",
+                 *       "title": "Provider error",
+                 *       "status": 502,
+                 *       "detail": "The provider failed.",
+                 *       "code": "provider-error",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
+         *     full, or shutting down.
+         */
+        ServiceUnavailable: {
+            headers: {
+                /**
+                 * @description Seconds to wait before a retry, if known.
+                 * @example 1
+                 */
+                "Retry-After"?: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:overloaded",
+                 *       "title": "Service overloaded",
+                 *       "status": 503,
+                 *       "detail": "All slots are in use; try again later.",
+                 *       "code": "overloaded",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                 *       "retry_after": 1
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The provider or the engine timed out. */
+        GatewayTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:provider-timeout",
+                 *       "title": "Provider timeout",
+                 *       "status": 504,
+                 *       "detail": "The provider did not respond within 300 s.",
+                 *       "code": "provider-timeout",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+         *     request is not allowed.
+         */
+        ForbiddenPreparation: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:preparation-not-allowed",
+                 *       "title": "Preparations not allowed",
+                 *       "status": 403,
+                 *       "detail": "Preparations are off (PREPARE=off).",
+                 *       "code": "preparation-not-allowed",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The resource does not exist or has expired. */
+        PreparationNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:preparation-not-found",
+                 *       "title": "Unknown preparation",
+                 *       "status": 404,
+                 *       "detail": "No preparation \"piano\"; GET /preparations lists them.",
+                 *       "code": "preparation-not-found",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+         *     See `code` and `detail`; `errors` lists the fields.
+         */
+        UnprocessableEntity: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:invalid-request",
+                 *       "title": "Invalid request",
+                 *       "status": 422,
+                 *       "detail": "id must NOT have more than 128 characters",
+                 *       "code": "invalid-request",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                 *       "errors": [
+                 *         {
+                 *           "in": "path",
+                 *           "pointer": "/id",
+                 *           "detail": "must NOT have more than 128 characters"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The event stream of the transcription. */
+        TranscriptionStream: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /**
+                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+                 *     else requests) in `w` seconds. Absent without limits.
+                 */
+                "RateLimit-Policy"?: string;
+                /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                RateLimit?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "text/event-stream": components["schemas"]["TranscriptionEvent"];
+            };
+        };
+        /** @description The resource does not exist or has expired. */
+        TranscriptionNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:transcription-not-found",
+                 *       "title": "Transcription not found or expired",
+                 *       "status": 404,
+                 *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
+                 *       "code": "transcription-not-found",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
+         *     See `code` and `detail`; `errors` lists the fields.
+         */
+        InvalidSpeech: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:invalid-request",
+                 *       "title": "Invalid request",
+                 *       "status": 422,
+                 *       "detail": "text must NOT have fewer than 1 characters",
+                 *       "code": "invalid-request",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+                 *       "errors": [
+                 *         {
+                 *           "in": "body",
+                 *           "pointer": "/text",
+                 *           "detail": "must NOT have fewer than 1 characters"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The resource does not exist or has expired. */
+        ClipNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:parlance:problem:clip-not-found",
+                 *       "title": "Clip not found or expired",
+                 *       "status": 404,
+                 *       "detail": "The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.",
+                 *       "code": "clip-not-found",
+                 *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The request id, also in the operator's log. */
+        "X-Request-Id": string;
+        /**
+         * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
+         *     else requests) in `w` seconds. Absent without limits.
+         */
+        "RateLimit-Policy": string;
+        /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+        RateLimit: string;
+        /** @description Private to the client; proxies must not transform it. */
+        "Cache-Control": string;
+        /** @description The speech is synthetic, whether it was made here or by a provider. */
+        "X-Parlance-Synthetic": "true";
+        /** @description `bytes` once the clip is complete. */
+        "Accept-Ranges": string;
+        /** @description Once the clip is complete. */
+        ETag: string;
+        /** @description Once the clip is complete. */
+        "Content-Length": string;
+    };
     pathItems: never;
 };
 export type $defs = Record<string, never>;
@@ -1194,8 +1647,7 @@ export interface operations {
             /** @description The final answer. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -1211,289 +1663,17 @@ export interface operations {
                     "application/json": components["schemas"]["ChatResult"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "messages must NOT have fewer than 1 items",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "body",
-                     *           "pointer": "/messages",
-                     *           "detail": "must NOT have fewer than 1 items"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "Provider error",
-                     *       "status": 502,
-                     *       "detail": "The provider failed.",
-                     *       "code": "provider-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "Provider timeout",
-                     *       "status": 504,
-                     *       "detail": "The provider did not respond within 300 s.",
-                     *       "code": "provider-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidChat"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     streamChat: {
@@ -1512,8 +1692,7 @@ export interface operations {
             /** @description The event stream of the run. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -1527,289 +1706,17 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ChatEvent"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "messages must NOT have fewer than 1 items",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "body",
-                     *           "pointer": "/messages",
-                     *           "detail": "must NOT have fewer than 1 items"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "Provider error",
-                     *       "status": 502,
-                     *       "detail": "The provider failed.",
-                     *       "code": "provider-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "Provider timeout",
-                     *       "status": 504,
-                     *       "detail": "The provider did not respond within 300 s.",
-                     *       "code": "provider-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidChat"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     listChatModels: {
@@ -1824,8 +1731,7 @@ export interface operations {
             /** @description The models and the default. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -1856,174 +1762,12 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     listPreparations: {
@@ -2038,8 +1782,7 @@ export interface operations {
             /** @description The preparations, and whether the caller may start them. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -2075,174 +1818,12 @@ export interface operations {
                     "application/json": components["schemas"]["PreparationList"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     startPreparation: {
@@ -2260,8 +1841,7 @@ export interface operations {
             /** @description The request has succeeded. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -2278,8 +1858,7 @@ export interface operations {
             /** @description The request has been accepted for processing, but processing has not yet completed. */
             202: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -2293,103 +1872,10 @@ export interface operations {
                     "application/json": components["schemas"]["Preparation"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:preparation-not-allowed",
-                     *       "title": "Preparations not allowed",
-                     *       "status": 403,
-                     *       "detail": "Preparations are off (PREPARE=off).",
-                     *       "code": "preparation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:preparation-not-found",
-                     *       "title": "Unknown preparation",
-                     *       "status": 404,
-                     *       "detail": "No preparation \"piano\"; GET /preparations lists them.",
-                     *       "code": "preparation-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenPreparation"];
+            404: components["responses"]["PreparationNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
             /** @description Not possible in the current state: there is nothing to return yet, or another preparation is in progress. */
             409: {
                 headers: {
@@ -2398,8 +1884,7 @@ export interface operations {
                      * @example 30
                      */
                     "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2417,129 +1902,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     stopPreparation: {
@@ -2557,8 +1923,7 @@ export interface operations {
             /** @description The preparation after the stop. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -2572,226 +1937,14 @@ export interface operations {
                     "application/json": components["schemas"]["Preparation"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:preparation-not-allowed",
-                     *       "title": "Preparations not allowed",
-                     *       "status": 403,
-                     *       "detail": "Preparations are off (PREPARE=off).",
-                     *       "code": "preparation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:preparation-not-found",
-                     *       "title": "Unknown preparation",
-                     *       "status": 404,
-                     *       "detail": "No preparation \"piano\"; GET /preparations lists them.",
-                     *       "code": "preparation-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ForbiddenPreparation"];
+            404: components["responses"]["PreparationNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getTranscriptionAvailability: {
@@ -2809,8 +1962,7 @@ export interface operations {
             /** @description The availability and its reason. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -2832,90 +1984,16 @@ export interface operations {
                     "application/json": components["schemas"]["TranscriptionAvailability"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
             /**
              * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
              *     See `code` and `detail`; `errors` lists the fields.
              */
             422: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2939,98 +2017,9 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createTranscription: {
@@ -3049,8 +2038,7 @@ export interface operations {
             /** @description The transcript. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -3064,272 +2052,29 @@ export interface operations {
                     "application/json": components["schemas"]["Transcription"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
             /**
              * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
              *     See `code` and `detail`; `errors` lists the fields.
              */
             422: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "Provider error",
-                     *       "status": 502,
-                     *       "detail": "The provider failed.",
-                     *       "code": "provider-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "Provider timeout",
-                     *       "status": 504,
-                     *       "detail": "The provider did not respond within 300 s.",
-                     *       "code": "provider-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     listTranscriptionModels: {
@@ -3344,8 +2089,7 @@ export interface operations {
             /** @description The models and the default. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -3376,174 +2120,12 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     streamTranscription: {
@@ -3559,150 +2141,19 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The event stream of the transcription. */
-            200: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["TranscriptionEvent"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            200: components["responses"]["TranscriptionStream"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
             /**
              * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
              *     See `code` and `detail`; `errors` lists the fields.
              */
             422: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3726,140 +2177,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "Provider error",
-                     *       "status": 502,
-                     *       "detail": "The provider failed.",
-                     *       "code": "provider-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "Provider timeout",
-                     *       "status": 504,
-                     *       "detail": "The provider did not respond within 300 s.",
-                     *       "code": "provider-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     createTranscriptionJob: {
@@ -3881,8 +2203,7 @@ export interface operations {
             /** @description The request has been accepted for processing, but processing has not yet completed. */
             202: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -3901,132 +2222,18 @@ export interface operations {
                     "application/json": components["schemas"]["TranscriptionJob"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
             /**
              * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
              *     See `code` and `detail`; `errors` lists the fields.
              */
             422: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4050,98 +2257,9 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getTranscriptionJob: {
@@ -4161,8 +2279,7 @@ export interface operations {
             /** @description The state. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -4176,226 +2293,14 @@ export interface operations {
                     "application/json": components["schemas"]["TranscriptionJob"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:transcription-not-found",
-                     *       "title": "Transcription not found or expired",
-                     *       "status": 404,
-                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
-                     *       "code": "transcription-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TranscriptionNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     deleteTranscriptionJob: {
@@ -4412,8 +2317,7 @@ export interface operations {
             /** @description There is no content to send for this request, but the headers may be useful. */
             204: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -4425,226 +2329,14 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:transcription-not-found",
-                     *       "title": "Transcription not found or expired",
-                     *       "status": 404,
-                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
-                     *       "code": "transcription-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TranscriptionNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     streamTranscriptionJob: {
@@ -4661,244 +2353,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The event stream of the transcription. */
-            200: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["TranscriptionEvent"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:transcription-not-found",
-                     *       "title": "Transcription not found or expired",
-                     *       "status": 404,
-                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
-                     *       "code": "transcription-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            200: components["responses"]["TranscriptionStream"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TranscriptionNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     getTranscriptionJobTranscript: {
@@ -4918,8 +2381,7 @@ export interface operations {
             /** @description The transcript. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -4936,103 +2398,10 @@ export interface operations {
                     "text/vtt": string;
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:transcription-not-found",
-                     *       "title": "Transcription not found or expired",
-                     *       "status": 404,
-                     *       "detail": "No transcription Vb1yPz4mQ0iYxkq3o9TtWw: it does not exist or has expired.",
-                     *       "code": "transcription-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["TranscriptionNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
             /** @description Not possible in the current state: there is nothing to return yet, or another preparation is in progress. */
             409: {
                 headers: {
@@ -5041,8 +2410,7 @@ export interface operations {
                      * @example 5
                      */
                     "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5066,8 +2434,7 @@ export interface operations {
              */
             422: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5091,98 +2458,9 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createSpeech: {
@@ -5201,8 +2479,7 @@ export interface operations {
             /** @description The audio. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -5212,8 +2489,7 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
-                    /** @description The speech is synthetic, whether it was made here or by a provider. */
-                    "X-Parlance-Synthetic": "true";
+                    "X-Parlance-Synthetic": components["headers"]["X-Parlance-Synthetic"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5225,289 +2501,17 @@ export interface operations {
                     "audio/pcm": unknown;
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "text must NOT have fewer than 1 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "body",
-                     *           "pointer": "/text",
-                     *           "detail": "must NOT have fewer than 1 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "Provider error",
-                     *       "status": 502,
-                     *       "detail": "The provider failed.",
-                     *       "code": "provider-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "Provider timeout",
-                     *       "status": 504,
-                     *       "detail": "The provider did not respond within 300 s.",
-                     *       "code": "provider-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidSpeech"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     createSpeechClip: {
@@ -5531,8 +2535,7 @@ export interface operations {
             /** @description The clip. */
             201: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -5558,289 +2561,17 @@ export interface operations {
                     "application/json": components["schemas"]["Audio"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:request-timeout",
-                     *       "title": "Request timeout",
-                     *       "status": 408,
-                     *       "detail": "The body did not arrive within 300 s.",
-                     *       "code": "request-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unsupported-media-type",
-                     *       "title": "Unsupported content type",
-                     *       "status": 415,
-                     *       "detail": "Expected application/json, got text/plain.",
-                     *       "code": "unsupported-media-type",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "text must NOT have fewer than 1 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "body",
-                     *           "pointer": "/text",
-                     *           "detail": "must NOT have fewer than 1 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-error",
-                     *       "title": "Provider error",
-                     *       "status": 502,
-                     *       "detail": "The provider failed.",
-                     *       "code": "provider-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:provider-timeout",
-                     *       "title": "Provider timeout",
-                     *       "status": 504,
-                     *       "detail": "The provider did not respond within 300 s.",
-                     *       "code": "provider-timeout",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["InvalidSpeech"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     getSpeechClip: {
@@ -5862,8 +2593,7 @@ export interface operations {
             /** @description The request has succeeded. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description `bytes` once the clip is complete. */
                     "Accept-Ranges"?: string;
                     /** @description Once the clip is complete. */
@@ -5872,8 +2602,7 @@ export interface operations {
                     "Content-Length"?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
-                    /** @description The speech is synthetic, whether it was made here or by a provider. */
-                    "X-Parlance-Synthetic": "true";
+                    "X-Parlance-Synthetic": components["headers"]["X-Parlance-Synthetic"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5888,8 +2617,7 @@ export interface operations {
             /** @description Successful */
             206: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /** @description `bytes` once the clip is complete. */
                     "Accept-Ranges"?: string;
                     /** @description Once the clip is complete. */
@@ -5898,8 +2626,7 @@ export interface operations {
                     "Content-Length"?: string;
                     /** @description Private to the client; proxies must not transform it. */
                     "Cache-Control"?: string;
-                    /** @description The speech is synthetic, whether it was made here or by a provider. */
-                    "X-Parlance-Synthetic": "true";
+                    "X-Parlance-Synthetic": components["headers"]["X-Parlance-Synthetic"];
                     /** @description The returned range, as `bytes first-last` and `/length`. */
                     "Content-Range": string;
                     [name: string]: unknown;
@@ -5913,77 +2640,9 @@ export interface operations {
                     "audio/pcm": unknown;
                 };
             };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:clip-not-found",
-                     *       "title": "Clip not found or expired",
-                     *       "status": 404,
-                     *       "detail": "The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.",
-                     *       "code": "clip-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ClipNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
             /** @description The range is outside the clip. */
             416: {
                 headers: {
@@ -5992,8 +2651,7 @@ export interface operations {
                      * @example bytes *\/24000
                      */
                     "Content-Range": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6010,88 +2668,9 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            422: components["responses"]["UnprocessableEntity"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     deleteSpeechClip: {
@@ -6108,165 +2687,17 @@ export interface operations {
             /** @description There is no content to send for this request, but the headers may be useful. */
             204: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The resource does not exist or has expired. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:clip-not-found",
-                     *       "title": "Clip not found or expired",
-                     *       "status": 404,
-                     *       "detail": "The clip Vb1yPz4mQ0iYxkq3o9TtWw does not exist or has expired.",
-                     *       "code": "clip-not-found",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The request is invalid: it violates the contract, the recording or an id is not usable, or the provider rejects it.
-             *     See `code` and `detail`; `errors` lists the fields.
-             */
-            422: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:invalid-request",
-                     *       "title": "Invalid request",
-                     *       "status": 422,
-                     *       "detail": "id must NOT have more than 128 characters",
-                     *       "code": "invalid-request",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "errors": [
-                     *         {
-                     *           "in": "path",
-                     *           "pointer": "/id",
-                     *           "detail": "must NOT have more than 128 characters"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ClipNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["UnprocessableEntity"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     listSpeechModels: {
@@ -6281,8 +2712,7 @@ export interface operations {
             /** @description The models and the default. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
                      *     else requests) in `w` seconds. Absent without limits.
@@ -6321,174 +2751,12 @@ export interface operations {
                     "application/json": components["schemas"]["SpeechModelList"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /**
-                     * @description The authentication scheme (RFC 6750).
-                     * @example Bearer
-                     */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:unauthorized",
-                     *       "title": "Missing or invalid API key",
-                     *       "status": 401,
-                     *       "detail": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *       "code": "unauthorized",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:operation-not-allowed",
-                     *       "title": "Operation not allowed for the API key",
-                     *       "status": 403,
-                     *       "detail": "The API key may not use createChat; ask the operator for it.",
-                     *       "code": "operation-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /**
-                     * @description The supported methods.
-                     * @example GET, HEAD, POST
-                     */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:method-not-allowed",
-                     *       "title": "Method not allowed",
-                     *       "status": 405,
-                     *       "detail": "PUT is not supported; allowed: GET, HEAD, POST",
-                     *       "code": "method-not-allowed",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 12
-                     */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units (`qu`,
-                     *     else requests) in `w` seconds. Absent without limits.
-                     * @example "requests";q=60;w=60
-                     */
-                    "RateLimit-Policy"?: string;
-                    /**
-                     * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                     * @example "requests";r=0;t=12
-                     */
-                    RateLimit?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:rate-limited",
-                     *       "title": "Rate limit reached",
-                     *       "status": 429,
-                     *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *       "code": "rate-limited",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 12,
-                     *       "violated_policies": [
-                     *         "requests"
-                     *       ]
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:internal-error",
-                     *       "title": "Internal error",
-                     *       "status": 500,
-                     *       "detail": "Unexpected error. The log has the cause under this request id.",
-                     *       "code": "internal-error",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /**
-             * @description Unavailable, temporarily or by configuration: disabled, no engine configured, model being installed, overloaded, disk
-             *     full, or shutting down.
-             */
-            503: {
-                headers: {
-                    /**
-                     * @description Seconds to wait before a retry, if known.
-                     * @example 1
-                     */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "urn:parlance:problem:overloaded",
-                     *       "title": "Service overloaded",
-                     *       "status": 503,
-                     *       "detail": "All slots are in use; try again later.",
-                     *       "code": "overloaded",
-                     *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                     *       "retry_after": 1
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
 }

@@ -1825,10 +1825,335 @@ export type components = {
             usage?: components["schemas"]["TranscriptionUsage"];
         };
     };
-    responses: never;
+    responses: {
+        /** @description The API key is missing or invalid. */
+        Unauthorized: {
+            headers: {
+                /** @description The authentication scheme (RFC 6750). */
+                "WWW-Authenticate": string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
+                 *         "type": "invalid_request_error",
+                 *         "param": null,
+                 *         "code": "invalid_api_key"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /**
+         * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
+         *     request is not allowed.
+         */
+        Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                 *         "type": "permission_error",
+                 *         "param": null,
+                 *         "code": "host_not_allowed"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The path does not support this method. */
+        MethodNotAllowed: {
+            headers: {
+                /** @description The supported methods. */
+                Allow: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                 *         "type": "invalid_request_error",
+                 *         "param": null,
+                 *         "code": "unknown_url"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description A limit of the API key or of the provider is reached. */
+        TooManyRequests: {
+            headers: {
+                /** @description Seconds to wait before a retry, if known. */
+                "Retry-After"?: string;
+                /**
+                 * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+                 *     (`qu`, else requests) in `w` seconds. Absent without limits.
+                 */
+                "RateLimit-Policy"?: string;
+                /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                RateLimit?: string;
+                /** @description Requests per minute of the API key, if limited. */
+                "x-ratelimit-limit-requests"?: string;
+                /** @description Remaining requests of this minute. */
+                "x-ratelimit-remaining-requests"?: string;
+                /** @description When the next minute begins, such as `12s`. */
+                "x-ratelimit-reset-requests"?: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                 *         "type": "rate_limit_error",
+                 *         "param": null,
+                 *         "code": "rate_limit_exceeded"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The service or its engine failed. The log has the cause under the request id. */
+        InternalServerError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "Unexpected error. The log has the cause under this request id.",
+                 *         "type": "server_error",
+                 *         "param": null,
+                 *         "code": "internal_error"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description Unavailable, temporarily or by configuration. */
+        ServiceUnavailable: {
+            headers: {
+                /** @description Seconds to wait before a retry, if known. */
+                "Retry-After"?: string;
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "All slots are in use; try again later.",
+                 *         "type": "server_error",
+                 *         "param": null,
+                 *         "code": "overloaded"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The model does not exist. */
+        NotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "Unknown model \"nobody\".",
+                 *         "type": "invalid_request_error",
+                 *         "param": "model",
+                 *         "code": "model_not_found"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The request body did not arrive in time. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The body did not arrive within 300 s.",
+                 *         "type": "invalid_request_error",
+                 *         "param": null,
+                 *         "code": "request_timeout"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The body or the recording is too large. */
+        PayloadTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The body is larger than the limit of this operation.",
+                 *         "type": "invalid_request_error",
+                 *         "param": null,
+                 *         "code": "body_too_large"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The operation does not accept this content type. */
+        UnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "Unexpected content type text/plain.",
+                 *         "type": "invalid_request_error",
+                 *         "param": null,
+                 *         "code": "unsupported_media_type"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider failed or is unreachable. */
+        BadGateway: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The provider failed.",
+                 *         "type": "server_error",
+                 *         "param": null,
+                 *         "code": "provider_error"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The provider or the engine timed out. */
+        GatewayTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "The provider did not respond within 300 s.",
+                 *         "type": "server_error",
+                 *         "param": null,
+                 *         "code": "provider_timeout"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+        /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
+        BadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Should-Retry": components["headers"]["X-Should-Retry"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": {
+                 *         "message": "messages must NOT have fewer than 1 items",
+                 *         "type": "invalid_request_error",
+                 *         "param": "messages",
+                 *         "code": "invalid_request"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["ErrorResponse"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The request id, also in the operator's log. */
+        "X-Request-Id": string;
+        /**
+         * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
+         *     (`qu`, else requests) in `w` seconds. Absent without limits.
+         */
+        "RateLimit-Policy": string;
+        /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+        RateLimit: string;
+        /** @description Requests per minute of the API key, if limited. */
+        "x-ratelimit-limit-requests": string;
+        /** @description Remaining requests of this minute. */
+        "x-ratelimit-remaining-requests": string;
+        /** @description When the next minute begins, such as `12s`. */
+        "x-ratelimit-reset-requests": string;
+        /** @description Whether the same request may succeed later and has had no effect yet. */
+        "X-Should-Retry": "true" | "false";
+        /** @description Seconds to wait before a retry, if known. */
+        "Retry-After": string;
+        /**
+         * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
+         *     aliases and defaults.
+         */
+        "X-Parlance-Model": string;
+        /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
+        "X-Parlance-Ignored": string;
+    };
     pathItems: never;
 };
 export type $defs = Record<string, never>;
@@ -1845,8 +2170,7 @@ export interface operations {
             /** @description The speech models. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -1877,168 +2201,12 @@ export interface operations {
                     "application/json": components["schemas"]["AudioModelList"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createSpeech: {
@@ -2057,8 +2225,7 @@ export interface operations {
             /** @description The audio. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -2072,11 +2239,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /**
-                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
-                     *     aliases and defaults.
-                     */
-                    "X-Parlance-Model": string;
+                    "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     /** @description The speech is synthetic, whether it was made here or by a provider. */
@@ -2096,10 +2259,8 @@ export interface operations {
             /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2116,306 +2277,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body did not arrive within 300 s.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "request_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The body or the recording is too large. */
-            413: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body is larger than the limit of this operation.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "body_too_large"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected content type text/plain.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unsupported_media_type"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider failed.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider did not respond within 300 s.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     createTranscription: {
@@ -2434,8 +2307,7 @@ export interface operations {
             /** @description The transcript in the requested format. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -2449,11 +2321,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /**
-                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
-                     *     aliases and defaults.
-                     */
-                    "X-Parlance-Model": string;
+                    "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
@@ -2468,10 +2336,8 @@ export interface operations {
             /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2488,306 +2354,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body did not arrive within 300 s.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "request_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The body or the recording is too large. */
-            413: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body is larger than the limit of this operation.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "body_too_large"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected content type text/plain.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unsupported_media_type"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider failed.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider did not respond within 300 s.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     createTranslation: {
@@ -2806,8 +2384,7 @@ export interface operations {
             /** @description The English transcript in the requested format. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -2821,11 +2398,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /**
-                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
-                     *     aliases and defaults.
-                     */
-                    "X-Parlance-Model": string;
+                    "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
@@ -2836,329 +2409,19 @@ export interface operations {
                     "text/vtt": string;
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
-            400: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "messages must NOT have fewer than 1 items",
-                     *         "type": "invalid_request_error",
-                     *         "param": "messages",
-                     *         "code": "invalid_request"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body did not arrive within 300 s.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "request_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The body or the recording is too large. */
-            413: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body is larger than the limit of this operation.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "body_too_large"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected content type text/plain.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unsupported_media_type"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider failed.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider did not respond within 300 s.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     listAudioVoices: {
@@ -3176,8 +2439,7 @@ export interface operations {
             /** @description The voices. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -3211,10 +2473,8 @@ export interface operations {
             /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3231,191 +2491,13 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createChatCompletion: {
@@ -3434,8 +2516,7 @@ export interface operations {
             /** @description The message, whole or in chunks. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -3449,11 +2530,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /**
-                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
-                     *     aliases and defaults.
-                     */
-                    "X-Parlance-Model": string;
+                    "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
@@ -3463,329 +2540,19 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
-            400: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "messages must NOT have fewer than 1 items",
-                     *         "type": "invalid_request_error",
-                     *         "param": "messages",
-                     *         "code": "invalid_request"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body did not arrive within 300 s.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "request_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The body or the recording is too large. */
-            413: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body is larger than the limit of this operation.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "body_too_large"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected content type text/plain.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unsupported_media_type"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider failed.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider did not respond within 300 s.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
     listModels: {
@@ -3803,8 +2570,7 @@ export interface operations {
             /** @description The models. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -3854,10 +2620,8 @@ export interface operations {
             /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3874,168 +2638,12 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     retrieveModel: {
@@ -4052,8 +2660,7 @@ export interface operations {
             /** @description The model. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -4085,191 +2692,13 @@ export interface operations {
                     "application/json": components["schemas"]["Model"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     connectRealtime: {
@@ -4294,8 +2723,7 @@ export interface operations {
             /** @description The connection is a WebSocket from now on. */
             101: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -4316,10 +2744,8 @@ export interface operations {
             /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
             400: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4336,114 +2762,17 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
             /** @description The request must be the upgrade to a WebSocket. */
             426: {
                 headers: {
                     /** @description The required protocol. */
                     Upgrade: "websocket";
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Should-Retry": components["headers"]["X-Should-Retry"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4460,92 +2789,9 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createRealtimeClientSecret: {
@@ -4571,8 +2817,7 @@ export interface operations {
             /** @description The secret. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -4623,283 +2868,17 @@ export interface operations {
                     "application/json": components["schemas"]["ClientSecret"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
-            400: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "messages must NOT have fewer than 1 items",
-                     *         "type": "invalid_request_error",
-                     *         "param": "messages",
-                     *         "code": "invalid_request"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body did not arrive within 300 s.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "request_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The body or the recording is too large. */
-            413: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body is larger than the limit of this operation.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "body_too_large"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected content type text/plain.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unsupported_media_type"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
         };
     };
     createResponse: {
@@ -4918,8 +2897,7 @@ export interface operations {
             /** @description The response, whole or in events. */
             200: {
                 headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                      *     (`qu`, else requests) in `w` seconds. Absent without limits.
@@ -4933,11 +2911,7 @@ export interface operations {
                     "x-ratelimit-remaining-requests"?: string;
                     /** @description When the next minute begins, such as `12s`. */
                     "x-ratelimit-reset-requests"?: string;
-                    /**
-                     * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
-                     *     aliases and defaults.
-                     */
-                    "X-Parlance-Model": string;
+                    "X-Parlance-Model": components["headers"]["X-Parlance-Model"];
                     /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
                     "X-Parlance-Ignored"?: string;
                     [name: string]: unknown;
@@ -4947,329 +2921,19 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ResponseEvent"];
                 };
             };
-            /** @description The request is invalid: it violates the contract, the recording is not usable, or the model does not support it. */
-            400: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "messages must NOT have fewer than 1 items",
-                     *         "type": "invalid_request_error",
-                     *         "param": "messages",
-                     *         "code": "invalid_request"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The API key is missing or invalid. */
-            401: {
-                headers: {
-                    /** @description The authentication scheme (RFC 6750). */
-                    "WWW-Authenticate": string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Send an API key as \"Authorization: Bearer <key>\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "invalid_api_key"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /**
-             * @description The API key may not use the operation or the model, or, without API keys (open mode), the Host or the Origin of the
-             *     request is not allowed.
-             */
-            403: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
-                     *         "type": "permission_error",
-                     *         "param": null,
-                     *         "code": "host_not_allowed"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The model does not exist. */
-            404: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unknown model \"nobody\".",
-                     *         "type": "invalid_request_error",
-                     *         "param": "model",
-                     *         "code": "model_not_found"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The path does not support this method. */
-            405: {
-                headers: {
-                    /** @description The supported methods. */
-                    Allow: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "DELETE is not supported; allowed: GET, HEAD",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unknown_url"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The request body did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body did not arrive within 300 s.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "request_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The body or the recording is too large. */
-            413: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The body is larger than the limit of this operation.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "body_too_large"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The operation does not accept this content type. */
-            415: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected content type text/plain.",
-                     *         "type": "invalid_request_error",
-                     *         "param": null,
-                     *         "code": "unsupported_media_type"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description A limit of the API key or of the provider is reached. */
-            429: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /**
-                     * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
-                     *     (`qu`, else requests) in `w` seconds. Absent without limits.
-                     */
-                    "RateLimit-Policy"?: string;
-                    /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
-                    RateLimit?: string;
-                    /** @description Requests per minute of the API key, if limited. */
-                    "x-ratelimit-limit-requests"?: string;
-                    /** @description Remaining requests of this minute. */
-                    "x-ratelimit-remaining-requests"?: string;
-                    /** @description When the next minute begins, such as `12s`. */
-                    "x-ratelimit-reset-requests"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
-                     *         "type": "rate_limit_error",
-                     *         "param": null,
-                     *         "code": "rate_limit_exceeded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The service or its engine failed. The log has the cause under the request id. */
-            500: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "Unexpected error. The log has the cause under this request id.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "internal_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider failed or is unreachable. */
-            502: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider failed.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_error"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description Unavailable, temporarily or by configuration. */
-            503: {
-                headers: {
-                    /** @description Seconds to wait before a retry, if known. */
-                    "Retry-After"?: string;
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "All slots are in use; try again later.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "overloaded"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description The provider or the engine timed out. */
-            504: {
-                headers: {
-                    /** @description The request id, also in the operator's log. */
-                    "X-Request-Id": string;
-                    /** @description Whether the same request may succeed later and has had no effect yet. */
-                    "X-Should-Retry": "true" | "false";
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": {
-                     *         "message": "The provider did not respond within 300 s.",
-                     *         "type": "server_error",
-                     *         "param": null,
-                     *         "code": "provider_timeout"
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
         };
     };
 }

@@ -22,6 +22,7 @@ import { pages } from './pages.ts';
 import type { Contract } from './reference.ts';
 import { addErrorExamples } from './openai-error-examples.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
+import { shareAnswers, type Shareable } from './share.ts';
 
 interface SchemaRef {
   $ref: string;
@@ -31,7 +32,11 @@ interface SchemaRef {
 interface Document extends WithOperations {
   openapi: string;
   info: { version: string };
-  components: { schemas: Record<string, { oneOf?: SchemaRef[] }> };
+  components: {
+    schemas: Record<string, { oneOf?: SchemaRef[] }>;
+    headers: Record<string, { required?: boolean }>;
+  };
+  paths: WithOperations['paths'] & Shareable['paths'];
 }
 
 interface StreamSchema {
@@ -45,6 +50,7 @@ const home = fileURLToPath(new URL('../..', import.meta.url));
 async function compileNative(): Promise<Document> {
   const document = await compileSpec('spec', 'openapi-3.2.json');
   addProblemExamples(document);
+  shareAnswers(document);
   return document;
 }
 
@@ -52,6 +58,7 @@ async function compileNative(): Promise<Document> {
 async function compileCompat(): Promise<Document> {
   const document = await compileSpec('spec/openai', 'openapi-compat.json');
   addErrorExamples(document);
+  shareAnswers(document);
   return document;
 }
 
@@ -75,7 +82,8 @@ function toOpenApi31(document: Document): Document {
       isMediaTypeOfStream(value) ? { schema: unionOf(value.itemSchema, document) } : value,
     ),
   ) as Document;
-  return { ...downgraded, openapi: '3.1.1' };
+  // Modelina takes 3.1.0 only: of a document with 3.1.1, it makes a single type, "Root".
+  return { ...downgraded, openapi: '3.1.0' };
 }
 
 function isMediaTypeOfStream(value: unknown): value is { itemSchema: StreamSchema } {
@@ -90,8 +98,14 @@ function unionOf(stream: StreamSchema, { components }: Document): SchemaRef {
 }
 
 async function toTypes(document: Document): Promise<string> {
+  const { headers } = document.components;
+  const optional = new Map(Object.entries(headers).filter(([, { required }]) => required !== true));
+  const resolved = JSON.stringify(document, (_key, value: Partial<SchemaRef> | null) => {
+    // openapi-typescript takes every header that is a reference as required.
+    return optional.get(/^#\/components\/headers\/(.+)/.exec(value?.$ref ?? '')?.[1] ?? '') ?? value;
+  });
   // openapi-typescript supports only the older keyword. For an open record, both mean the same.
-  const source = JSON.stringify(document).replaceAll('"unevaluatedProperties":', '"additionalProperties":');
+  const source = resolved.replaceAll('"unevaluatedProperties":', '"additionalProperties":');
   const nodes = await openapiTS(source, { alphabetize: false, exportType: true });
   return `// Written by \`npm run generate\` from spec/. Do not edit.\n${astToString(nodes)}`;
 }

@@ -19,10 +19,16 @@ export interface OperationObject {
   readonly security?: readonly object[];
 }
 
+type Named<T> = Readonly<Record<string, T>>;
+
+interface HeaderObject {
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly example?: string;
+}
+
 export interface ResponseObject {
-  readonly headers?: Readonly<
-    Record<string, { readonly required?: boolean; readonly schema: Schema; readonly example?: string }>
-  >;
+  readonly headers?: Named<HeaderObject>;
   readonly content?: Readonly<Record<string, MediaTypeObject>>;
 }
 
@@ -83,9 +89,55 @@ function readGenerated(name: string): string {
   return readFileSync(new URL(`../../generated/${name}`, import.meta.url), 'utf8');
 }
 
+/** A document as it is written: repeated answers and headers are references to `components`. */
+export interface WrittenDocument extends Omit<ContractDocument, 'paths'> {
+  readonly paths: Named<Named<Omit<OperationObject, 'responses'> & { readonly responses: Named<Reference | Written> }>>;
+  readonly components: ContractDocument['components'] & {
+    readonly responses?: Named<Written>;
+    readonly headers?: Named<HeaderObject>;
+  };
+}
+
+type Written = Omit<ResponseObject, 'headers'> & { readonly headers?: Named<Reference | HeaderObject> };
+
+interface Reference {
+  readonly $ref: string;
+}
+
+/** Replaces the references to shared answers and headers by what they refer to. */
+export function resolveAnswers(document: WrittenDocument): ContractDocument {
+  const { responses = {}, headers = {} } = document.components;
+  const whole = (answer: Written): ResponseObject => ({
+    ...answer,
+    headers: mapValues(answer.headers ?? {}, (header) => (isReference(header) ? find(header, headers) : header)),
+  });
+  const shared = mapValues(responses, whole);
+  const paths = mapValues(document.paths, (methods) =>
+    mapValues(methods, (operation): OperationObject => ({
+      ...operation,
+      responses: mapValues(operation.responses, (answer) =>
+        isReference(answer) ? find(answer, shared) : whole(answer),
+      ),
+    })),
+  );
+  return { ...document, paths };
+}
+
+const isReference = (value: object): value is Reference => '$ref' in value;
+
+function find<T>({ $ref }: Reference, shared: Named<T>): T {
+  const found = shared[$ref.split('/').at(-1) ?? ''];
+  if (!found) throw new Error(`nothing is named ${$ref}`);
+  return found;
+}
+
+function mapValues<T, U>(values: Named<T>, change: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+}
+
 function openContract(name: string, limits: Pick<Contract, 'json' | 'form' | 'namesAllViolations'>): Contract {
   const text = readGenerated(name);
-  const document = JSON.parse(text) as ContractDocument;
+  const document = resolveAnswers(JSON.parse(text) as WrittenDocument);
   return {
     ...limits,
     text,

@@ -1,8 +1,8 @@
 /** `Prefer: code=NNN`: in sandbox mode every declared answer of every operation, by the contract's examples. */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { multipart, multipartType, recording } from '../api/support/forms.ts';
 import { echo } from '../api/support/engines.ts';
+import { nativeContract } from '../../src/contract/document.ts';
 import { operations, root, type Operation } from '../contract/support/document.ts';
 import { readEventStream } from '../support/event-stream.ts';
 import { createApi } from '../support/http.ts';
@@ -14,25 +14,7 @@ const sandbox = serveSandbox({ env: { API_KEYS: 'a-key' } });
 const pathOf = ({ template }: Operation) => `${root}${template.replace(/\{\w+\}/g, 'anything')}`;
 const prefer = (preference: string) => ({ prefer: preference });
 
-interface Response {
-  readonly headers?: Readonly<Record<string, { readonly example?: string }>>;
-  /** Absent in an answer without a body. */
-  readonly content?: Readonly<
-    Record<string, { readonly example?: unknown; readonly examples?: Readonly<Record<string, { value: unknown }>> }>
-  >;
-}
-
-const published = JSON.parse(readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8')) as {
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
-  >;
-};
-
-function declared({ template, method }: Operation, status: number): Response {
-  const response = published.paths[template]?.[method.toLowerCase()]?.responses[status];
-  if (!response) throw new Error(`${method} ${template} does not declare ${status}`);
-  return response;
-}
+const declared = ({ id }: Operation, status: number) => nativeContract.operations.get(id)!.responses[status]!;
 
 const table = operations.flatMap((operation) =>
   operation.statuses.map((status) => ({ operation, id: operation.id, status })),

@@ -8,6 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ajvOptions } from '../../lib/ajv-options.ts';
+import { resolveAnswers, type WrittenDocument } from '../../src/contract/document.ts';
 import type { Schemas } from '../../src/contract/operations.ts';
 import type { Schemas as OpenAISchemas } from '../../src/openai/operations.ts';
 import { readChunks, readEventStream } from './event-stream.ts';
@@ -119,7 +120,7 @@ addFormats.default(ajv);
 
 function openDoor(prefix: string, file: string, parts: Pick<Door, 'readStream' | 'checkFailure'>): Door {
   const text = readFileSync(new URL(`../../generated/${file}`, import.meta.url), 'utf8');
-  const document = JSON.parse(text) as Pick<Door, 'paths'>;
+  const document = resolveAnswers(JSON.parse(text) as WrittenDocument);
   ajv.addSchema(document, prefix);
   return { prefix, paths: document.paths, ...parts };
 }
