@@ -1,37 +1,37 @@
 /**
  * Optional features of an entry. The service rejects or drops a field that belongs to a feature which the entry does
- * not list: an engine never receives it.
+ * not list: an engine never receives it. The values are their names in messages.
  */
-export const features = [
+export const features = {
   /** Transcription: `TranscriptionCall.prompt`. */
-  'prompt',
+  prompt: 'a prompt',
   /** Transcription: `TranscriptionCall.temperature`. */
-  'temperature',
+  temperature: 'a temperature',
   /** Transcription: `Transcript.segments`. */
-  'segment',
+  segment: 'timestamps of segments',
   /** Transcription: `Transcript.words`. */
-  'word',
+  word: 'timestamps of words',
   /** Transcription: `TranscriptionCall.keywords`. */
-  'keywords',
+  keywords: 'keywords',
   /** Transcription: `TranscriptionCall.languages`. */
-  'languages',
+  languages: 'a choice of languages',
   /** Transcription: `TranscriptionCall.translate`. */
-  'translate',
+  translate: 'translation into English',
   /** Transcription: `TranscriptionCall.diarize` and `knownSpeakers`. */
-  'diarize',
+  diarize: 'telling speakers apart',
   /** Speech: `SpeechCall.speed`. */
-  'speed',
+  speed: 'a speed',
   /** Speech: `SpeechCall.instructions`. */
-  'instructions',
+  instructions: 'instructions',
   /** Chat: `ChatCall.tools`, `ChatCall.toolChoice` and messages of the role `tool`. */
-  'tools',
+  tools: 'tools',
   /** Chat: `ChatCall.provider`. */
-  'json',
+  json: 'fields of the provider',
   /** Chat: `Message.parts`. */
-  'images',
-] as const;
-/** One of `features`. */
-export type Feature = (typeof features)[number];
+  images: 'images',
+} as const;
+/** A key of `features`. */
+export type Feature = keyof typeof features;
 
 /** A model that an engine serves. */
 export interface ModelEntry {

@@ -82,7 +82,7 @@ function withoutUndefined(entry: { readonly [K in keyof ModelEntry]: ModelEntry[
 function checkFeatures(value: unknown, broken: string): readonly Feature[] {
   must(Array.isArray(value), broken);
   const given: readonly unknown[] = value;
-  return features.filter((feature) => given.includes(feature));
+  return (Object.keys(features) as Feature[]).filter((feature) => given.includes(feature));
 }
 
 function checkVoices(value: unknown, bad: (what: string) => string): readonly Voice[] {

@@ -1,7 +1,13 @@
 /** Models in the API: listings, the availability probe, and the selection of the model for a request. */
 import { commandLine } from '../../../lib/setup-command.ts';
 import { joinFirst } from '../../../lib/listing.ts';
-import { EngineError, type Availability, type Capability, type Feature } from '../../../engines/contract/index.ts';
+import {
+  EngineError,
+  features,
+  type Availability,
+  type Capability,
+  type Feature,
+} from '../../../engines/contract/index.ts';
 import type { Models, ServedModel, ServedModels } from './served-models.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { inBody, ProblemError, textFor } from '../../contract/problems.ts';
@@ -121,22 +127,6 @@ export function requireAvailable(
 /** Availability codes of a model that is not installed yet or is being installed. */
 const notThereYet: ReadonlySet<string> = new Set(['preparing', 'program-missing', 'model-file-missing', 'key-missing']);
 
-const featureNames: Readonly<Record<Feature, string>> = {
-  prompt: 'a prompt',
-  temperature: 'a temperature',
-  segment: 'timestamps of segments',
-  word: 'timestamps of words',
-  keywords: 'keywords',
-  languages: 'a choice of languages',
-  translate: 'translation into English',
-  diarize: 'telling speakers apart',
-  speed: 'a speed',
-  instructions: 'instructions',
-  tools: 'tools',
-  json: 'fields of the provider',
-  images: 'images',
-};
-
 export function supports({ entry }: ServedModel, feature: Feature): boolean {
   return entry.supports?.includes(feature) ?? false;
 }
@@ -144,7 +134,7 @@ export function supports({ entry }: ServedModel, feature: Feature): boolean {
 /** Throws `parameter-not-supported`. */
 export function requireSupport(model: ServedModel, feature: Feature, pointer: string): void {
   if (supports(model, feature)) return;
-  const detail = `The model "${model.id}" does not support ${featureNames[feature]}.`;
+  const detail = `The model "${model.id}" does not support ${features[feature]}.`;
   throw new ProblemError(
     'parameter-not-supported',
     detail,
