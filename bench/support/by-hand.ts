@@ -61,7 +61,6 @@ async function flagsOfWhisper(
     language: 'en',
     threads,
     fitContext: false,
-    translate: false,
   };
   const call = { signal: new AbortController().signal };
   await transcribe({ ...job, free: () => undefined, recording: {} as Recording }, context as EngineContext, call).catch(

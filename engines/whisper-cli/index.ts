@@ -107,14 +107,9 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
         ...(language === undefined && limitTo(languages, file)),
       };
       const files = { program, modelFile: model.file, vadFile: model.vad };
-      const { recording, prompt, keywords, temperature, timestamps, translate = false } = call;
       const detector = model.vad === undefined ? activity : undefined;
       const request = {
-        ...files,
-        detector,
-        ...spoken,
-        ...{ recording, prompt, keywords, temperature, timestamps, translate },
-        fitContext,
+        ...{ ...call, ...files, ...spoken, detector, fitContext },
         // whisper.cpp removes silence only with its own state, which whisper-host does not use.
         hostProgram: model.vad === undefined ? programs.host : undefined,
       };

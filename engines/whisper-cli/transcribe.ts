@@ -31,8 +31,7 @@ export interface TranscribeRequest extends Omit<WhisperCall, 'audio' | 'audioCon
   /** Limits the encoder context to the length of the recording. */
   readonly fitContext: boolean;
   readonly recording: Recording;
-  readonly keywords?: readonly string[] | undefined;
-  readonly timestamps?: readonly TimestampKind[] | undefined;
+  readonly timestamps?: readonly TimestampKind[];
 }
 
 /** One window of Whisper's spectrogram; whisper-cli crashes on shorter recordings. */

@@ -1,5 +1,5 @@
 /** A transcription request to whisper-host or whisper-cli. */
-import type { Decoded } from '../contract/index.ts';
+import type { Decoded, TranscriptionCall } from '../contract/index.ts';
 import type { RawSegment, Requested } from './transcript.ts';
 
 /** Limits OpenMP spin-waiting, so that idle threads do not starve other processes. */
@@ -8,7 +8,7 @@ export const spinLimit = { GOMP_SPINCOUNT: '10000' };
 /** Safety net only: the caller's signal carries the real timeout. */
 export const hardLimitMs = 24 * 3_600_000;
 
-export interface WhisperCall {
+export interface WhisperCall extends Omit<TranscriptionCall, 'recording' | 'model' | 'language' | 'timestamps'> {
   /** Path of whisper-cli. */
   readonly program: string;
   readonly modelFile: string;
@@ -18,13 +18,10 @@ export interface WhisperCall {
   /** Whisper's language code, or `auto`. */
   readonly language: string;
   /** With `auto`: the languages to choose from. Only whisper-host does. */
-  readonly languages?: readonly string[] | undefined;
+  readonly languages?: readonly string[];
   readonly threads: number;
-  readonly prompt?: string | undefined;
   /** Repeats the prompt for every window of 30 s, instead of the first one only. */
   readonly carriesPrompt: boolean;
-  readonly translate: boolean;
-  readonly temperature?: number | undefined;
   /** Encoder context: 50 per second of audio. Default: that of 30 s. */
   readonly audioContext: number | undefined;
   readonly requested: Requested;

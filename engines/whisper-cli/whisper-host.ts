@@ -70,7 +70,7 @@ export async function runHost(
 }
 
 function questionOf({ audio, language, languages, threads, requested, prompt = '', ...call }: WhisperCall) {
-  const { carriesPrompt, translate, temperature = 0, audioContext = 0 } = call;
+  const { carriesPrompt, translate = false, temperature = 0, audioContext = 0 } = call;
   const words = requested.timestamps.includes('word');
   return { ...audio, language, languages, threads, words, prompt, carriesPrompt, translate, temperature, audioContext };
 }
