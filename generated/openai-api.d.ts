@@ -1687,13 +1687,19 @@ export type components = {
             model?: string;
             /** @description The spoken language: `de`, `de-DE`, `deu`, `german` or `yue`. Absent or `auto`: the model detects it. */
             language?: string;
+            /** @description Words that may occur, or the preceding text. Ignored by models without `prompt`. */
+            prompt?: string;
             /**
              * @description The languages that may be spoken, such as `de` and `en-US`, without `language`. One has the effect of `language`.
              *     Several limit the detection of a model with `languages`; other models ignore them. Unknown languages are ignored.
              */
             languages?: string[];
-            /** @description Words that may occur, or the preceding text. Ignored by models without `prompt`. */
-            prompt?: string;
+            /**
+             * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
+             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
+             *     other models ignore them.
+             */
+            keywords?: string[];
             /** @description 0 to 1. Ignored by models without `temperature`. */
             temperature?: string;
             /**
@@ -1706,12 +1712,6 @@ export type components = {
             known_speaker_names?: string[];
             /** @description A recording of each of these speakers, as data URLs of at most 1 MB (1000000 bytes). */
             known_speaker_references?: string[];
-            /**
-             * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
-             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
-             *     other models ignore them.
-             */
-            keywords?: string[];
             /**
              * @description `word`, `segment` or both, only for `verbose_json`. `word` needs a model with timestamps of words. Default:
              *     segment, if the model supports it.
@@ -1791,9 +1791,16 @@ export type components = {
             model?: string;
             /** @description English words that may occur, or the preceding English text. Ignored by models without `prompt`. */
             prompt?: string;
-            /** @description The languages that may be spoken, as for a transcription. */
+            /**
+             * @description The languages that may be spoken, such as `de` and `en-US`, without `language`. One has the effect of `language`.
+             *     Several limit the detection of a model with `languages`; other models ignore them. Unknown languages are ignored.
+             */
             languages?: string[];
-            /** @description As for a transcription. */
+            /**
+             * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
+             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
+             *     other models ignore them.
+             */
             keywords?: string[];
             /** @description 0 to 1. Ignored by models without `temperature`. */
             temperature?: string;

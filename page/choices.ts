@@ -1,5 +1,5 @@
 /** Entries and texts of the pickers. Pure. */
-import type { ModelEntry, SpeechModelEntry, Task } from '../src/client/index.ts';
+import type { ModelEntry, SpeechModelEntry, TranscribeOptions } from '../src/client/index.ts';
 import type { Preferences } from './preference-storage.ts';
 
 export interface Listing<E extends ModelEntry = ModelEntry> {
@@ -67,12 +67,7 @@ function toSentence([engine, data]: readonly [engine: string, data: readonly str
 }
 
 /** Fields of a request that has a recording. */
-export interface RecordingFields {
-  readonly model?: string;
-  readonly language?: string;
-  readonly task?: Task;
-  readonly keywords?: readonly string[];
-}
+export type RecordingFields = Pick<TranscribeOptions, 'model' | 'language' | 'task' | 'keywords'>;
 
 /** Without the fields that the model would refuse. */
 export function recordingFieldsFor(

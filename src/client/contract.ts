@@ -14,6 +14,8 @@ export type Transcription = Schemas['Transcription'];
 export type TranscriptFormat = Schemas['TranscriptFormat'];
 /** State of a transcription of `transcriptions`. */
 export type TranscriptionJob = Schemas['TranscriptionJob'];
+/** The fields of a transcription besides its recording. */
+export type TranscriptionFields = Readonly<Omit<Schemas['TranscriptionRequest'], 'file'>>;
 /** A segment or a word of a transcript. Times are in milliseconds from the start of the recording. */
 export type TimedText = Schemas['TimedText'];
 /** `translate` writes the transcript in English. */

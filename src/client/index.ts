@@ -12,12 +12,11 @@ import type {
   SpeechClip,
   SpeechModelList,
   SpeechRequest,
-  Task,
-  Timestamps,
   TranscriptFormat,
   Transcription,
   TranscriptionAvailability,
   TranscriptionEvent,
+  TranscriptionFields,
   TranscriptionJob,
 } from './contract.ts';
 import { answerOf, bodyOf, dataOf, textOf } from './answers.ts';
@@ -55,24 +54,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Options of the calls that upload a recording. */
-export interface TranscribeOptions extends CallOptions {
-  /** An id from `transcriptionModels`. Defaults to the default model of the service if not specified. */
-  readonly model?: string;
-  /** Two-letter ISO 639-1 code. Defaults to the language that the model detects if not specified. */
-  readonly language?: string;
-  /**
-   * `segment` adds `segments` to the result, `word` adds `segments` and `words`. The model must list the feature in
-   * `supports`.
-   * @default 'none'
-   */
-  readonly timestamps?: Timestamps;
-  /**
-   * `translate` writes the transcript in English. The model must list `translate` in `supports`; otherwise the call
-   * rejects with `parameter-not-supported`.
-   * @default 'transcribe'
-   */
-  readonly task?: Task;
+/** The fields of a transcription, and options of the upload. */
+export interface TranscribeOptions extends CallOptions, Omit<TranscriptionFields, 'keywords'> {
   /**
    * Names and terms that may occur, in at most 1,000 characters. The model must list `keywords` or `prompt` in `supports`;
    * otherwise the call rejects with `parameter-not-supported`. Defaults to none if not specified.
@@ -418,12 +401,9 @@ function requestOf(headers: Readonly<Record<string, string>>, signal: AbortSigna
 /** The fields precede the file, so that the service can refuse them before it has read the file. */
 async function formOf(
   recording: RecordingSource,
-  { model, language, timestamps, task, keywords, fileName }: TranscribeOptions,
+  { fileName, onUploadProgress: _, signal: __, keywords, ...fields }: TranscribeOptions,
 ): Promise<Form> {
-  return encodeForm(
-    { model, language, timestamps, task, keywords: keywords?.join() },
-    await toFilePart(recording, fileName),
-  );
+  return encodeForm({ ...fields, keywords: keywords?.join() }, await toFilePart(recording, fileName));
 }
 
 function uploadOf(

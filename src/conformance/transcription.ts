@@ -21,6 +21,7 @@ import {
 } from './kit.ts';
 import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, type Subject } from './subject.ts';
 import { checkTimes, checkTranscript } from '../engine-host/guard/answers.ts';
+import { parameters } from '../transcription/parameters.ts';
 
 export interface TranscriptionSubject extends Subject {
   /** Writes a recording to its own directory, which is removed on dispose. */
@@ -39,15 +40,6 @@ export interface SubjectRecording extends Recording, AsyncDisposable {
 
 /** Tolerance in milliseconds for the duration that an engine measures, because codecs add padding. */
 const toleranceMs = 250;
-
-/** A prompt may look like an option of a program. */
-const sampleHints = {
-  prompt: '-- Parlance,\nyes, no',
-  temperature: 0.2,
-  keywords: ['-- Parlance', 'yes'],
-  languages: ['en', 'de'],
-  translate: true,
-} as const;
 
 const listOf = { segment: 'segments', word: 'words' } as const satisfies Record<TimestampKind, keyof Transcript>;
 
@@ -98,12 +90,13 @@ export const transcriptionChecks: readonly Check<TranscriptionSubject>[] = check
 
   check('supported hints are accepted', async (opened) => {
     const supported = featuresOf(opened.registry, 'transcription');
-    const hints = Object.entries(sampleHints).filter(([name]) => supported.some((feature) => feature === name));
-    for (const [name, value] of hints) {
+    const samples = parameters.filter(([, { sample }]) => sample !== undefined);
+    const hints = samples.filter(([, { features }]) => features.every((feature) => supported.includes(feature)));
+    for (const [name, { sample }] of hints) {
       await using recording = await opened.record('words');
-      await expectAccepted(transcribe(opened, recording, { [name]: value }), `${name}, which the model supports,`);
+      await expectAccepted(transcribe(opened, recording, { [name]: sample }), `${name}, which the model supports,`);
     }
-    return hints.length === 0 ? `the model supports none of ${Object.keys(sampleHints).join(', ')}` : undefined;
+    return hints.length === 0 ? `the model supports none of ${samples.map(([name]) => name).join(', ')}` : undefined;
   }),
 
   check('supported timestamps spell the text, in order and within the recording', async (opened) => {

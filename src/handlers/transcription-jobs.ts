@@ -2,8 +2,8 @@ import { ProblemError } from '../contract/problems.ts';
 import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
+import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel } from '../transcription/run.ts';
-import { requestedFeatures } from '../transcription/wire.ts';
 import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
 import { requireTranscription } from './transcription.ts';
@@ -17,10 +17,10 @@ export async function requireJobs(services: Services): Promise<void> {
 export const createTranscriptionJob: Handler<'createTranscriptionJob', Services> = async (request, services) => {
   const { id: requestId, body, headers, signal } = request;
   const { jobs, linkTo } = services;
-  const { file, model: named, language = null, timestamps = 'none', task = 'transcribe', keywords = '' } = body;
-  const { id: model } = chooseTranscriptionModel(services, named, requestedFeatures(body));
+  const { file, model: named, ...fields } = body;
+  const { model } = chooseTranscriptionModel(services, named, fromApi(fields));
   const pace = services.sandbox ? preferenceOf(headers.Prefer, 'pace') : undefined;
-  const { id } = await jobs.accept(file, { requestId, model, language, timestamps, task, keywords }, signal, pace);
+  const { id } = await jobs.accept(file, { requestId, model: model.id, fields }, signal, pace);
   return answer({
     status: 202,
     mediaType: 'application/json',

@@ -11,9 +11,11 @@ import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, requireModel } from '../keys/permissions.ts';
-import { chooseTranscriptionModel, requireFeatures, transcribe, warmUp } from '../transcription/run.ts';
+import { fit } from '../transcription/fit.ts';
+import { fromApi } from '../transcription/parameters.ts';
+import { chooseTranscriptionModel, transcribe, warmUp } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
-import { requestedFeatures, isTimestamps, toTranscription } from '../transcription/wire.ts';
+import { toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
 
 const disabled: Availability = {
@@ -33,7 +35,7 @@ export function requireTranscription({ transcribeEnabled }: Services): void {
  * model if `model` is missing, although it may still follow.
  */
 export function checkRecordingFields(fields: FormFields, { registry }: Services): void {
-  const { timestamps, task, keywords, model: named } = fields;
+  const { model: named } = fields;
   if (typeof named !== 'string') {
     const defaultEntry = defaultModel(registry, 'transcription');
     if (defaultEntry) warmUp(defaultEntry);
@@ -44,35 +46,24 @@ export function checkRecordingFields(fields: FormFields, { registry }: Services)
     const ids = allowedModels(registry.of('transcription').all).map(({ id }) => id);
     return requireModel(named, ids, '/model');
   }
-  requireFeatures(
-    model,
-    requestedFeatures({
-      ...(isTimestamps(timestamps) && { timestamps }),
-      ...(task === 'translate' && { task }),
-      ...(typeof keywords === 'string' && { keywords }),
-    }),
-  );
+  fit(model, fromApi(fields), 'api');
   warmUp(model);
 }
 
-type TranscriptionRequest = OperationRequest<'createTranscription' | 'streamTranscription'>;
-
-function prepare({ body }: TranscriptionRequest, services: Services) {
-  const { file: recording, model: named, language } = body;
-  const features = requestedFeatures(body);
-  const model = chooseTranscriptionModel(services, named, features);
-  return { model, job: { recording, language, ...features } };
+function prepare({ body }: OperationRequest<'createTranscription' | 'streamTranscription'>, services: Services) {
+  const { model, call } = chooseTranscriptionModel(services, body.model, fromApi(body));
+  return { model, asked: { ...call, recording: body.file } };
 }
 
 export const createTranscription: Handler<'createTranscription', Services> = async (request, services) => {
-  const { model, job } = prepare(request, services);
-  const transcript = await transcribe(model, job, { signal: request.signal }, services);
+  const { model, asked } = prepare(request, services);
+  const transcript = await transcribe(model, asked, { signal: request.signal }, services);
   return answer({ status: 200, mediaType: 'application/json', body: toTranscription(transcript, model.id) });
 };
 
 export const streamTranscription: Handler<'streamTranscription', Services> = async (request, services) => {
-  const { model, job } = prepare(request, services);
-  const events = streamTranscript(model, job, request, services);
+  const { model, asked } = prepare(request, services);
+  const events = streamTranscript(model, asked, request, services);
   return answer({
     status: 200,
     mediaType: 'text/event-stream',

@@ -4,7 +4,8 @@ import { joinTexts } from '../../lib/join-texts.ts';
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
-import { timestampKindsOf, toTimedText, toTranscription } from '../transcription/wire.ts';
+import { fromApi } from '../transcription/parameters.ts';
+import { toTimedText, toTranscription } from '../transcription/wire.ts';
 import type { JobDatabase } from './database.ts';
 import type { JobRecord, Part } from './record.ts';
 
@@ -119,11 +120,8 @@ export class Job {
 }
 
 /** The response of `POST /transcribe`. */
-export function resultOf(
-  { model, timestamps, durationMs }: JobRecord,
-  parts: readonly Part[],
-): Schemas['Transcription'] {
-  const kinds = timestampKindsOf[timestamps];
+export function resultOf({ model, fields, durationMs }: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
+  const { timestamps: kinds = [] } = fromApi(fields);
   const transcript: Transcript = {
     text: joinTexts(parts.map(({ text }) => text)),
     language: languageOf(parts),

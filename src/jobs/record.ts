@@ -1,9 +1,9 @@
 /** The rows of the database: the record of a job, and the transcribed parts of its recording. */
 import type { Container, TimedText } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
+import type { ApiFields } from '../transcription/parameters.ts';
 
 export type JobStatus = Schemas['TranscriptionJobStatus'];
-type Request = Required<Schemas['TranscriptionJobRequest']>;
 
 export interface JobRecord {
   readonly id: string;
@@ -14,12 +14,8 @@ export interface JobRecord {
   readonly key: string | null;
   /** Id of the model. */
   readonly model: string;
-  /** The requested language; null if it is detected. */
-  readonly language: string | null;
-  readonly timestamps: Request['timestamps'];
-  readonly task: Request['task'];
-  /** Separated by commas; "" for none. */
-  readonly keywords: string;
+  /** The other fields of the request. */
+  readonly fields: ApiFields;
   readonly container: Container;
   /** Size of the recording. */
   readonly bytes: number;
@@ -34,7 +30,7 @@ export interface JobRecord {
 }
 
 /** Fields that the request sets. */
-export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'language' | 'timestamps' | 'task' | 'keywords'>;
+export type NewJob = Pick<JobRecord, 'requestId' | 'model' | 'fields'>;
 
 /** A transcribed part. Its times are relative to the whole recording. */
 export interface Part {

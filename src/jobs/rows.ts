@@ -3,7 +3,6 @@ import { containers } from '../../engines/contract/index.ts';
 import { isArrayOf, isObject, parseObject, type JsonObject } from '../../lib/json.ts';
 import { problems } from '../contract/problem-table.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
-import { isTimestamps } from '../transcription/wire.ts';
 import { isJobId } from './directory.ts';
 import type { JobRecord, Part } from './record.ts';
 
@@ -27,13 +26,13 @@ export function failedByDamage(record: JobRecord): JobRecord {
 }
 
 function isRecord(record: JsonObject): boolean {
-  const { requestId, caller, key, model, language, timestamps, task, keywords, container } = record;
+  const { requestId, caller, key, model, fields, container } = record;
   const { bytes, createdAt, status, durationMs, endedAt, problem } = record;
   return (
-    [requestId, caller, model, keywords].every(isText) &&
-    [key, language].every(orNull(isText)) &&
-    isTimestamps(timestamps) &&
-    isOneOf(['transcribe', 'translate'], task) &&
+    [requestId, caller, model].every(isText) &&
+    orNull(isText)(key) &&
+    isObject(fields) &&
+    Object.values(fields).every(isText) &&
     isOneOf(containers, container) &&
     isOneOf(['queued', 'running', 'completed', 'failed'], status) &&
     (isOneOf(['completed', 'failed'], status) ? isTime(endedAt) : endedAt === null) &&

@@ -1,7 +1,7 @@
 /** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CallQueue, TimedText, TimestampKind } from '../../engines/contract/index.ts';
+import type { CallQueue, TimedText } from '../../engines/contract/index.ts';
 import { lengthOf, type WavSlice } from '../../lib/wav.ts';
 import { decodeTo } from '../audio/decode/index.ts';
 import type { DecodedRecording } from '../audio/decode-request.ts';
@@ -10,8 +10,8 @@ import type { Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
 import { supports } from '../engine-host/models/model-selection.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
+import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
-import { requestedFeatures } from '../transcription/wire.ts';
 import { addFakeParts } from './fake-progress.ts';
 import { doneMs, languageOf } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
@@ -58,7 +58,7 @@ async function transcribeAll(work: Work, step: Step): Promise<void> {
   if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
   const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
-  let language = job.record.language ?? languageOf(stored);
+  let language = fromApi(job.record.fields).language ?? languageOf(stored);
   for (let startMs = doneMs(stored); startMs < durationMs;) {
     const known = language;
     const slice = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
@@ -93,11 +93,8 @@ interface PartFacts {
 async function transcribePart(work: Work, slice: WavSlice, { language, gapMs }: PartFacts): Promise<Part> {
   const { job, signal } = work;
   await work.requireBudget();
-  const features = requestedFeatures(job.record);
-  const model = chooseTranscriptionModel(work, job.record.model, features);
-  const timestamps: readonly TimestampKind[] = supports(model, 'segment')
-    ? [...new Set([...features.timestamps, 'segment' as const])]
-    : [];
+  const { model, call } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
+  const { timestamps = ['segment'] } = call; // words include segments
   await using directory = model.engine.decodes ? undefined : await work.workspace.accountedDirectory('job');
   const recording = await recordingOf(slice, directory, signal);
   const listener = {
@@ -105,8 +102,12 @@ async function transcribePart(work: Work, slice: WavSlice, { language, gapMs }: 
     onProgress: (ms: number) => void (job.partMs = ms),
     onQueued: (ahead: number | null) => void (job.ahead = ahead ?? 0),
   };
-  const call = { recording, language: language ?? undefined, ...features, timestamps, gapMs };
-  const transcript = await transcribe(model, call, listener, work).finally(() => {
+  const asked = {
+    ...{ ...call, recording, gapMs },
+    ...(language !== null && { language }),
+    ...(supports(model, 'segment') && { timestamps }),
+  };
+  const transcript = await transcribe(model, asked, listener, work).finally(() => {
     job.partMs = 0;
     job.ahead = 0;
   });

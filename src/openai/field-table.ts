@@ -4,6 +4,7 @@
  * docs/reference/openai-api.md is generated from it.
  */
 import type { Feature } from '../../engines/contract/index.ts';
+import { parameters } from '../transcription/parameters.ts';
 
 /** Ignored fields are named in X-Parlance-Ignored; refused ones are `parameter-not-supported`. */
 export type FieldStatus = 'used' | 'ignored' | 'refused' | `${'ignored' | 'refused'} without ${Feature}`;
@@ -11,15 +12,26 @@ export type FieldStatus = 'used' | 'ignored' | 'refused' | `${'ignored' | 'refus
 /** The status, and a note, such as the values for which the status holds. */
 export type FieldRow = FieldStatus | readonly [FieldStatus, string];
 
+/** Rows of the parameters that have a field of their own. */
+const parameterRows: Readonly<Record<string, FieldRow>> = Object.fromEntries(
+  parameters.flatMap(
+    ([
+      ,
+      {
+        features: [feature],
+        openai,
+      },
+    ]) => {
+      if (!feature || !openai) return [];
+      const status = `${openai.isRefused ? 'refused' : 'ignored'} without ${feature}` as const;
+      const row = openai.note === undefined ? status : ([status, openai.note] as const);
+      return [openai.field, openai.alias ?? []].flat().map((name) => [name, row]);
+    },
+  ),
+);
+
 const recording = {
-  prompt: 'ignored without prompt',
-  keywords: ['ignored without keywords', 'Models with `prompt` get them in the prompt.'],
-  hotwords: ['ignored without keywords', 'Models with `prompt` get them in the prompt.'],
-  languages: [
-    'ignored without languages',
-    'A single language has the effect of `language`. Every model ignores unknown ones.',
-  ],
-  temperature: ['ignored without temperature', 'Values other than 0.'],
+  ...parameterRows,
   chunking_strategy: 'ignored',
   vad_filter: 'ignored',
   without_timestamps: 'ignored',

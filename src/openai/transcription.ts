@@ -1,16 +1,21 @@
 /** POST /v1/audio/transcriptions and /v1/audio/translations: the form as apps send it, the formats, the stream. */
-import { answer, type FormFields } from '../contract/operations.ts';
+import type { Feature } from '../../engines/contract/index.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
+import { answer, type FormFields } from '../contract/operations.ts';
+import { defaultModel, requireAvailable, requireSupport } from '../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
 import type { Services } from '../handlers/dependencies.ts';
-import { transcribe } from '../transcription/run.ts';
-import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { requireOperation } from '../keys/permissions.ts';
-import type { Handler } from './operations.ts';
 import { toCues } from '../transcription/cues.ts';
+import { fit, type Fitted } from '../transcription/fit.ts';
+import { openaiFieldOf } from '../transcription/parameters.ts';
+import { transcribe, warmUp } from '../transcription/run.ts';
+import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
+import { ignoredHeader, modelHeader, resolveModel } from './aliases.ts';
+import type { Handler } from './operations.ts';
 import { toDeltas } from './transcript-deltas.ts';
 import { toFormat, toPlainFormat } from './transcript-formats.ts';
 import { readTranscriptionFields, readTranslationFields, type RequestedTranscription } from './transcription-fields.ts';
-import { expectRecording, openCall } from './transcription-call.ts';
 
 /**
  * Checks the fields that precede the recording, before it is stored. Throws for an invalid value, and for a named model
@@ -28,17 +33,17 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
 ) => {
   const requested = readTranscriptionFields(fields, { complete: true });
   requireOperation(operationOf(requested));
-  const { model, options, headers } = openCall(requested, services);
-  const job = { ...options, recording };
+  const { model, call, headers } = openCall(requested, services);
+  const asked = { ...call, recording };
   if (requested.stream) {
     const events = await delayStart(
-      streamTranscript(model, job, { id, signal }, services),
+      streamTranscript(model, asked, { id, signal }, services),
       services.streamHoldMs,
       isFromEngine,
     );
     return answer({ status: 200, mediaType: 'text/event-stream', headers, body: toDeltas(events) });
   }
-  const transcript = await transcribe(model, job, { signal }, services);
+  const transcript = await transcribe(model, asked, { signal }, services);
   const shaped = requested.shape ? { ...transcript, segments: toCues(transcript, requested.shape) } : transcript;
   return answer({ status: 200, headers, ...toFormat(requested.format, shaped) });
 };
@@ -58,7 +63,37 @@ export const createTranslation: Handler<'createTranslation', Services> = async (
   services,
 ) => {
   const requested = readTranslationFields(fields, { complete: true });
-  const { model, options, headers } = openCall(requested, services);
-  const transcript = await transcribe(model, { ...options, recording }, { signal }, services);
+  const { model, call, headers } = openCall(requested, services);
+  const transcript = await transcribe(model, { ...call, recording }, { signal }, services);
   return answer({ status: 200, headers, ...toPlainFormat(requested.format, transcript, requested.task) });
 };
+
+/**
+ * Throws if a named model lacks a requested feature, and warms up the model before the recording arrives: the default, if
+ * a field that follows the recording does not name another one.
+ */
+function expectRecording(requested: RequestedTranscription, services: Services): void {
+  const { model: named } = requested;
+  if (named === undefined) {
+    const model = defaultModel(services.registry, 'transcription');
+    return model && warmUp(model);
+  }
+  const model = resolveModel(services, 'transcription', named);
+  fitForm(model, requested);
+  warmUp(model);
+}
+
+/** Returns the model of a form, what the engine gets, and the response headers. */
+function openCall(requested: RequestedTranscription, services: Services) {
+  const model = resolveModel(services, 'transcription', requested.model);
+  const { call, ignored } = fitForm(model, requested);
+  requireAvailable(model, services.registry.of('transcription'));
+  const names = new Set([...ignored.map(openaiFieldOf), ...requested.ignored]);
+  return { model, call, headers: { ...modelHeader(model), ...ignoredHeader([...names]) } };
+}
+
+/** Throws `parameter-not-supported` for what changes the answer and is not supported. */
+function fitForm(model: ServedModel<'transcription'>, { parameters, required }: RequestedTranscription): Fitted {
+  for (const [feature, pointer] of Object.entries(required)) requireSupport(model, feature as Feature, pointer);
+  return fit(model, parameters, 'openai');
+}

@@ -3,19 +3,13 @@ import { randomBytes } from 'node:crypto';
 import type { Recording } from '../../engines/contract/index.ts';
 import { ignore } from '../../lib/errors.ts';
 import type { RequestScope } from '../request-scope.ts';
-import {
-  chooseTranscriptionModel,
-  type TranscriptionRequest,
-  type TranscriptionServices,
-} from '../transcription/run.ts';
+import type { TranscriptionParameters } from '../transcription/parameters.ts';
+import { chooseTranscriptionModel, type TranscriptionServices } from '../transcription/run.ts';
 import type { TurnRecording } from './turn-recording.ts';
 import { lastRunMs, startTurnRun, type TurnRun } from './turn-run.ts';
 
 /** `model` is the id of an entry, by default the default model. The others are hints that the model supports. */
-export type Hints = { readonly model?: string | undefined } & Pick<
-  TranscriptionRequest,
-  'language' | 'languages' | 'prompt' | 'keywords'
->;
+export type Hints = { readonly model?: string | undefined } & TranscriptionParameters;
 
 /** Times are milliseconds of sound since the start of the session. */
 export type TurnEvent = { readonly turn: string } & TurnProgress;
@@ -86,11 +80,12 @@ export class OpenTurn {
   /** Transcribes what has been said so far, if that is quick. */
   async beginEarly(hints: Hints): Promise<void> {
     const { services, track } = this.#context;
-    const model = chooseTranscriptionModel(services, hints.model);
+    const chosen = chooseTranscriptionModel(services, hints.model);
+    const { model } = chosen;
     if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
     await services.requireAudioBudget?.();
     const file = await this.recording.copy();
-    const run = this.#startRun(file.recording, hints, model);
+    const run = this.#startRun(file.recording, hints, chosen);
     this.#early = { run, ms: this.recording.ms };
     track(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
   }
@@ -142,7 +137,7 @@ export class OpenTurn {
   #startRun(
     recording: Recording,
     { model: named, ...hints }: Hints,
-    model = chooseTranscriptionModel(this.#context.services, named),
+    { model } = chooseTranscriptionModel(this.#context.services, named),
   ): TurnRun {
     const { scope, signal, services } = this.#context;
     return startTurnRun({ model, request: { recording, ...hints }, scope, signal, services });

@@ -234,7 +234,7 @@ class LiveSpeechSession implements SpeechSession {
     if (isAgain ? this.#warmedUp !== model : this.#warmedUp !== undefined) return;
     this.#warmedUp = model;
     try {
-      warmUp(chooseTranscriptionModel(this.#context.services, this.#options.hints.model));
+      warmUp(chooseTranscriptionModel(this.#context.services, this.#options.hints.model).model);
     } catch {
       // A turn reports the error.
     }

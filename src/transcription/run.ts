@@ -1,7 +1,6 @@
 /** Runs a transcription: chooses the model, checks what it supports, and applies the timeout. */
 import {
   EngineError,
-  type KnownSpeaker,
   type Recording,
   type TimestampKind,
   type Transcript,
@@ -9,33 +8,20 @@ import {
 } from '../../engines/contract/index.ts';
 import { startTimeout } from '../../lib/abort.ts';
 import { languagesWithoutIso } from '../../lib/languages.ts';
-import { promptWithKeywords } from '../../lib/text.ts';
 import { lengthOf } from '../../lib/wav.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import { CallRecord } from '../engine-host/call-record.ts';
-import { chooseModel, requireAvailable, requireSupport, supports } from '../engine-host/models/model-selection.ts';
+import { chooseModel, requireAvailable, supports } from '../engine-host/models/model-selection.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { currentUsage } from '../request-scope.ts';
+import { fit } from './fit.ts';
+import type { TranscriptionParameters } from './parameters.ts';
 
-/** A request for a transcription, without the hints that the model does not support. */
-export interface TranscriptionRequest {
+/** A request for a transcription, with the parameters that fit the model. */
+export interface TranscriptionRequest extends TranscriptionParameters {
   readonly recording: Recording;
-  readonly language?: string | undefined;
-  /**
-   * Languages that the recording may be in, without `language`; none that the model does not know has an effect. Several
-   * of them need a model that supports `languages`.
-   */
-  readonly languages?: readonly string[];
-  readonly prompt?: string | undefined;
-  readonly temperature?: number | undefined;
-  readonly timestamps?: readonly TimestampKind[];
-  /** A model without `keywords` gets them in its prompt. */
-  readonly keywords?: readonly string[];
-  readonly translate?: true | undefined;
-  readonly diarize?: true | undefined;
-  readonly knownSpeakers?: readonly KnownSpeaker[];
   /** The part of the recording that is not charged. Default: what its decoder reports. */
   readonly gapMs?: number;
 }
@@ -48,35 +34,18 @@ export interface TranscriptionServices {
 }
 
 /**
- * Returns the requested model, else the default. Throws `unknown-model`, `no-engine`, `model-unavailable`, and
- * `parameter-not-supported` if the model lacks one of the features.
+ * Returns the requested model, else the default, and what the engine gets. Throws `unknown-model`, `no-engine`,
+ * `model-unavailable`, and `parameter-not-supported` as in /api/v1.
  */
 export function chooseTranscriptionModel(
   { registry }: TranscriptionServices,
   named: string | undefined,
-  features: TranscriptionFeatures = {},
-): ServedModel<'transcription'> {
+  asked: TranscriptionParameters = {},
+): { readonly model: ServedModel<'transcription'>; readonly call: TranscriptionParameters } {
   const model = chooseModel(registry, 'transcription', named);
-  requireFeatures(model, features);
+  const { call } = fit(model, asked, 'api');
   requireAvailable(model, registry.of('transcription'));
-  return model;
-}
-
-/** Requested features that not every model supports. */
-export interface TranscriptionFeatures {
-  readonly timestamps?: readonly TimestampKind[];
-  readonly translate?: true | undefined;
-  readonly keywords?: readonly string[];
-}
-
-/** Throws `parameter-not-supported`. */
-export function requireFeatures(
-  model: ServedModel<'transcription'>,
-  { timestamps = [], translate, keywords = [] }: TranscriptionFeatures,
-): void {
-  for (const kind of timestamps) requireSupport(model, kind, '/timestamps');
-  if (translate) requireSupport(model, 'translate', '/task');
-  if (keywords.length > 0 && !supports(model, 'prompt')) requireSupport(model, 'keywords', '/keywords');
+  return { model, call };
 }
 
 /** Throws `engine-timeout` after TRANSCRIBE_TIMEOUT, and `engine-failed` if the engine omits requested timestamps. */
@@ -147,10 +116,10 @@ async function callWithHint(
   options: TranscriptionOptions,
   setting: number | 'auto',
 ): Promise<Transcript> {
-  const { languages = [], ...others } = request;
-  if (languages.length === 0 || supports(model, 'languages')) return await callEngine(model, request, options, setting);
+  const { languages: [language] = [], ...others } = request;
+  if (language === undefined || supports(model, 'languages')) return await callEngine(model, request, options, setting);
   try {
-    return await callEngine(model, { ...others, language: languages[0] }, options, setting);
+    return await callEngine(model, { ...others, language }, options, setting);
   } catch (error) {
     if (!EngineError.is(error) || error.code !== 'language-not-supported') throw error;
     return await callEngine(model, others, options, setting); // a hint never costs the transcript
@@ -164,9 +133,7 @@ async function callEngine(
   setting: number | 'auto',
 ): Promise<Transcript> {
   const { engine, engineId } = model;
-  const { recording, language, temperature, translate, diarize } = request;
-  const { languages = [], timestamps = [], knownSpeakers = [] } = request;
-  const { prompt, keywords = [] } = withKeywords(model, request);
+  const { gapMs: _notCharged, ...call } = request;
   let audioMs = knownMs(request) ?? 0;
   const ms = () => timeoutMs(setting, Math.max(audioMs, usage?.decodedMs ?? 0));
   const usage = currentUsage();
@@ -177,28 +144,7 @@ async function callEngine(
     audioMs = Math.max(audioMs, ofMs);
     callbacks.onProgress?.(doneMs, ofMs === 0 ? undefined : ofMs);
   };
-  const call = {
-    recording,
-    model: engineId,
-    ...(language !== undefined && { language }),
-    ...(languages.length > 0 && { languages }),
-    ...(prompt !== undefined && { prompt }),
-    ...(temperature !== undefined && { temperature }),
-    ...(timestamps.length > 0 && { timestamps }),
-    ...(keywords.length > 0 && { keywords }),
-    ...(translate && { translate }),
-    ...(diarize && { diarize }),
-    ...(knownSpeakers.length > 0 && { knownSpeakers }),
-  };
-  return await engine.transcribe(call, { ...callbacks, onProgress, signal: timeout.signal });
-}
-
-function withKeywords(
-  model: ServedModel<'transcription'>,
-  { prompt, keywords = [] }: TranscriptionRequest,
-): Pick<TranscriptionRequest, 'prompt' | 'keywords'> {
-  if (keywords.length === 0 || supports(model, 'keywords')) return { prompt, keywords };
-  return { prompt: promptWithKeywords(prompt, keywords) };
+  return await engine.transcribe({ ...call, model: engineId }, { ...callbacks, onProgress, signal: timeout.signal });
 }
 
 const minSeconds = 600;

@@ -2,6 +2,7 @@
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { supports } from '../engine-host/models/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
+import { ignore } from '../../lib/errors.ts';
 import { createReports, type Report } from './reports.ts';
 import { transcribe, type TranscriptionRequest, type TranscriptionServices } from './run.ts';
 import { toTimedText, toTranscription, type TranscriptionEvent } from './wire.ts';
@@ -50,10 +51,6 @@ export function isFromEngine({ type }: TranscriptionEvent): boolean {
 
 /** Created once: each new error captures a stack. */
 const readerEnded = new Error('the reader of the transcription has ended');
-
-function ignore(): void {
-  // The caller awaits the result after the reports.
-}
 
 function toEvent(report: Report, seq: number): TranscriptionEvent {
   if ('ahead' in report) return { type: 'transcription.queued', seq, ahead: report.ahead };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { resultOf } from '../../src/jobs/job.ts';
 import type { JobRecord, Part } from '../../src/jobs/record.ts';
 
-const record = { model: 'ears', timestamps: 'none', durationMs: 9_000 } as JobRecord;
+const record = { model: 'ears', fields: {}, durationMs: 9_000 } as JobRecord;
 const partsOf = (texts: readonly string[]): Part[] =>
   texts.map((text, at) => ({ startMs: at, endMs: at + 1, text, language: null, segments: [], words: [] }));
 

@@ -23,7 +23,7 @@ describe('a record', () => {
     ['is over, and has no end', `json_set(record, '$.status', 'completed')`],
     ['has an unknown status', `json_set(record, '$.status', 'lost')`],
     ['has no caller', `json_remove(record, '$.caller')`],
-    ['has an unknown kind of timestamps', `json_set(record, '$.timestamps', 'toString')`],
+    ['has a field that is no text', `json_set(record, '$.fields.timestamps', 1)`],
     ['has more bytes than any recording', `json_set(record, '$.bytes', 1e300)`],
     ['has a length that is no number', `json_set(record, '$.durationMs', 'long')`],
     [

@@ -251,7 +251,7 @@ describe('with engines that do less', () => {
     const { status, headers } = await sendForm(service, [...form, ...more, file()]);
     expect(status).toBe(200);
     expect(headers.get('x-parlance-ignored')).toBe(
-      'prompt, keywords, temperature, chunking_strategy, vad_filter, without_timestamps, languages',
+      'prompt, keywords, temperature, languages, chunking_strategy, vad_filter, without_timestamps',
     );
     expect(lastCall()).toEqual({ model: 'plain', language: 'de' });
   });

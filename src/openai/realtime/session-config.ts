@@ -1,14 +1,13 @@
 /** The configuration of a session: what a client has set, and what of it is in effect. */
 import { randomBytes } from 'node:crypto';
-import { toLanguage } from '../../../lib/languages.ts';
-import { requireAvailable, supports } from '../../engine-host/models/model-selection.ts';
+import { requireAvailable } from '../../engine-host/models/model-selection.ts';
 import type { ServedModel } from '../../engine-host/models/served-models.ts';
 import type { Services } from '../../handlers/dependencies.ts';
 import type { SoundFormat, SpeechOptions, TurnDetection } from '../../realtime/speech-session.ts';
+import { fit } from '../../transcription/fit.ts';
+import { toSessionFields, updated, type TranscriptionParameters } from '../../transcription/parameters.ts';
 import { resolveModel } from '../aliases.ts';
 import type { Schemas } from '../operations.ts';
-import { hintsFor } from '../transcription-call.ts';
-import { withinKeywordLimits } from '../transcription-fields.ts';
 import type { SessionUpdate } from './client-events.ts';
 
 type Format = Schemas['RealtimeAudioFormat'];
@@ -16,21 +15,12 @@ type Detection = Schemas['RealtimeTurnDetection'];
 type DetectionUpdate = Schemas['RealtimeTurnDetectionUpdate'];
 type TranscriptionUpdate = Schemas['RealtimeTranscriptionUpdate'];
 
-/** As set, also if the model does not support them: another model may. */
-interface Hints {
-  readonly language: string | undefined;
-  readonly languages: readonly string[];
-  readonly prompt: string | undefined;
-  readonly keywords: readonly string[];
-  readonly delay: string | undefined;
-}
-
-const noHints: Hints = { language: undefined, languages: [], prompt: undefined, keywords: [], delay: undefined };
-
 export interface SessionConfig {
   readonly format: Format;
   readonly model: ServedModel<'transcription'>;
-  readonly hints: Hints;
+  /** As set, also if the model does not support them: another model may. */
+  readonly hints: TranscriptionParameters;
+  readonly delay: string | undefined;
   readonly detection: Detection | null;
 }
 
@@ -52,7 +42,7 @@ const defaults = { server_vad: { threshold: 0.5, prefix_padding_ms: 300, silence
 export function openConfig(services: ConfigServices, named: string | undefined): SessionConfig {
   const model = chooseModel(services, named);
   const detection = { type: 'server_vad', ...defaults.server_vad } as const;
-  return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: noHints, detection };
+  return { format: { type: 'audio/pcm', rate: 24_000 }, model, hints: {}, delay: undefined, detection };
 }
 
 function chooseModel(services: ConfigServices, named: string | null | undefined, pointer?: string) {
@@ -74,7 +64,8 @@ export function updateConfig(
   return {
     format: format ? toFormat(format) : config.format,
     model: named === undefined ? config.model : chooseModel(services, named, modelPointer),
-    hints: transcription === null ? noHints : mergeHints(config.hints, transcription),
+    hints: transcription === null ? {} : updated(config.hints, transcription),
+    delay: transcription === null ? undefined : delayAfter(config.delay, transcription),
     detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
   };
 }
@@ -102,43 +93,17 @@ function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: 
   return (sent === undefined ? current : sent) ?? byDefault;
 }
 
-const maxPrompt = 8_192;
-
-/** Unknown languages, and what exceeds a limit, have no effect. */
-function mergeHints(current: Hints, { language, languages, prompt, keywords, delay }: TranscriptionUpdate): Hints {
-  const codes = languages?.map(toLanguage).filter((code) => code !== null);
-  const words = keywords?.filter((word) => word.trim() !== '') ?? [];
-  return {
-    language: language === undefined ? current.language : (toLanguage(language) ?? undefined),
-    languages: languages === undefined ? current.languages : [...new Set(codes)],
-    prompt: prompt === undefined ? current.prompt : prompt?.slice(-maxPrompt),
-    keywords: keywords === undefined ? current.keywords : withinKeywordLimits(words),
-    delay: delay === undefined ? current.delay : delay?.slice(0, maxDelay),
-  };
-}
-
 const maxDelay = 64;
 
-type EffectiveHints = Omit<Schemas['RealtimeTranscription'], 'model'>;
-
-/** The hints without those that the model does not support. */
-function effectiveHints({ model, hints }: SessionConfig): EffectiveHints {
-  const { language, languages, prompt = '', keywords, delay } = hints;
-  const { ignored } = hintsFor(model, { prompt, keywords });
-  const takesLanguages = language === undefined && (languages.length === 1 || supports(model, 'languages'));
-  return {
-    ...(language !== undefined && { language }),
-    ...(languages.length > 0 && takesLanguages && { languages: [...languages] }),
-    ...(prompt !== '' && !ignored.includes('prompt') && { prompt }),
-    ...(keywords.length > 0 && !ignored.includes('keywords') && { keywords: [...keywords] }),
-    ...(delay !== undefined && { delay }),
-  };
+function delayAfter(current: string | undefined, { delay }: TranscriptionUpdate): string | undefined {
+  return delay === undefined ? current : delay?.slice(0, maxDelay);
 }
 
 /** The session as the client sees it. */
 export function toSession(config: SessionConfig, identity: Identity): Schemas['RealtimeTranscriptionSession'] {
-  const { format, model, detection: turn_detection } = config;
-  const transcription = { model: model.id, ...effectiveHints(config) };
+  const { format, model, hints, delay, detection: turn_detection } = config;
+  const { ignored } = fit(model, hints, 'session');
+  const transcription = { model: model.id, ...toSessionFields(hints, ignored), ...(delay !== undefined && { delay }) };
   const audio = { input: { format, transcription, noise_reduction: null, turn_detection } };
   return { type: 'transcription', object: 'realtime.transcription_session', ...identity, audio, include: null };
 }
@@ -146,11 +111,11 @@ export function toSession(config: SessionConfig, identity: Identity): Schemas['R
 const silenceMs = { low: 800, medium: 600, auto: 600, high: 400 } as const;
 
 export function toSpeechOptions(config: SessionConfig): SpeechOptions {
-  const { language, languages = [], prompt, keywords = [] } = effectiveHints(config);
+  const { call } = fit(config.model, config.hints, 'session');
   return {
     format: toSoundFormat(config.format),
     detection: config.detection && toDetection(config.detection),
-    hints: { model: config.model.id, language, languages, prompt, keywords },
+    hints: { model: config.model.id, ...call },
   };
 }
 

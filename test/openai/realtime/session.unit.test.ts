@@ -130,7 +130,7 @@ describe('the session', () => {
         turn_detection: { type: 'semantic_vad', eagerness: 'high' },
       }),
     );
-    const hints = { model: 'prompts', language: 'de', languages: [], prompt: 'Names.', keywords: ['Ada'] };
+    const hints = { model: 'prompts', language: 'de', prompt: 'Names. Ada' };
     expect(session.speech.calls).toEqual([
       [
         'configure',

@@ -1,0 +1,41 @@
+/** Fits what a transcription asks for to its model. */
+import type { Feature } from '../../engines/contract/index.ts';
+import { promptWithKeywords } from '../../lib/text.ts';
+import { requireSupport, supports } from '../engine-host/models/model-selection.ts';
+import type { ServedModel } from '../engine-host/models/served-models.ts';
+import { collectParameters, type ParameterName, type TranscriptionParameters } from './parameters.ts';
+
+export interface Fitted {
+  /** What the engine gets. */
+  readonly call: TranscriptionParameters;
+  /** What the model does not take. */
+  readonly ignored: readonly ParameterName[];
+}
+
+/**
+ * Throws `parameter-not-supported` if the model lacks a feature for a parameter that the API refuses then, and drops the
+ * others. A model without keywords gets them in its prompt.
+ */
+export function fit(
+  model: ServedModel<'transcription'>,
+  asked: TranscriptionParameters,
+  api: 'api' | 'openai' | 'session',
+): Fitted {
+  const ignored: ParameterName[] = [];
+  const { keywords, ...call } = collectParameters((row, name) => {
+    const value = asked[name];
+    if (value === undefined) return undefined;
+    const { openai } = row;
+    const refused = api === 'api' ? row.api?.field : api === 'openai' && openai?.isRefused ? openai.field : undefined;
+    const has = (feature: Feature): boolean => {
+      if (supports(model, feature) || (row.instead && supports(model, row.instead))) return true;
+      if (refused !== undefined) requireSupport(model, feature, `/${refused}`);
+      return false;
+    };
+    const taken = row.fit ? row.fit(value, has, asked) : row.features.every(has) ? value : undefined;
+    if (taken === undefined) ignored.push(name);
+    return taken;
+  });
+  if (!keywords || supports(model, 'keywords')) return { call: { ...call, ...(keywords && { keywords }) }, ignored };
+  return { call: { ...call, prompt: promptWithKeywords(call.prompt, keywords) }, ignored };
+}

@@ -1,0 +1,212 @@
+/**
+ * What a transcription may ask for, besides its recording and its model: a row for each field of the engine's call. The
+ * APIs read their fields with it, `fit` applies it to a model, and the conformance kit and the docs list it.
+ */
+import type { Feature, TimestampKind, TranscriptionCall } from '../../engines/contract/index.ts';
+import { toLanguage } from '../../lib/languages.ts';
+import type { FormReader } from '../contract/form-reader.ts';
+import type { Schemas } from '../contract/operations.ts';
+import { inBody, invalid, ProblemError } from '../contract/problems.ts';
+
+export type TranscriptionParameters = Omit<TranscriptionCall, 'recording' | 'model'>;
+export type ParameterName = keyof TranscriptionParameters;
+/** The text fields of a form of /api/v1. */
+export type ApiFields = Omit<Schemas['TranscriptionRequest'], 'file' | 'model'>;
+
+export interface Parameter<Value> {
+  /** Features that a model needs for it. */
+  readonly features: readonly Feature[];
+  /** Does for a feature that the model lacks. */
+  readonly instead?: Feature;
+  /**
+   * Returns what a model takes of the value: undefined if nothing, null if the value then changes nothing. Default: all of
+   * it, if the model has the features.
+   */
+  fit?(value: Value, has: (feature: Feature) => boolean, asked: TranscriptionParameters): Value | null | undefined;
+  /** /api/v1, which refuses it without its features. Invalid text counts as absent: it is refused by the contract. */
+  readonly api?: { readonly field: keyof ApiFields; read(text: string): Value | undefined };
+  /** A form of /v1. Absent: another field decides, such as `response_format`. Without its features, it is dropped and named. */
+  readonly openai?: {
+    readonly field: string;
+    readonly alias?: string;
+    readonly isRefused?: true;
+    readonly note?: string;
+    /** Throws the error of an invalid value. */
+    read(form: FormReader): Value | undefined;
+  };
+  /** A live session, where it has no effect without its features. Values out of range have none either. */
+  readonly session?: { readonly field: string; read(sent: readonly string[]): Value | undefined };
+  /** A value for the conformance kit. */
+  readonly sample?: Value;
+}
+
+type Parameters = { readonly [Name in ParameterName]-?: Parameter<NonNullable<TranscriptionParameters[Name]>> };
+
+const table: Parameters = {
+  language: {
+    features: [],
+    api: { field: 'language', read: (text) => text },
+    openai: { field: 'language', read: readLanguage },
+    session: { field: 'language', read: ([name = '']) => toLanguage(name) ?? undefined },
+  },
+  timestamps: {
+    features: ['segment', 'word'],
+    fit: (kinds, has) => kinds.filter(has),
+    api: { field: 'timestamps', read: (text) => kindsOf.get(text) },
+  },
+  translate: {
+    features: ['translate'],
+    api: { field: 'task', read: (text) => (text === 'translate' ? true : undefined) },
+    sample: true,
+  },
+  diarize: { features: ['diarize'] },
+  knownSpeakers: { features: ['diarize'] },
+  prompt: {
+    features: ['prompt'],
+    openai: { field: 'prompt', read: (form) => form.last('prompt') },
+    session: { field: 'prompt', read: ([text = '']) => text.slice(-maxPrompt) },
+    sample: '-- Parlance,\nyes, no', // it may look like an option of a program
+  },
+  keywords: {
+    features: ['keywords'],
+    instead: 'prompt',
+    api: { field: 'keywords', read: (text) => cleanWords(text.split(',')) },
+    openai: {
+      ...{ field: 'keywords', alias: 'hotwords', read: readKeywords },
+      note: 'Models with `prompt` get them in the prompt.',
+    },
+    session: { field: 'keywords', read: (words) => withinLimits(words.filter((word) => word.trim() !== '')) },
+    sample: ['-- Parlance', 'yes'],
+  },
+  temperature: {
+    features: ['temperature'],
+    // 0 is the default, which the AI SDK always sends.
+    fit: (value, has) => (has('temperature') ? value : value === 0 ? null : undefined),
+    openai: { field: 'temperature', note: 'Values other than 0.', read: readTemperature },
+    sample: 0.2,
+  },
+  languages: {
+    features: ['languages'],
+    fit: (codes, has, { language }) =>
+      language === undefined && (codes.length === 1 || has('languages')) ? codes : undefined,
+    openai: {
+      field: 'languages',
+      note: 'A single language has the effect of `language`. Every model ignores unknown ones.',
+      read(form) {
+        const codes = form.all('languages').map(toLanguage);
+        if (codes.includes(null)) form.ignored.add('languages');
+        return knownOf(codes);
+      },
+    },
+    session: { field: 'languages', read: (names) => knownOf(names.map(toLanguage)) },
+    sample: ['en', 'de'],
+  },
+};
+
+export const parameters = Object.entries<Parameter<unknown>>(table) as readonly (readonly [
+  ParameterName,
+  Parameter<unknown>,
+])[];
+
+/** The parameters that `read` returns, without those that ask for nothing. */
+export function collectParameters(
+  read: (row: Parameter<unknown>, name: ParameterName) => unknown,
+): TranscriptionParameters {
+  return Object.fromEntries(
+    parameters.map(([name, row]) => [name, read(row, name)] as const).filter(([, value]) => !isNothing(value)),
+  );
+}
+
+const isNothing = (value: unknown): boolean =>
+  value == null || value === '' || Number.isNaN(value) || (Array.isArray(value) && value.length === 0);
+
+/** Reads the fields of /api/v1, also before they are validated. */
+export function fromApi(fields: { readonly [Field in keyof ApiFields]?: unknown }): TranscriptionParameters {
+  return collectParameters(({ api }) => {
+    const text = api && fields[api.field];
+    return typeof text === 'string' ? api?.read(text) : undefined;
+  });
+}
+
+/** Throws the errors of invalid values. */
+export function fromForm(form: FormReader): TranscriptionParameters {
+  return collectParameters(({ openai }) => openai?.read(form));
+}
+
+/** The field of a form of /v1. */
+export const openaiFieldOf = (name: ParameterName): string => table[name].openai?.field ?? name;
+
+/** Changes the parameters of a live session: an absent field keeps its value, and null resets it. */
+export function updated(
+  current: TranscriptionParameters,
+  sent: Readonly<Record<string, unknown>>,
+): TranscriptionParameters {
+  return collectParameters(({ session }, name) => {
+    const value = session && sent[session.field];
+    if (value === undefined) return current[name];
+    return value === null ? undefined : session?.read([value].flat().map(String));
+  });
+}
+
+/** The fields of a live session that have an effect. */
+export function toSessionFields(
+  current: TranscriptionParameters,
+  ignored: readonly ParameterName[],
+): Readonly<Record<string, unknown>> {
+  const fields = parameters.flatMap(([name, { session }]) =>
+    session && current[name] !== undefined && !ignored.includes(name) ? [[session.field, current[name]]] : [],
+  );
+  return Object.fromEntries(fields) as Readonly<Record<string, unknown>>;
+}
+
+/** Timestamps to request from the engine; words include segments. */
+const kindsOf: ReadonlyMap<string, readonly TimestampKind[]> = new Map([
+  ['segment', ['segment']],
+  ['word', ['segment', 'word']],
+]);
+
+const maxPrompt = 8_192;
+const maxKeywords = 200;
+const maxKeywordLength = 64;
+/** Maximum number of characters in all keywords: about Whisper's limit of 224 tokens. */
+const maxKeywordCharacters = 2_000;
+
+/** Reads OpenAI's `keywords`, one per field, and faster-whisper's `hotwords`, separated by commas. */
+function readKeywords(form: FormReader): readonly string[] {
+  const all = cleanWords([...form.all('keywords'), ...form.all('hotwords').flatMap((value) => value.split(','))]);
+  if (all.length > maxKeywords || all.some((word) => Array.from(word).length > maxKeywordLength)) {
+    const rule = `must be at most ${maxKeywords} keywords of at most ${maxKeywordLength} characters`;
+    throw invalid('body', form.has('keywords') ? '/keywords' : '/hotwords', rule);
+  }
+  const keywords = withinLimits(all);
+  if (keywords.length < all.length) form.ignored.add('keywords');
+  return keywords;
+}
+
+const cleanWords = (words: readonly string[]) => words.flatMap((word) => word.replaceAll(/\s+/g, ' ').trim() || []);
+
+/** Drops the keywords beyond the limits. */
+function withinLimits(all: readonly string[]): readonly string[] {
+  let remaining = maxKeywordCharacters;
+  const short = all.filter((word) => Array.from(word).length <= maxKeywordLength);
+  return short.slice(0, maxKeywords).filter((word) => (remaining -= word.length) >= 0);
+}
+
+function readLanguage(form: FormReader): string | undefined {
+  const name = form.last('language');
+  if (name === undefined || name.trim().toLowerCase() === 'auto') return undefined;
+  const language = toLanguage(name);
+  if (language !== null) return language;
+  const detail = `Unknown language "${name}"; send an ISO 639-1 code such as de, or no language.`;
+  throw new ProblemError('language-not-supported', detail, inBody('/language', 'must be a language'));
+}
+
+const knownOf = (codes: readonly (string | null)[]) => [...new Set(codes.filter((code) => code !== null))];
+
+function readTemperature(form: FormReader): number | undefined {
+  const value = form.last('temperature');
+  if (value === undefined) return undefined;
+  const temperature = value.trim() === '' ? NaN : Number(value);
+  if (temperature >= 0 && temperature <= 1) return temperature;
+  throw invalid('body', '/temperature', 'must be a number from 0 to 1');
+}
