@@ -14,7 +14,7 @@ export interface FilePart {
   readonly name: string;
 }
 
-export function encodeForm(fields: Readonly<Record<string, string | undefined>>, file: FilePart): Form {
+export function encodeForm(fields: Readonly<Record<string, string | number | undefined>>, file: FilePart): Form {
   const boundary = `parlance-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   const head = (disposition: string) => `--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`;
   const parts: (string | Blob)[] = [];
