@@ -1,6 +1,7 @@
 /** The table of the reference says what really becomes of each field, for a model without features. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fieldTable, type FieldRow } from '../../src/openai/field-table.ts';
+import { parameters } from '../../src/transcription/parameters.ts';
 import { createApi, type Answer } from '../support/http.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { errorOf, fields, file, sendForm, translations } from './support/audio.ts';
@@ -62,11 +63,11 @@ const samples: Readonly<Record<string, unknown>> = {
 };
 
 const texts: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
-  languages: [
-    ['languages', 'de'],
-    ['languages', 'en'],
-  ],
-  temperature: [['temperature', '0.5']],
+  ...Object.fromEntries(
+    parameters.flatMap(([, { openai, sample = 'x' }]) =>
+      openai ? [[openai.field, [sample].flat().map((value) => [openai.field, String(value)] as const)]] : [],
+    ),
+  ),
   response_format: [['response_format', 'srt']],
   timestamp_granularities: [
     ['timestamp_granularities', 'word'],

@@ -5,7 +5,11 @@
  * each code of an engine's failure fails with it.
  */
 import { engineErrorCodes } from '../../../engines/contract/index.ts';
+import { parameters } from '../../../src/transcription/parameters.ts';
 import type { TestServiceOptions } from '../../support/service.ts';
+
+/** All that the contract lets a transcription ask for. */
+const supports = parameters.flatMap(([, { api, features }]) => (api ? features : []));
 
 const source = `
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,7 +27,7 @@ function failWhereAsked(model) {
 }
 
 function define(capability, more, verb) {
-  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ['segment', 'word', 'translate', 'keywords'] }));
+  const models = ['fine', ...more, 'crash', ...codes].map((id) => ({ id, local: true, supports: ${JSON.stringify(supports)} }));
   const create = (_options, { dataDir }) => ({
     models,
     ...verb,

@@ -157,19 +157,18 @@ test('a failure of whisper-cli is explained without the text of the recording', 
 });
 
 describe('a model of whisper-cli', () => {
-  const hints = ['prompt', 'temperature'];
-
   test('supports the times of words only without VAD', async () => {
-    expect((await openModel(standIn)).supports).toEqual([...hints, 'segment', 'word', 'keywords', 'translate']);
-    const { supports } = await openModel(standIn, { vad: path('silero.bin') });
-    expect(supports).toEqual([...hints, 'segment', 'keywords', 'translate']);
+    expect((await openModel(standIn)).supports).toContain('word');
+    expect((await openModel(standIn, { vad: path('silero.bin') })).supports).not.toContain('word');
   });
 
   test('lists its languages, and translates only if it knows more than English', async () => {
-    expect((await openModel(standIn)).languages).toEqual([...whisperLanguages, 'haw']);
+    const multilingual = await openModel(standIn);
+    expect(multilingual.languages).toEqual([...whisperLanguages, 'haw']);
+    expect(multilingual.supports).toContain('translate');
     await writeToneModel(path('english.bin'), { englishOnly: true });
     const { supports, languages } = await openModel(standIn, { file: path('english.bin') });
-    expect(supports).toEqual([...hints, 'segment', 'word', 'keywords']);
+    expect(supports).not.toContain('translate');
     expect(languages).toEqual(['en']);
   });
 });
