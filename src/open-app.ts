@@ -8,6 +8,7 @@ import { Preparations } from './engine-host/assets/preparations.ts';
 import type { ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/models/readiness.ts';
 import type { Registry } from './engine-host/registry/registry.ts';
+import type { Fleet } from './fleet/index.ts';
 import type { Services } from './handlers/dependencies.ts';
 import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/access/auth.ts';
@@ -97,11 +98,26 @@ export async function openProbedApp(options: ProbedOptions): Promise<ProbedApp> 
   const opened: OpenedParts = [];
   try {
     const parts = await openParts(options, opened);
-    const shutdown = createShutdown();
-    const served = serveParts(options, parts, shutdown);
-    parts.mcp.connect();
-    await parts.ownJobs.open();
-    return appOf(parts, served, shutdown, opened);
+    const {
+      keys,
+      mcp,
+      ownJobs,
+      node: { registry, workspace, fleet },
+    } = parts;
+    const { drain, conclude, end, ...stages } = createShutdown(fleet);
+    const served = serveParts(options, parts, stages);
+    mcp.connect();
+    await ownJobs.open();
+    return {
+      ...{ ...served, registry, drain, conclude, end },
+      disk: workspace.disk,
+      reloadKeys: async () => keys?.reload(),
+      leaveFleet: async () => fleet?.drain(),
+      async [Symbol.asyncDispose]() {
+        end();
+        await closeAll(opened);
+      },
+    };
   } catch (error) {
     await closeAll(opened);
     throw error;
@@ -167,10 +183,8 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   return { keys, node, limits, ownClips, mcp, ownJobs, clientSecrets, services };
 }
 
-type Shutdown = ReturnType<typeof createShutdown>;
-
 /** The three stages of a shutdown. Each includes those before it. */
-function createShutdown() {
+function createShutdown(fleet: Fleet | undefined) {
   const [draining, concluding, ending] = [new AbortController(), new AbortController(), new AbortController()];
   const drain = () => draining.abort(new ProblemError('shutting-down', 'The service is shutting down.'));
   const conclude = () => {
@@ -180,18 +194,19 @@ function createShutdown() {
   const end = () => {
     conclude();
     ending.abort(draining.signal.reason);
+    fleet?.end();
   };
-  const signals = { draining: draining.signal, concluding: concluding.signal, ending: ending.signal };
-  return { ...signals, drain, conclude, end };
+  const stages = { draining: draining.signal, concluding: concluding.signal, ending: ending.signal };
+  return { ...stages, drain, conclude, end };
 }
 
-type Served = ReturnType<typeof serveParts>;
+type Stages = Pick<ReturnType<typeof createShutdown>, 'draining' | 'concluding' | 'ending'>;
 
 /** Creates the two APIs and the HTTP app that serves them. */
 function serveParts(
   { settings, env, log, tuning, metrics }: ProbedOptions,
   { keys, node, limits, ownClips, mcp, ownJobs, clientSecrets, services }: Parts,
-  { draining, concluding, ending }: Shutdown,
+  { draining, concluding, ending }: Stages,
 ) {
   const { registry, workspace, fleet, residents, viaId } = node;
   const { publicUrl, trustProxy } = settings;
@@ -230,26 +245,4 @@ function openApi<Operations extends AnyOperations<Operations>>(
   options: Omit<RouterOptions<Operations, Services>, 'contract'>,
 ): Api {
   return { ...format, respond: createRouter({ ...options, contract: format.contract }) };
-}
-
-function appOf({ keys, node }: Parts, served: Served, shutdown: Shutdown, opened: OpenedParts): ProbedApp {
-  const { registry, workspace, fleet } = node;
-  const end = () => {
-    shutdown.end();
-    fleet?.end();
-  };
-  return {
-    ...served,
-    registry,
-    disk: workspace.disk,
-    reloadKeys: async () => keys?.reload(),
-    leaveFleet: async () => fleet?.drain(),
-    drain: shutdown.drain,
-    conclude: shutdown.conclude,
-    end,
-    async [Symbol.asyncDispose]() {
-      end();
-      await closeAll(opened);
-    },
-  };
 }

@@ -1,28 +1,24 @@
 /** The service with servers of its own: starts them, and stops them in the right order. */
-import type { Registry } from './engine-host/registry/registry.ts';
 import type { ApiFormat } from './http/api-format.ts';
 import { compileValidators } from './http/router.ts';
 import { nativeFormat } from './http/native-format.ts';
 import { watchCertificate } from './http/connection/certificate.ts';
-import { listen, type ListeningServer } from './http/connection/listener.ts';
+import { listen } from './http/connection/listener.ts';
 import { listenForMetrics } from './http/connection/metrics-listener.ts';
 import { openMetrics } from './metrics/index.ts';
 import type { PrometheusMetrics } from './metrics/prometheus.ts';
-import { openProbedApp, type DiskUse, type ProbedApp, type ServiceOptions } from './open-app.ts';
+import { openProbedApp, type App, type ProbedApp, type ServiceOptions } from './open-app.ts';
 import { openaiFormat } from './openai/format.ts';
 import { isOpenAITarget, isSocketTarget } from './openai/paths.ts';
-import { readTls, type Tls } from './settings/tls.ts';
+import { readTls } from './settings/tls.ts';
 import { defaultTuning, type Tuning } from './tuning.ts';
 
 /** The service with a server of its own. */
-export interface Service {
+export interface Service extends Pick<App, 'registry' | 'disk'> {
   /** URL on which it listens. */
   readonly url: string;
   /** URL of the metrics; undefined if METRICS_PORT is not set. */
   readonly metricsUrl: string | undefined;
-  /** The engines and their models. */
-  readonly registry: Registry;
-  readonly disk: DiskUse;
   /**
    * Reads API_KEYS_FILE, TLS_CERT and TLS_KEY again. Invalid files are logged, and the previous ones stay in effect.
    * Open connections keep their certificate.
@@ -115,25 +111,19 @@ export async function startService(options: ServiceOptions, overrides: Partial<T
   }
 }
 
-interface Servers {
-  readonly server: ListeningServer;
-  readonly metricsServer: ListeningServer | undefined;
-  readonly tls: Tls | undefined;
-}
-
 async function openServers(
   { listener, upgrade, probes }: ProbedApp,
   { settings, log }: ServiceOptions,
   { connectionLimits: limits }: Tuning,
   metrics: PrometheusMetrics | undefined,
-): Promise<Servers> {
+) {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
   const upgrades = { isSocketTarget, upgrade };
   const tls = await readTls(settings);
   const server = await listen(listener, { host, port, certificate: tls, log, formatFor, limits, metrics, upgrades });
-  if (metrics === undefined) return { server, metricsServer: undefined, tls };
   try {
-    const metricsServer = await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics });
+    const metricsServer =
+      metrics && (await listenForMetrics({ host: metricsHost, port: metricsPort, log, ...probes, metrics }));
     return { server, metricsServer, tls };
   } catch (error) {
     await server.close();

@@ -32,13 +32,6 @@ export interface RequestFacts {
   readonly error?: ErrorType | undefined;
 }
 
-/** Tokens of a chat, as its provider reports them. */
-export interface Tokens {
-  readonly input: number;
-  readonly output: number;
-  readonly total: number;
-}
-
 /** A finished call of an engine. */
 export interface CallFacts {
   readonly capability: Capability;
@@ -54,8 +47,8 @@ export interface CallFacts {
   readonly firstMs: number | undefined;
   /** Length of the recording or of the speech in milliseconds, if known. */
   readonly audioMs?: number | undefined;
-  /** Absent if the provider reports none. */
-  readonly tokens?: Tokens | undefined;
+  /** Tokens of a chat; absent if the provider reports none. */
+  readonly tokens?: { readonly input: number; readonly output: number; readonly total: number } | undefined;
   /** Absent: success. */
   readonly error?: ErrorType | undefined;
 }
