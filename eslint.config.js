@@ -38,6 +38,10 @@ export default defineConfig(
     },
   },
   {
+    files: ['{src,engines,lib}/**/*.ts'],
+    rules: { 'no-restricted-globals': ['error', 'DisposableStack', 'AsyncDisposableStack'] }, // Node.js 22 has neither
+  },
+  {
     // Written as their readers would write them.
     files: ['examples/**/*.ts'],
     rules: { '@typescript-eslint/require-await': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },

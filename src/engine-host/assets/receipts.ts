@@ -40,8 +40,9 @@ export async function removeDownloads(
   }
   const parts = files.map((file) => `${file}.part`);
   const hasParts = (await Promise.all(parts.map(factsOf))).some((facts) => facts !== undefined);
-  using locks = new DisposableStack();
-  for (const file of found) locks.use(await acquireLock(lockOf(file), { signal }));
+  const locks: Disposable[] = [];
+  using _ended = { [Symbol.dispose]: () => locks.forEach((lock) => lock[Symbol.dispose]()) };
+  for (const file of found) locks.push(await acquireLock(lockOf(file), { signal }));
   for (const path of [...found, ...parts]) await rm(path, { force: true });
   for (const file of found) await rm(receiptOf(dataDir, file), { force: true });
   return hasParts || found.length > 0;

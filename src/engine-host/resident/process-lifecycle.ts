@@ -30,7 +30,7 @@ export class ProcessLifecycle implements MemoryUser {
   #hasCrashed = false;
   /** True if it was loaded and idle, and has not answered since. */
   #isSilent = false;
-  readonly #uses = new DisposableStack();
+  readonly #uses: Disposable[] = [];
   #bytes: number;
 
   /** `bytes` is the memory that it needs, as far as it is known. */
@@ -171,17 +171,17 @@ export class ProcessLifecycle implements MemoryUser {
     for (const path of locks) {
       const lock = await tryLock(path, 'shared').catch(() => unlockable);
       if (!lock) throw new EngineError('model-unavailable', 'The model is being removed.');
-      this.#uses.use(lock);
+      this.#uses.push(lock);
     }
     if (locks.length === 0) return;
     const timer = setInterval(() => locks.some(isLocked) && this.retire(), pollMs).unref();
-    this.#uses.defer(() => clearInterval(timer));
+    this.#uses.push({ [Symbol.dispose]: () => clearInterval(timer) });
   }
 
   #end(crash?: Crash): void {
     this.#hasCrashed = crash !== undefined;
     this.unload();
-    this.#uses.dispose();
+    for (const use of this.#uses.splice(0)) use[Symbol.dispose]();
     this.#plan.leave(this);
     this.#events.onEnd(crash);
   }
