@@ -1870,10 +1870,10 @@ export type components = {
                 /**
                  * @example {
                  *       "error": {
-                 *         "message": "The host \"host.docker.internal:8484\" is not allowed: set API_KEYS, and HOST.",
+                 *         "message": "The API key may not use createChat; ask the operator for it.",
                  *         "type": "permission_error",
                  *         "param": null,
-                 *         "code": "host_not_allowed"
+                 *         "code": "operation_not_allowed"
                  *       }
                  *     }
                  */
@@ -1893,7 +1893,7 @@ export type components = {
                 /**
                  * @example {
                  *       "error": {
-                 *         "message": "DELETE is not supported; allowed: GET, HEAD",
+                 *         "message": "PUT is not supported; allowed: GET, HEAD, POST",
                  *         "type": "invalid_request_error",
                  *         "param": null,
                  *         "code": "unknown_url"
@@ -2057,7 +2057,7 @@ export type components = {
                 /**
                  * @example {
                  *       "error": {
-                 *         "message": "Unexpected content type text/plain.",
+                 *         "message": "Expected application/json, got text/plain.",
                  *         "type": "invalid_request_error",
                  *         "param": null,
                  *         "code": "unsupported_media_type"

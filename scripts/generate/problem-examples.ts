@@ -6,8 +6,8 @@ import { invalid, inBody, problemAnswer, ProblemError } from '../../src/contract
 
 const requestId = '6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40';
 
-/** By status. */
-const common: Readonly<Record<string, ProblemError>> = {
+/** By status; the examples under /v1 are the same, in another form. */
+export const common: Readonly<Record<string, ProblemError>> = {
   401: new ProblemError('unauthorized', 'Send an API key as "Authorization: Bearer <key>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   }),
@@ -48,63 +48,58 @@ const preparationNotFound = new ProblemError(
   'No preparation "piano"; GET /preparations lists them.',
 );
 
-/** Replaces `common` for some operations. */
-const missing: Readonly<Record<string, ProblemError>> = {
-  startPreparation: preparationNotFound,
-  stopPreparation: preparationNotFound,
-  getTranscriptionJob: jobNotFound,
-  streamTranscriptionJob: jobNotFound,
-  getTranscriptionJobTranscript: jobNotFound,
-  deleteTranscriptionJob: jobNotFound,
-};
-
-const inConflict: Readonly<Record<string, ProblemError>> = {
-  startPreparation: new ProblemError('preparation-in-progress', '"chat" is being prepared; one preparation at a time.'),
-};
-
 const preparationNotAllowed = new ProblemError('preparation-not-allowed', 'Preparations are off (PREPARE=off).');
 
-const forbidden: Readonly<Record<string, ProblemError>> = {
-  startPreparation: preparationNotAllowed,
-  stopPreparation: preparationNotAllowed,
+/** By status and operation: replaces `common`. */
+const own: Readonly<Record<string, Readonly<Record<string, ProblemError>>>> = {
+  403: { startPreparation: preparationNotAllowed, stopPreparation: preparationNotAllowed },
+  404: {
+    startPreparation: preparationNotFound,
+    stopPreparation: preparationNotFound,
+    getTranscriptionJob: jobNotFound,
+    streamTranscriptionJob: jobNotFound,
+    getTranscriptionJobTranscript: jobNotFound,
+    deleteTranscriptionJob: jobNotFound,
+  },
+  409: {
+    startPreparation: new ProblemError(
+      'preparation-in-progress',
+      '"chat" is being prepared; one preparation at a time.',
+    ),
+  },
+  422: {
+    startPreparation: idTooLong,
+    stopPreparation: idTooLong,
+    createChat: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
+    streamChat: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
+    streamTranscription: new ProblemError(
+      'parameter-not-supported',
+      'The model "local" does not support timestamps of words.',
+      inBody('/timestamps', 'must be something that the model supports'),
+    ),
+    createSpeech: invalid('body', '/text', 'must NOT have fewer than 1 characters'),
+    createSpeechClip: invalid('body', '/text', 'must NOT have fewer than 1 characters'),
+    getTranscriptionAvailability: invalid('query', '/model', 'must NOT have fewer than 1 characters'),
+    getSpeechClip: idTooLong,
+    deleteSpeechClip: idTooLong,
+    createTranscriptionJob: new ProblemError(
+      'recording-too-large',
+      'The recording exceeds the limit of 500 MB (524288000 bytes).',
+      inBody('/file', 'must not have more than 524288000 bytes'),
+    ),
+    getTranscriptionJob: idTooLong,
+    streamTranscriptionJob: idTooLong,
+    getTranscriptionJobTranscript: invalid(
+      'query',
+      '/format',
+      'must be equal to one of the allowed values: text, srt, vtt, json',
+    ),
+    deleteTranscriptionJob: idTooLong,
+  },
 };
-
-const notProcessable: Readonly<Record<string, ProblemError>> = {
-  startPreparation: idTooLong,
-  stopPreparation: idTooLong,
-  createChat: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
-  streamChat: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
-  streamTranscription: new ProblemError(
-    'parameter-not-supported',
-    'The model "local" does not support timestamps of words.',
-    inBody('/timestamps', 'must be something that the model supports'),
-  ),
-  createSpeech: invalid('body', '/text', 'must NOT have fewer than 1 characters'),
-  createSpeechClip: invalid('body', '/text', 'must NOT have fewer than 1 characters'),
-  getTranscriptionAvailability: invalid('query', '/model', 'must NOT have fewer than 1 characters'),
-  getSpeechClip: idTooLong,
-  deleteSpeechClip: idTooLong,
-  createTranscriptionJob: new ProblemError(
-    'recording-too-large',
-    'The recording exceeds the limit of 500 MB (524288000 bytes).',
-    inBody('/file', 'must not have more than 524288000 bytes'),
-  ),
-  getTranscriptionJob: idTooLong,
-  streamTranscriptionJob: idTooLong,
-  getTranscriptionJobTranscript: invalid(
-    'query',
-    '/format',
-    'must be equal to one of the allowed values: text, srt, vtt, json',
-  ),
-  deleteTranscriptionJob: idTooLong,
-};
-
-interface Header {
-  example?: unknown;
-}
 
 interface Response {
-  readonly headers?: Record<string, Header>;
+  readonly headers?: Record<string, { example?: unknown }>;
   readonly content?: Record<string, { example?: unknown; examples?: unknown }>;
 }
 
@@ -122,13 +117,6 @@ export interface WithOperations {
 const locations: Readonly<Record<string, string>> = {
   createSpeechClip: '/api/v1/tts/clips/Vb1yPz4mQ0iYxkq3o9TtWw',
   createTranscriptionJob: '/api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw',
-};
-
-const own: Readonly<Record<string, Readonly<Record<string, ProblemError>>>> = {
-  403: forbidden,
-  404: missing,
-  409: inConflict,
-  422: notProcessable,
 };
 
 /** Throws when a declared problem has no example. */
