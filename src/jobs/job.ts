@@ -1,5 +1,5 @@
 /** A job: its current state, and the view that callers receive. */
-import { raceAbort } from '../../lib/abort.ts';
+import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
@@ -92,6 +92,16 @@ export class Job {
   /** Resolves with the next part, the end or the removal. */
   change(signal: AbortSignal): Promise<undefined> {
     return raceAbort(this.#change.promise, signal);
+  }
+
+  /** Resolves when the job is over, or after `ms`. */
+  async waitForEnd(ms: number, signal: AbortSignal): Promise<void> {
+    using timeout = startTimeout(ms, () => new Error('the wait is over'), signal);
+    try {
+      while (!this.isOver) await this.change(timeout.signal);
+    } catch {
+      signal.throwIfAborted();
+    }
   }
 
   view(keepMs: number): JobView {

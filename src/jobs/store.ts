@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger, Recording } from '../../engines/contract/index.ts';
-import { linkedSignal, type LinkedSignal, onAbort, pause, startTimeout, startTimer } from '../../lib/abort.ts';
+import { linkedSignal, type LinkedSignal, onAbort, pause, startTimer } from '../../lib/abort.ts';
 import { joinFirst } from '../../lib/listing.ts';
 import type { Upload } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -237,7 +237,7 @@ export class JobStore implements AsyncDisposable {
   async view(id: string, { reader, waitMs, signal }: ViewOptions): Promise<JobView> {
     let job = await this.#find(id, reader);
     if (waitMs > 0) {
-      await waitForEnd(job, waitMs, signal);
+      await job.waitForEnd(waitMs, signal);
       job = await this.#find(id, reader);
     }
     return job.view(this.#options.keepMs);
@@ -438,14 +438,5 @@ export class JobStore implements AsyncDisposable {
   #track(work: Promise<unknown>): void {
     this.#pending.add(work);
     void work.finally(() => this.#pending.delete(work)).catch(() => undefined);
-  }
-}
-
-async function waitForEnd(job: Job, ms: number, signal: AbortSignal): Promise<void> {
-  using timeout = startTimeout(ms, () => new Error('the wait is over'), signal);
-  try {
-    while (!job.isOver) await job.change(timeout.signal);
-  } catch {
-    signal.throwIfAborted();
   }
 }

@@ -1,6 +1,7 @@
 /** Describes the models in the settings for which OpenAI has announced a shutdown date. */
 import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
-import type { InstanceSettings, LoadedSettings } from './load.ts';
+import type { InstanceSettings } from './engines.ts';
+import type { LoadedSettings } from './load.ts';
 
 /** The engines that call OpenAI's audio API, and the variable that names their model if the file lists no engines. */
 const audioEngines: Readonly<Record<string, string>> = { 'hosted-stt': 'TRANSCRIBE_MODEL', tts: 'TTS_MODEL' };

@@ -1,33 +1,19 @@
 /** Loads the settings from the environment and parlance.config.yaml; the environment takes precedence. */
 import { homedir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import { isLoopback } from '../../lib/loopback.ts';
 import { proxyMistakes, type Environment } from '../../lib/proxies.ts';
+import { chatServers, defaultEngines, type EngineInstances } from './engines.ts';
+import { locationInMcpServer, type McpServerSettings } from './mcp-servers.ts';
 import { ownAddress, type OwnAddress } from './own-address.ts';
 import { readOperatorFileSync } from './read-file.ts';
-import { compileExplainable, describeErrors, type SettingLocation } from './schema-errors.ts';
-import {
-  defaultSettings,
-  fileSchema,
-  schemasOfOne,
-  settingsTable,
-  type McpServerSettings,
-  type Settings,
-} from './table.ts';
+import { compileExplainable, describeErrors } from './schema-errors.ts';
+import { defaultSettings, fileSchema, schemasOfOne, settingsTable, type Settings } from './table.ts';
 import { parseYaml, SettingsError } from './yaml.ts';
 import { errnoOf, messageOf } from '../../lib/errors.ts';
 
 export { SettingsError, type Environment };
-
-/** An engine instance in the settings: `use`, and the options of the engine. */
-export interface InstanceSettings {
-  readonly use: string;
-  readonly [option: string]: unknown;
-}
-
-/** Engine instances by name, in settings order. A list is one provider with several capabilities under one name. */
-export type EngineInstances = Readonly<Record<string, InstanceSettings | readonly InstanceSettings[]>>;
 
 /** The settings from the environment and the file. */
 type GivenSettings = Settings & Partial<Pick<LoadedSettings, 'engines' | 'mcpServers' | 'compatAliases'>>;
@@ -168,100 +154,6 @@ function rejectLoops(settings: OwnAddress & Partial<Pick<LoadedSettings, 'engine
   if (wrong.length > 0) throw new SettingsError(wrong.join('\n'));
 }
 
-/**
- * The default engines without a file: the local ones, and the provider from the environment. Sandbox mode has neither,
- * because its responses must not depend on the machine or cost money.
- */
-function defaultEngines(settings: DefaultsSettings): LoadedSettings['engines'] {
-  const { sandbox, whisperModel, voiceModel, chatLocalModel, transcribeVad, dataDir } = settings;
-  if (sandbox) return { sandbox: { use: 'sandbox' } };
-  const file = whisperModel ?? join(dataDir, 'models', 'ggml-base.bin');
-  return {
-    [localModel]: {
-      use: 'whisper-cli',
-      pulled: true,
-      models: [{ id: localModel, file }],
-      ...(transcribeVad === 'off' && { voiceActivity: transcribeVad }),
-    },
-    stt: { use: 'sherpa-stt', pulled: true },
-    voice: { use: 'sherpa-voice', pulled: true, ...(voiceModel !== undefined && { voices: [fileVoice(voiceModel)] }) },
-    espeak: { use: 'espeak' },
-    ...(providerOf(settings) ? { openai: hosted(settings) } : chatServersOfThisMachine(settings)),
-    // Last, so that it is the default only if no other chat model is found.
-    llama: { use: 'llama-local', pulled: true, models: [{ id: localChat, ...localChatModel(chatLocalModel) }] },
-  };
-}
-
-type DefaultsSettings = Pick<LoadedSettings, 'dataDir'> & OwnAddress & Partial<Settings>;
-
-const localModel = 'local';
-/** Ids of the local speech models. */
-const localVoices = ['local-voice', 'espeak'];
-
-const localChat = 'local-chat';
-const localChatModel = (file: string | undefined) => (file === undefined ? { model: 'qwen3-0.6b' } : { file });
-
-const fileVoice = (file: string) => ({ id: basename(file, '.onnx'), file });
-
-/**
- * A base URL without a key means that the provider needs none. If the URL is that of this service, which users set for
- * their clients, the key is one of this service and must not be sent to OpenAI.
- */
-function providerOf(settings: DefaultsSettings): object | undefined {
-  const { openaiApiKey: apiKey, openaiBaseUrl: baseUrl } = settings;
-  if (apiKey === undefined && baseUrl === undefined) return undefined;
-  if (baseUrl !== undefined && ownAddress(baseUrl, settings) !== undefined) return undefined;
-  return { baseUrl: baseUrl ?? 'https://api.openai.com/v1', ...(apiKey !== undefined && { apiKey }) };
-}
-
-/**
- * Configures the models that the settings name and the chat models that the provider lists. Other names are not
- * guessed.
- */
-function hosted(settings: DefaultsSettings): readonly InstanceSettings[] {
-  const { transcribeModel, chatModel, ttsModel } = settings;
-  const provider = providerOf(settings);
-  const named = (use: string, model: string | undefined, local: readonly string[]) =>
-    model === undefined || local.includes(model) ? [] : [{ use, ...provider, models: [model] }];
-  return [
-    ...named('hosted-stt', transcribeModel, [localModel]),
-    { use: 'llm-agent', ...provider, ...chatModels('openai', chatModel) },
-    ...named('tts', ttsModel, localVoices),
-  ];
-}
-
-/**
- * Default addresses of Ollama and llama-server (llama.cpp), which are used if they are running. The default port of
- * llama-server was 8080 until August 2026, and is 9931 in later versions (ggml-org/llama.cpp#26508).
- */
-const chatServers = {
-  ollama: 'http://127.0.0.1:11434/v1',
-  'llama-cpp': 'http://127.0.0.1:8080/v1',
-  'llama-server': 'http://127.0.0.1:9931/v1',
-} as const;
-
-/** Omits a server whose port is that of this service. */
-function chatServersOfThisMachine(settings: DefaultsSettings): Record<string, InstanceSettings> {
-  const { chatModel } = settings;
-  const servers = Object.entries(chatServers).filter(([, baseUrl]) => ownAddress(baseUrl, settings) === undefined);
-  const [first] = servers[0] ?? [];
-  return Object.fromEntries(
-    servers.map(([name, baseUrl]) => [
-      name,
-      { use: 'llm-agent', baseUrl, ...(name === first && chatModels(name, chatModel)) },
-    ]),
-  );
-}
-
-/** A model with the prefix of an instance is discovered; any other name is configured as written. */
-function chatModels(instance: string, model: string | undefined): object {
-  const isListed =
-    model === undefined ||
-    model === localChat ||
-    [instance, ...Object.keys(chatServers)].some((one) => model.startsWith(`${one}/`));
-  return isListed ? {} : { models: [model], discover: true };
-}
-
 type FileValues = Readonly<Record<string, unknown>>;
 
 interface SettingsFile {
@@ -365,20 +257,4 @@ function violations(validate: ValidateFunction, values: FileValues, path: string
       secret: row.secret,
     };
   });
-}
-
-/** These settings may contain keys; `expects` describes the patterns in words. */
-function locationInMcpServer(setting: string | undefined): Omit<SettingLocation, 'where'> {
-  switch (setting) {
-    case 'url':
-      return { secret: true, excludedBy: 'command', expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp' }; // prettier-ignore
-    case 'headers':
-      return { secret: true, excludedBy: 'command', expects: 'must be a mapping of header names to printable ASCII' };
-    case 'env':
-      return { secret: true, excludedBy: 'url', expects: 'must be a mapping of names to strings' };
-    case 'args':
-      return { secret: true, excludedBy: 'url', expects: 'must be a list of strings' };
-    default:
-      return { secret: false };
-  }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Tool, ToolEvent } from '../../engines/contract/index.ts';
 import { createLog } from '../../src/log.ts';
-import type { McpServerSettings } from '../../src/settings/table.ts';
+import type { McpServerSettings } from '../../src/settings/mcp-servers.ts';
 import { createMcpTools, type McpTools } from '../../src/tools/mcp/index.ts';
 import { createToolbox } from '../../src/tools/toolbox.ts';
 import { until } from '../support/processes.ts';

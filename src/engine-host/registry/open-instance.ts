@@ -7,7 +7,7 @@ import {
   type Engines,
   type ModelEntry,
 } from '../../../engines/contract/index.ts';
-import type { EngineInstances, InstanceSettings } from '../../settings/load.ts';
+import type { EngineInstances, InstanceSettings } from '../../settings/engines.ts';
 import type { Assets } from '../assets/assets.ts';
 import { asError } from '../guard/failures.ts';
 import { hasFunction } from '../guard/answers.ts';

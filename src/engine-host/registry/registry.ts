@@ -3,7 +3,7 @@
  * start here; the message shows the valid names.
  */
 import type { Capability, Finding } from '../../../engines/contract/index.ts';
-import type { EngineInstances } from '../../settings/load.ts';
+import type { EngineInstances } from '../../settings/engines.ts';
 import { Assets } from '../assets/assets.ts';
 import { capabilities } from './load-definition.ts';
 import type { AnyInstance, Instance } from '../models/instance.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../../engines/contract/index.ts';
 import { pause, raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { findExecutable } from '../../../lib/find-executable.ts';
 import type { Environment } from '../../settings/load.ts';
-import type { McpServerSettings } from '../../settings/table.ts';
+import type { McpServerSettings } from '../../settings/mcp-servers.ts';
 import { openHttpTransport } from './http.ts';
 import { maxListLength, maxPages } from './bounds.ts';
 import { StdioTransport } from './stdio.ts';

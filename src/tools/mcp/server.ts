@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { onAbort, raceAbort, startTimeout } from '../../../lib/abort.ts';
 import { EngineError, type Logger, type Tool } from '../../../engines/contract/index.ts';
 import type { Environment } from '../../settings/load.ts';
-import type { McpServerSettings } from '../../settings/table.ts';
+import type { McpServerSettings } from '../../settings/mcp-servers.ts';
 import { shorten } from '../../../lib/text.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { readDefinitions, type Definition } from './definitions.ts';
