@@ -3,6 +3,7 @@
  * also writes docs/benchmarks.md. Exits with 1 if a row misses its goal by more than 20 %.
  */
 import { benchChat } from './chat.ts';
+import { benchChoices } from './choices.ts';
 import { benchFleetCost } from './fleet-cost.ts';
 import { benchFleet } from './fleet.ts';
 import { benchFloods } from './floods.ts';
@@ -33,6 +34,7 @@ const benchmarks = {
   listing: benchListing,
   memory: benchMemory,
   chat: benchChat,
+  choices: benchChoices,
   parts: benchParts,
   limits: benchLimits,
   metrics: benchMetrics,

@@ -1,6 +1,7 @@
 /** The table of the models of one capability: what the engines have published, with unique ids and a default. */
 import type { Availability, Capability, Engines, ModelEntry } from '../../../engines/contract/index.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
+import type { Key } from '../../request-scope.ts';
 import type { EngineFailure, Instance } from './instance.ts';
 import { validNames } from '../../../lib/did-you-mean.ts';
 
@@ -68,6 +69,8 @@ export class ServedModels<C extends Capability> {
   #rows: readonly Row<C>[] = [];
   #byId: ReadonlyMap<string, Row<C>> = new Map();
   #candidates: readonly ServedModel<C>[] = [];
+  /** Filtering 1,000 models takes longer than all else that chooses one. */
+  #candidatesOfKeys = new WeakMap<object, readonly ServedModel<C>[]>();
   /** Models that are not served, because another instance has listed their ids first. */
   #shadowed: ReadonlyMap<string, Row<C>>;
   #kept: Row<C> | undefined;
@@ -108,8 +111,16 @@ export class ServedModels<C extends Capability> {
     return first;
   }
 
-  /** The candidates for the default model if the settings name none, in order of preference. */
-  defaultCandidates(all: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
+  /** The candidates for the default model, in order of preference: of a key those that it may use. */
+  candidatesOf(key?: Pick<Key, 'mayUseModel'>): readonly ServedModel<C>[] {
+    if (!key) return this.#candidates;
+    const known = this.#candidatesOfKeys.get(key);
+    const candidates = known ?? this.#candidatesAmong(this.#rows.filter(({ id }) => key.mayUseModel(id)));
+    if (!known) this.#candidatesOfKeys.set(key, candidates);
+    return candidates;
+  }
+
+  #candidatesAmong(all: readonly ServedModel<C>[]): readonly ServedModel<C>[] {
     const models = all.filter(({ entry }) => entry.isExplicitOnly !== true);
     if (this.#capability === 'chat') return models;
     const local = models.filter(({ entry }) => entry.local);
@@ -185,7 +196,8 @@ export class ServedModels<C extends Capability> {
     this.#byId = withUniqueIds(listed, this.#byId);
     const isServed = (row: Row<C>) => this.#byId.get(row.id) === row;
     this.#rows = listed.filter(isServed);
-    this.#candidates = this.defaultCandidates(this.#rows);
+    this.#candidates = this.#candidatesAmong(this.#rows);
+    this.#candidatesOfKeys = new WeakMap();
     const shadowed = listed.filter((row) => !isServed(row));
     return new Map(shadowed.map((row) => [`${row.instance} ${row.id}`, row]));
   }

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineContext, Logger } from '../../../engines/contract/index.ts';
+import { defaultModel } from '../../../src/engine-host/models/model-selection.ts';
 import { createRegistry, type RegistryOptions } from '../../../src/engine-host/registry/registry.ts';
 import { RegistryError } from '../../../src/engine-host/registry/registry-error.ts';
+import { createKey } from '../../../src/keys/key.ts';
+import { runInScope } from '../../../src/request-scope.ts';
 import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 
 /** Serves what its option `models` says, and tells the log when it ends. */
@@ -415,6 +418,21 @@ describe('the default', () => {
   it('is the first model where none is local', async () => {
     const registry = await open({ mine: { use: 'tiny', models: [remote('far'), remote('farther')] } });
     expect(registry.of('transcription').default?.id).toBe('far');
+  });
+
+  it('of an API key that may not use it is the first that it may use, of what the engine publishes', async () => {
+    const contexts: Pick<EngineContext, 'publish'>[] = [];
+    const contextFor: RegistryOptions['contextFor'] = (instance, { publish }) => {
+      contexts.push({ publish });
+      return { instance, publish } as EngineContext;
+    };
+    const registry = await open({ ears: { use: 'tiny', models: [local('one'), local('two')] } }, { contextFor });
+    const key = createKey('narrow', { models: ['two', 'three'] });
+    const defaultOfKey = () => runInScope({ caller: 'narrow', key }, defaultModel, registry, 'transcription')?.id;
+    expect(defaultOfKey()).toBe('two');
+    contexts[0]?.publish([local('one'), local('three')]);
+    expect(defaultOfKey()).toBe('three');
+    expect(defaultModel(registry, 'transcription')?.id).toBe('one');
   });
 
   it('is none where nothing is served', async () => {
