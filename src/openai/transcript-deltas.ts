@@ -1,5 +1,5 @@
 /** Streams a transcription in OpenAI's format: deltas that concatenate to the text of the last event. */
-import { toTextDeltas } from '../transcription/text-deltas.ts';
+import { toTextDeltas } from '../transcription/stream.ts';
 import type { TranscriptionEvent } from '../transcription/wire.ts';
 import type { Schemas } from './operations.ts';
 import { languagesOf } from './transcript-json.ts';

@@ -7,10 +7,8 @@ import type { Rate } from '../../lib/rate-limit.ts';
 import { currentScope } from '../request-scope.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import { chooseTranscriptionModel, warmUp } from '../transcription/run.ts';
-import type { Frame, SoundFormat } from './frames.ts';
 import { OpenTurn, type Hints, type TurnContext, type TurnEvent, type TurnServices } from './open-turn.ts';
-import { RecentSound } from './recent-sound.ts';
-import { SoundInput } from './sound-input.ts';
+import { SoundInput, type Frame, type SoundFormat } from './sound-input.ts';
 import {
   newTurnState,
   next,
@@ -20,7 +18,7 @@ import {
   type TurnEffect,
   type TurnState,
 } from './turn-detector.ts';
-import { TurnRecording } from './turn-recording.ts';
+import { RecentSound, TurnRecording } from './turn-recording.ts';
 
 export type { SoundFormat, TurnDetection, TurnEvent };
 

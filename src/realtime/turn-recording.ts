@@ -1,4 +1,4 @@
-/** The sound of a turn, as a WAV file for the engines. */
+/** The sound of a turn, from the recent sound on, as a WAV file for the engines. */
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { toFloats, toSamples16, viewSamples16 } from '../../lib/samples.ts';
 import { sampleRate, samplesPerMs, wavHeader } from '../../lib/wav.ts';
 import { RateConverter } from '../audio/resample.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
-import type { Frame } from './frames.ts';
+import type { Frame } from './sound-input.ts';
 
 type Sound = Pick<Frame, 'samples' | 'rate'>;
 
@@ -103,5 +103,26 @@ export class TurnRecording {
     } catch (error) {
       this.#failure = error as Error;
     }
+  }
+}
+
+/** The last moments of a session's sound: a turn begins before it is recognized as one. */
+export class RecentSound {
+  #frames: (Sound & { readonly endMs: number })[] = [];
+
+  /** Keeps the last `keptMs` milliseconds, as long as the rate stays the same. */
+  push({ samples, rate }: Sound, endMs: number, keptMs: number): void {
+    if (this.#frames[0] && this.#frames[0].rate !== rate) this.#frames = [];
+    let oldest: Sound | undefined;
+    while ((this.#frames[0]?.endMs ?? endMs) <= endMs - keptMs) oldest = this.#frames.shift();
+    // A view would keep the whole message, and a new array for each frame is most of the work of the garbage collector.
+    const copy = oldest?.samples.length === samples.length ? oldest.samples : new Int16Array(samples.length);
+    copy.set(samples);
+    this.#frames.push({ samples: copy, rate, endMs });
+  }
+
+  since(ms: number): Sound[] {
+    const frames = this.#frames.filter(({ endMs }) => endMs > ms);
+    return frames.map(({ samples, rate }) => ({ samples: samples.slice(), rate }));
   }
 }

@@ -3,8 +3,7 @@ import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { runInScope, type RequestScope, type Used } from '../request-scope.ts';
 import { traced } from '../trace.ts';
 import type { TranscriptionRequest, TranscriptionServices } from '../transcription/run.ts';
-import { streamTranscript } from '../transcription/stream.ts';
-import { toTextDeltas, type TextDelta } from '../transcription/text-deltas.ts';
+import { streamTranscript, toTextDeltas, type TextDelta } from '../transcription/stream.ts';
 
 export interface TurnRunOptions {
   readonly model: ServedModel<'transcription'>;

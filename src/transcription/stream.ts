@@ -1,8 +1,9 @@
-/** Streams a transcription as events: the reports of the engine, then the result. */
+/** Streams a transcription as events, the reports of the engine and then the result, or as deltas of its text. */
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { supports } from '../engine-host/models/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
 import { ignore } from '../../lib/errors.ts';
+import { separatorOf } from '../../lib/join-texts.ts';
 import { createReports, type Report } from './reports.ts';
 import { transcribe, type TranscriptionRequest, type TranscriptionServices } from './run.ts';
 import { toTimedText, toTranscription, type TranscriptionEvent } from './wire.ts';
@@ -31,7 +32,7 @@ export async function* streamTranscript(
     const { end, onSegment, onProgress, onQueued, ...reports } = createReports();
     const listener = { signal: scope.signal, onProgress, onQueued, ...(supports(model, 'segment') && { onSegment }) };
     const working = scope.race(transcribe(model, request, listener, services)).finally(end);
-    working.catch(ignore); // prevents an unhandled rejection while the reports are still being read
+    working.catch(ignore); // it is awaited after the reports
     for await (const report of reports) {
       scope.signal.throwIfAborted();
       yield toEvent(report, seq++);
@@ -62,4 +63,48 @@ function toEvent(report: Report, seq: number): TranscriptionEvent {
     processed_ms: processedMs,
     ...(durationMs !== undefined && { duration_ms: Math.round(durationMs) }),
   };
+}
+
+type Result = Extract<TranscriptionEvent, { type: 'transcription.completed' }>['result'];
+
+/** Characters at the end of the text that decide whether a space follows. */
+const maxEnd = 16;
+
+/** A delta, or the end. */
+export type TextDelta = { readonly delta: string } | { readonly text: string; readonly result: Result };
+
+/**
+ * Yields one delta per reported segment, one for the rest of the text, and then the whole text. Clients read either the
+ * deltas or the text, so both are the text that was sent, even if the engine has corrected a segment since.
+ */
+export async function* toTextDeltas(
+  events: AsyncIterable<TranscriptionEvent>,
+): AsyncGenerator<TextDelta, void, undefined> {
+  let text = '';
+  let end = '';
+  for await (const event of events) {
+    const delta = event.type === 'transcription.completed' ? restOf(event.result.text, text) : deltaOf(event, end);
+    if (delta !== '') yield { delta };
+    text += delta;
+    end = (end + delta.slice(-maxEnd)).slice(-maxEnd); // to read the end of a long text would copy it
+    if (event.type === 'transcription.completed') yield { text, result: event.result };
+  }
+}
+
+/** `end`: of the text that was sent. */
+function deltaOf(event: TranscriptionEvent, end: string): string {
+  if (event.type !== 'segment.created') return '';
+  const text = event.segment.text.trim();
+  return separatorOf(end, text) + text;
+}
+
+/** Returns the text after `sent`, ignoring differences in spaces; "" if the text does not begin with `sent`. */
+function restOf(text: string, sent: string): string {
+  let at = 0;
+  for (const character of sent.replaceAll(/\s/g, '')) {
+    while (/\s/.test(text.charAt(at))) at += 1;
+    if (!text.startsWith(character, at)) return '';
+    at += character.length;
+  }
+  return text.slice(at);
 }

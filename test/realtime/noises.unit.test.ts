@@ -1,6 +1,6 @@
 /** What the level alone makes of noise: the figures of docs/decisions/22-turns-by-two-judges. */
 import { expect, it } from 'vitest';
-import { FrameCutter } from '../../src/realtime/frames.ts';
+import { FrameCutter } from '../../src/realtime/sound-input.ts';
 import { newTurnState, next } from '../../src/realtime/turn-detector.ts';
 import { mix, rate, type Noise } from './noises.ts';
 

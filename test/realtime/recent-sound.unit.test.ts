@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecentSound } from '../../src/realtime/recent-sound.ts';
+import { RecentSound } from '../../src/realtime/turn-recording.ts';
 
 const frame = (value: number) => ({ samples: new Int16Array(2).fill(value), rate: 100 });
 

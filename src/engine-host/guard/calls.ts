@@ -14,7 +14,7 @@ import { checkSpans, checkTime, checkTranscript, isAmount, isCount, must, object
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { checkEvent } from './events.ts';
 import { callFailure, asError } from './failures.ts';
-import { invoke, type SharedDeadline, Wait } from './shared-deadline.ts';
+import { type SharedDeadline, Wait } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
 export interface CallFacts {
@@ -177,6 +177,11 @@ export function outcome<T>(work: () => T | PromiseLike<T>, signal: AbortSignal, 
       (error: unknown) => (end(), reject(error as Error)),
     );
   });
+}
+
+/** Calls an engine's code: synchronous exceptions and custom thenables become a native promise. */
+async function invoke<T>(work: () => T | PromiseLike<T>): Promise<T> {
+  return await work();
 }
 
 /** The part of an engine's iterator that is used. */

@@ -1,11 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Linked, LinkedList } from '../../../lib/linked-list.ts';
 
-/** Calls an engine's code: synchronous exceptions and custom thenables become a native promise. */
-export async function invoke<T>(work: () => T | PromiseLike<T>): Promise<T> {
-  return await work();
-}
-
 /** A single wait; reusable once it has ended. */
 export class Wait implements Linked<Wait> {
   readonly late: () => void;

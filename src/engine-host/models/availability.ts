@@ -27,19 +27,18 @@ const ready: Availability = { available: true, code: 'ready', reason: 'Ready.' }
 const busy: Availability = { available: true, code: 'busy', reason: 'All slots are in use; try again in a moment.' };
 const loading: Availability = { available: true, code: 'loading', reason: 'Ready: loading the model.' };
 
-export function availabilityIn(
-  { queues, programs }: OpenedParts,
-  entry: ModelEntry,
-  assets: Pick<Assets, 'availabilityOf'>,
-): Availability {
-  const known = assets.availabilityOf(entry) ?? entry.availability ?? ready;
-  if (known.code !== 'ready') return known;
-  const own = [...programs.values()].filter(({ program }) => program.model === entry.id);
-  const broken = own.find(({ program, resident }) => program.isOptional !== true && resident.isBroken);
-  if (broken) return notLoadable(broken.program);
-  if (queues.some(({ full }) => full)) return busy;
-  const states = own.map(({ resident }) => resident.state);
-  return states.includes('loading') && !states.includes('loaded') ? loading : known;
+/** Returns the availability of the entries of an engine. */
+export function availabilityIn({ queues, programs }: OpenedParts, assets: Pick<Assets, 'availabilityOf'>) {
+  return (entry: ModelEntry): Availability => {
+    const known = assets.availabilityOf(entry) ?? entry.availability ?? ready;
+    if (known.code !== 'ready') return known;
+    const own = [...programs.values()].filter(({ program }) => program.model === entry.id);
+    const broken = own.find(({ program, resident }) => program.isOptional !== true && resident.isBroken);
+    if (broken) return notLoadable(broken.program);
+    if (queues.some(({ full }) => full)) return busy;
+    const states = own.map(({ resident }) => resident.state);
+    return states.includes('loading') && !states.includes('loaded') ? loading : known;
+  };
 }
 
 function notLoadable({ name }: Pick<ResidentProgram, 'name'>): Availability {

@@ -5,7 +5,6 @@ import {
   type EngineContext,
   type EngineDefinition,
   type Engines,
-  type ModelEntry,
 } from '../../../engines/contract/index.ts';
 import type { EngineInstances, InstanceSettings } from '../../settings/engines.ts';
 import type { Assets } from '../assets/assets.ts';
@@ -181,7 +180,7 @@ async function openEngine<C extends Capability>(
   const facts = { instance: name, capability, timeouts, log };
   const guarded = options.guard === false ? { engine: raw, failures: () => [] } : guardEngine(raw, facts);
   const failures = () => [...guarded.failures(), ...published.failures.map((error) => ({ what: 'models', error }))];
-  const availabilityOf = (entry: ModelEntry) => availabilityIn(opened, entry, options.assets);
+  const availabilityOf = availabilityIn(opened, options.assets);
   return { instance: { name, capability, engine: guarded.engine, published, failures, availabilityOf, log, context } };
 }
 
