@@ -85,7 +85,7 @@ function registryOf(engines: number, entriesOfEach: number): Registry {
     return {
       ...{ name: `engine-${index}`, capability: 'chat', engine: {} as Engines['chat'], published, log },
       failures: () => published.failures.map((error) => ({ what: 'models', error })),
-      availabilityOf: (entry) => availabilityIn(opened, entry, assets),
+      availabilityOf: availabilityIn(opened, assets),
     };
   });
   return new Registry(instances, assets, { defaults: {} });
