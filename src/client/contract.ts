@@ -18,10 +18,6 @@ export type TranscriptionJob = Schemas['TranscriptionJob'];
 export type TranscriptionFields = Readonly<Omit<Schemas['TranscriptionRequest'], 'file'>>;
 /** A segment or a word of a transcript. Times are in milliseconds from the start of the recording. */
 export type TimedText = Schemas['TimedText'];
-/** `translate` writes the transcript in English. */
-export type Task = NonNullable<Schemas['TranscriptionRequest']['task']>;
-/** Which parts of a transcript get timestamps. */
-export type Timestamps = NonNullable<Schemas['TranscriptionRequest']['timestamps']>;
 /** An event of `streamTranscription` or `transcriptions.events`. */
 export type TranscriptionEvent = Schemas['TranscriptionEvent'];
 /** A transcription or chat model with its availability. */

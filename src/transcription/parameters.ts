@@ -103,10 +103,8 @@ const table: Parameters = {
   },
 };
 
-export const parameters = Object.entries<Parameter<unknown>>(table) as readonly (readonly [
-  ParameterName,
-  Parameter<unknown>,
-])[];
+type Entry = readonly [ParameterName, Parameter<unknown>];
+export const parameters = Object.entries(table) as readonly Entry[];
 
 /** The parameters that `read` returns, without those that ask for nothing. */
 export function collectParameters(
@@ -153,10 +151,10 @@ export function toSessionFields(
   current: TranscriptionParameters,
   ignored: readonly ParameterName[],
 ): Readonly<Record<string, unknown>> {
-  const fields = parameters.flatMap(([name, { session }]) =>
-    session && current[name] !== undefined && !ignored.includes(name) ? [[session.field, current[name]]] : [],
+  const known = parameters.filter(([name, { session }]) => session && !ignored.includes(name) && name in current);
+  return Object.fromEntries(
+    known.map(([name, { session }]): [string, unknown] => [session?.field ?? name, current[name]]),
   );
-  return Object.fromEntries(fields) as Readonly<Record<string, unknown>>;
 }
 
 /** Timestamps to request from the engine; words include segments. */

@@ -51,6 +51,8 @@ function chooseModel(services: ConfigServices, named: string | null | undefined,
   return model;
 }
 
+const maxDelay = 64;
+const noHints: TranscriptionUpdate = { model: null, delay: null };
 const modelPointer = '/session/audio/input/transcription/model';
 
 /** Throws the errors of a named model. */
@@ -60,12 +62,12 @@ export function updateConfig(
   services: ConfigServices,
 ): SessionConfig {
   const { format, transcription = {}, turn_detection: detection } = input;
-  const named = transcription === null ? null : transcription.model;
+  const { model: named, delay = config.delay, ...hints } = transcription ?? noHints;
   return {
     format: format ? toFormat(format) : config.format,
     model: named === undefined ? config.model : chooseModel(services, named, modelPointer),
-    hints: transcription === null ? {} : updated(config.hints, transcription),
-    delay: transcription === null ? undefined : delayAfter(config.delay, transcription),
+    hints: transcription === null ? {} : updated(config.hints, hints),
+    delay: delay?.slice(0, maxDelay),
     detection: detection === undefined ? config.detection : detection && mergeDetection(config.detection, detection),
   };
 }
@@ -91,12 +93,6 @@ function mergeDetection(current: Detection | null, update: DetectionUpdate): Det
 /** An absent field keeps its value, and null resets it. */
 function pick<T>(sent: T | null | undefined, current: T | undefined, byDefault: T): T {
   return (sent === undefined ? current : sent) ?? byDefault;
-}
-
-const maxDelay = 64;
-
-function delayAfter(current: string | undefined, { delay }: TranscriptionUpdate): string | undefined {
-  return delay === undefined ? current : delay?.slice(0, maxDelay);
 }
 
 /** The session as the client sees it. */
