@@ -2,7 +2,7 @@
 import type { Capability } from '../../engines/contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { findOpenAiAudioModel } from '../../lib/openai-audio-models.ts';
-import { chooseModel, defaultCandidates, defaultModel, supports } from '../engine-host/models/model-selection.ts';
+import { chooseModel, defaultModel, supports } from '../engine-host/models/model-selection.ts';
 import { RegistryError } from '../engine-host/registry/registry-error.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { inBody, ProblemError } from '../contract/problems.ts';
@@ -82,7 +82,7 @@ export function findModel<C extends Capability>(
   if (found || target !== undefined || !isAlias(capability, named)) return found;
   const meant = defaultModel(registry, capability);
   if (meant === undefined || findOpenAiAudioModel(named)?.id !== diarizing || supports(meant, 'diarize')) return meant;
-  return defaultCandidates(served).find((model) => supports(model, 'diarize')) ?? meant;
+  return served.candidates.find((model) => supports(model, 'diarize')) ?? meant;
 }
 
 /** The model that the settings name for an id, else for the id without the date of its snapshot. */

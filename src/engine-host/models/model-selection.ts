@@ -11,7 +11,7 @@ import {
 import type { Models, ServedModel, ServedModels } from './served-models.ts';
 import type { Schemas } from '../../contract/operations.ts';
 import { inBody, ProblemError, textFor } from '../../contract/problems.ts';
-import { currentKey, isForOperator } from '../../request-scope.ts';
+import { isForOperator } from '../../request-scope.ts';
 import { engineErrorOf } from '../guard/failures.ts';
 import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../../keys/permissions.ts';
 
@@ -42,13 +42,8 @@ export function defaultModel<C extends Capability>(registry: Models, capability:
   const served = registry.of(capability);
   const configured = served.default;
   if (configured === undefined || mayUseModel(configured.id)) return configured;
-  const candidates = defaultCandidates(served);
+  const { candidates } = served;
   return candidates.find(({ availability }) => availability.available) ?? candidates[0];
-}
-
-/** The candidates for the default model that the API key of the request may use, in order of preference. */
-export function defaultCandidates<C extends Capability>(served: ServedModels<C>): readonly ServedModel<C>[] {
-  return served.candidatesOf(currentKey());
 }
 
 /** The model with this id, if the API key of the request may use it. */

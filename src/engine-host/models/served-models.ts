@@ -1,7 +1,7 @@
 /** The table of the models of one capability: what the engines have published, with unique ids and a default. */
 import type { Availability, Capability, Engines, ModelEntry } from '../../../engines/contract/index.ts';
 import { defaultModelSettings, settingsTable } from '../../settings/table.ts';
-import type { Key } from '../../request-scope.ts';
+import { currentKey, type Key } from '../../request-scope.ts';
 import type { EngineFailure, Instance } from './instance.ts';
 import { validNames } from '../../../lib/did-you-mean.ts';
 
@@ -70,7 +70,7 @@ export class ServedModels<C extends Capability> {
   #byId: ReadonlyMap<string, Row<C>> = new Map();
   #candidates: readonly ServedModel<C>[] = [];
   /** Filtering 1,000 models takes longer than all else that chooses one. */
-  #candidatesOfKeys = new WeakMap<object, readonly ServedModel<C>[]>();
+  #candidatesOfKeys = new WeakMap<Key, readonly ServedModel<C>[]>();
   /** Models that are not served, because another instance has listed their ids first. */
   #shadowed: ReadonlyMap<string, Row<C>>;
   #kept: Row<C> | undefined;
@@ -111,8 +111,9 @@ export class ServedModels<C extends Capability> {
     return first;
   }
 
-  /** The candidates for the default model, in order of preference: of a key those that it may use. */
-  candidatesOf(key?: Pick<Key, 'mayUseModel'>): readonly ServedModel<C>[] {
+  /** The candidates for the default model that the API key of the request may use, in order of preference. */
+  get candidates(): readonly ServedModel<C>[] {
+    const key = currentKey();
     if (!key) return this.#candidates;
     const known = this.#candidatesOfKeys.get(key);
     const candidates = known ?? this.#candidatesAmong(this.#rows.filter(({ id }) => key.mayUseModel(id)));

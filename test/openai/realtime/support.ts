@@ -124,7 +124,7 @@ export function servicesWith(list: readonly FakeModel[] = models): Services {
     all: capability === 'transcription' ? served : [],
     find: (id: string) => (capability === 'transcription' ? served.find((model) => model.id === id) : undefined),
     default: served[0],
-    candidatesOf: () => served,
+    candidates: served,
     instances: ['ears'],
     failures: [],
   });
