@@ -1836,7 +1836,10 @@ export type components = {
         /** @description The API key is missing or invalid. */
         Unauthorized: {
             headers: {
-                /** @description The authentication scheme (RFC 6750). */
+                /**
+                 * @description The authentication scheme (RFC 6750).
+                 * @example Bearer
+                 */
                 "WWW-Authenticate": string;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Should-Retry": components["headers"]["X-Should-Retry"];
@@ -1883,7 +1886,10 @@ export type components = {
         /** @description The path does not support this method. */
         MethodNotAllowed: {
             headers: {
-                /** @description The supported methods. */
+                /**
+                 * @description The supported methods.
+                 * @example GET, HEAD, POST
+                 */
                 Allow: string;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Should-Retry": components["headers"]["X-Should-Retry"];
@@ -1906,14 +1912,21 @@ export type components = {
         /** @description A limit of the API key or of the provider is reached. */
         TooManyRequests: {
             headers: {
-                /** @description Seconds to wait before a retry, if known. */
+                /**
+                 * @description Seconds to wait before a retry, if known.
+                 * @example 12
+                 */
                 "Retry-After"?: string;
                 /**
                  * @description The limits of the API key that apply to this operation (draft-ietf-httpapi-ratelimit-headers-11): `q` units
                  *     (`qu`, else requests) in `w` seconds. Absent without limits.
+                 * @example "requests";q=60;w=60
                  */
                 "RateLimit-Policy"?: string;
-                /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
+                /**
+                 * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
+                 * @example "requests";r=0;t=12
+                 */
                 RateLimit?: string;
                 /** @description Requests per minute of the API key, if limited. */
                 "x-ratelimit-limit-requests"?: string;
@@ -1963,7 +1976,10 @@ export type components = {
         /** @description Unavailable, temporarily or by configuration. */
         ServiceUnavailable: {
             headers: {
-                /** @description Seconds to wait before a retry, if known. */
+                /**
+                 * @description Seconds to wait before a retry, if known.
+                 * @example 1
+                 */
                 "Retry-After"?: string;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Should-Retry": components["headers"]["X-Should-Retry"];
@@ -2151,8 +2167,6 @@ export type components = {
         "x-ratelimit-reset-requests": string;
         /** @description Whether the same request may succeed later and has had no effect yet. */
         "X-Should-Retry": "true" | "false";
-        /** @description Seconds to wait before a retry, if known. */
-        "Retry-After": string;
         /**
          * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
          *     aliases and defaults.

@@ -4,10 +4,9 @@
  */
 import { invalid, problemAnswer, ProblemError } from '../../src/contract/problems.ts';
 import { toErrorResponse } from '../../src/openai/errors.ts';
-import { common, type WithOperations } from './problem-examples.ts';
+import { addExamples, common, type WithOperations } from './problem-examples.ts';
 
-/** By status. */
-const examples: Readonly<Record<string, ProblemError>> = {
+const byStatus: Readonly<Record<string, ProblemError>> = {
   ...common,
   400: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
   404: new ProblemError('unknown-model', 'Unknown model "nobody".'),
@@ -27,18 +26,7 @@ const badRequest: Readonly<Record<string, ProblemError>> = {
   listAudioVoices: invalid('query', '/model', 'must be a speech model'),
 };
 
-/** Throws when a declared error has no example. */
-export function addErrorExamples({ paths }: WithOperations): void {
-  for (const { operationId = '', responses = {} } of Object.values(paths).flatMap((path) => Object.values(path))) {
-    for (const [status, { content = {} }] of Object.entries(responses)) {
-      const error = content['application/json'];
-      if (Number(status) < 400 || !error) continue;
-      const example = (status === '400' ? badRequest[operationId] : undefined) ?? examples[status];
-      if (!example)
-        throw new Error(
-          `${operationId} declares ${status}; add an example to scripts/generate/openai-error-examples.ts`,
-        );
-      error.example = toErrorResponse(problemAnswer(example, ''), example);
-    }
-  }
+export function addErrorExamples(document: WithOperations): void {
+  const toBody = (error: ProblemError) => toErrorResponse(problemAnswer(error, ''), error);
+  addExamples(document, { mediaType: 'application/json', byStatus, byOperation: { 400: badRequest }, toBody });
 }

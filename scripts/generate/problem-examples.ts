@@ -6,7 +6,7 @@ import { invalid, inBody, problemAnswer, ProblemError } from '../../src/contract
 
 const requestId = '6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40';
 
-/** By status; the examples under /v1 are the same, in another form. */
+/** By status. The examples under /v1 are the same, in another form. */
 export const common: Readonly<Record<string, ProblemError>> = {
   401: new ProblemError('unauthorized', 'Send an API key as "Authorization: Bearer <key>".', {
     headers: { 'WWW-Authenticate': 'Bearer' },
@@ -51,7 +51,7 @@ const preparationNotFound = new ProblemError(
 const preparationNotAllowed = new ProblemError('preparation-not-allowed', 'Preparations are off (PREPARE=off).');
 
 /** By status and operation: replaces `common`. */
-const own: Readonly<Record<string, Readonly<Record<string, ProblemError>>>> = {
+const own: Examples['byOperation'] = {
   403: { startPreparation: preparationNotAllowed, stopPreparation: preparationNotAllowed },
   404: {
     startPreparation: preparationNotFound,
@@ -119,24 +119,35 @@ const locations: Readonly<Record<string, string>> = {
   createTranscriptionJob: '/api/v1/transcriptions/Vb1yPz4mQ0iYxkq3o9TtWw',
 };
 
-/** Throws when a declared problem has no example. */
-export function addProblemExamples({ paths }: WithOperations): void {
+interface Examples {
+  readonly mediaType: string;
+  readonly byStatus: Readonly<Record<string, ProblemError>>;
+  /** By status and operation: replaces `byStatus`. */
+  readonly byOperation: Readonly<Record<string, Readonly<Record<string, ProblemError>>>>;
+  readonly toBody: (error: ProblemError) => unknown;
+}
+
+export function addProblemExamples(document: WithOperations): void {
+  const toBody = (error: ProblemError) => problemAnswer(error, requestId).body;
+  addExamples(document, { mediaType: 'application/problem+json', byStatus: common, byOperation: own, toBody });
+}
+
+/** Adds an example to every declared failure that has none. Throws if there is none for it. */
+export function addExamples({ paths }: WithOperations, { mediaType, byStatus, byOperation, toBody }: Examples): void {
   for (const { operationId = '', responses = {} } of Object.values(paths).flatMap((path) => Object.values(path))) {
     for (const [status, { headers = {}, content = {} }] of Object.entries(responses)) {
-      const problem = content['application/problem+json'];
       // TypeSpec writes no examples of headers.
       if (headers.Location) headers.Location.example = locations[operationId];
-      if (!problem) continue;
-      const example = own[status]?.[operationId] ?? common[status];
-      const answer = example && problemAnswer(example, requestId);
-      for (const [name, value] of Object.entries(answer?.headers ?? {})) {
+      const shown = content[mediaType];
+      if (!shown || Number(status) < 400) continue;
+      const error = byOperation[status]?.[operationId] ?? byStatus[status];
+      for (const [name, value] of Object.entries(error ? problemAnswer(error, '').headers : {})) {
         const header = headers[name];
         if (header) header.example = value;
       }
-      if (problem.example !== undefined || problem.examples !== undefined) continue;
-      if (!answer)
-        throw new Error(`${operationId} declares ${status}; add an example to scripts/generate/problem-examples.ts`);
-      problem.example = answer.body;
+      if (shown.example !== undefined || shown.examples !== undefined) continue;
+      if (!error) throw new Error(`${operationId} declares ${status}; add an example to scripts/generate/`);
+      shown.example = toBody(error);
     }
   }
 }

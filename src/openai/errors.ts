@@ -6,30 +6,27 @@ import type { Failed } from '../http/api-format.ts';
 import type { Schemas } from './operations.ts';
 
 /** A problem with a code of its own under /v1. */
-abstract class NamedError extends ProblemError {
-  abstract readonly codeHere: string;
+class NamedError extends ProblemError {
+  readonly codeHere: string;
 
-  constructor(code: ProblemCode, pointer: string, rule: string) {
+  constructor(code: ProblemCode, codeHere: string, pointer: string, rule: string) {
     const detail = `${pointer.slice(1)} ${rule}`;
     super(code, detail, inBody(pointer, detail));
+    this.codeHere = codeHere;
   }
 }
 
 /** A known kind of value that no model supports, such as an image in a message. */
 export class UnsupportedValue extends NamedError {
-  readonly codeHere = 'unsupported_value';
-
   constructor(pointer: string, rule: string) {
-    super('parameter-not-supported', pointer, rule);
+    super('parameter-not-supported', 'unsupported_value', pointer, rule);
   }
 }
 
 /** A reference to an unknown or expired item. */
 export class ItemNotFound extends NamedError {
-  readonly codeHere = 'item_not_found';
-
   constructor(pointer: string, rule: string) {
-    super('not-found', pointer, rule);
+    super('not-found', 'item_not_found', pointer, rule);
   }
 }
 
