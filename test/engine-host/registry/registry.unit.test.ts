@@ -421,16 +421,14 @@ describe('the default', () => {
   });
 
   it('of an API key that may not use it is the first that it may use, of what the engine publishes', async () => {
-    const contexts: Pick<EngineContext, 'publish'>[] = [];
-    const contextFor: RegistryOptions['contextFor'] = (instance, { publish }) => {
-      contexts.push({ publish });
-      return { instance, publish } as EngineContext;
-    };
+    let ears = {} as EngineContext;
+    const contextFor: RegistryOptions['contextFor'] = (instance, { publish }) =>
+      (ears = { instance, publish } as EngineContext);
     const registry = await open({ ears: { use: 'tiny', models: [local('one'), local('two')] } }, { contextFor });
     const key = createKey('narrow', { models: ['two', 'three'] });
     const defaultOfKey = () => runInScope({ caller: 'narrow', key }, defaultModel, registry, 'transcription')?.id;
     expect(defaultOfKey()).toBe('two');
-    contexts[0]?.publish([local('one'), local('three')]);
+    ears.publish([local('one'), local('three')]);
     expect(defaultOfKey()).toBe('three');
     expect(defaultModel(registry, 'transcription')?.id).toBe('one');
   });
