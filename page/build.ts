@@ -82,7 +82,7 @@ async function licenses(): Promise<Uint8Array> {
     '@preact/signals',
     '@preact/signals-core',
     'streaming-markdown',
-    'idb-keyval',
+    'idb',
     'eventsource-parser',
     'openapi-fetch',
     '@scalar/api-reference',

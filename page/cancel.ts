@@ -7,10 +7,12 @@ import { isAnswering } from './run.ts';
 import { speaking } from './playback.ts';
 import { announce } from './announcements.ts';
 
-/** Anything but speech, which the next question may interrupt. */
-export const isWorking = computed(
-  () => dictation.value !== 'off' || transcribing.value !== undefined || isAnswering.value || handsFree.value !== 'off',
+/** The next question interrupts neither of these, but an answer and its speech. */
+export const isTakingSpeech = computed(
+  () => dictation.value !== 'off' || transcribing.value !== undefined || handsFree.value !== 'off',
 );
+
+export const isWorking = computed(() => isTakingSpeech.value || isAnswering.value);
 
 export const isBusy = computed(() => isWorking.value || speaking.value !== undefined);
 

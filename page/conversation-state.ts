@@ -114,14 +114,12 @@ export function textOf(turn: Turn): string {
     .join('');
 }
 
-const maxExcerpt = 40;
-
 /** The beginning of a text in one line, as the name of a message. */
-export function excerptOf(text: string): string {
-  const start = text.trim().slice(0, 10 * maxExcerpt);
+export function excerptOf(text: string, maxLength = 40): string {
+  const start = text.trim().slice(0, 10 * maxLength);
   const characters = Array.from(start.replace(/\s+/g, ' '));
-  const excerpt = characters.slice(0, maxExcerpt).join('');
-  return characters.length > maxExcerpt ? `${excerpt.trimEnd()}…` : excerpt;
+  const excerpt = characters.slice(0, maxLength).join('');
+  return characters.length > maxLength ? `${excerpt.trimEnd()}…` : excerpt;
 }
 
 export const maxTextLength = 32_000;

@@ -8,11 +8,11 @@ export const key = signal(read());
 export const isKeyAsked = signal(false);
 
 function read(): string | undefined {
-  return stored(() => sessionStorage.getItem(name) ?? localStorage.getItem(name)) ?? undefined;
+  return attempt(() => sessionStorage.getItem(name) ?? localStorage.getItem(name)) ?? undefined;
 }
 
 export function keepKey(value: string, remember: boolean): void {
-  stored(() => {
+  attempt(() => {
     sessionStorage.removeItem(name);
     localStorage.removeItem(name);
     (remember ? localStorage : sessionStorage).setItem(name, value);
@@ -29,7 +29,7 @@ export function askIfRefused(error: unknown): boolean {
 }
 
 export function forgetKey(): void {
-  stored(() => {
+  attempt(() => {
     sessionStorage.removeItem(name);
     localStorage.removeItem(name);
   });
@@ -37,7 +37,7 @@ export function forgetKey(): void {
 }
 
 /** A browser that blocks storage throws at every access: the key then lasts as long as the page. */
-function stored<T>(access: () => T): T | undefined {
+export function attempt<T>(access: () => T): T | undefined {
   try {
     return access();
   } catch {

@@ -137,6 +137,13 @@ export async function deleteJob({ id }: LongRecording): Promise<void> {
   await client.value.transcriptions.delete(id).catch(() => undefined); // it expires
 }
 
+/** Deletes them from the page; those of the service expire. */
+export function forgetJobs(): void {
+  for (const { id } of longRecordings.value) streams.get(id)?.abort();
+  longRecordings.value = [];
+  store();
+}
+
 function change(id: string, changes: Partial<LongRecording>): void {
   longRecordings.value = longRecordings.value.map((one) => (one.id === id ? { ...one, ...changes } : one));
 }

@@ -2,11 +2,12 @@
 import { render } from 'preact';
 import { cancel } from './cancel.ts';
 import { isComposing } from './draft.ts';
-import { keepConversation } from './conversation.ts';
 import { handsFree } from './hands-free.ts';
 import { watchListings } from './listings.ts';
 import { announcement } from './announcements.ts';
+import { watchLibrary } from './library/library.ts';
 import { watchLongRecordings } from './long-recordings.ts';
+import { keepConversation } from './open-conversation.ts';
 import { watchPreparations } from './preparations.ts';
 import { watchKept } from './transcription.ts';
 import { forgetExplanations } from './why-not.ts';
@@ -17,12 +18,17 @@ import { HandsFreeView } from './views/hands-free.tsx';
 import { KeyDialog } from './views/key-dialog.tsx';
 import { ModelsDialog } from './views/models-dialog.tsx';
 import { Options } from './views/options.tsx';
+import { Sidebar } from './views/sidebar.tsx';
 import { Top } from './views/top.tsx';
 import { VoiceDialog } from './views/voice-dialog.tsx';
 
 function Page() {
   return (
     <>
+      <a class="skip" href="#message">
+        Skip to the message
+      </a>
+      <Sidebar />
       <Top />
       <Conversation />
       <Composer />
@@ -39,6 +45,7 @@ function Page() {
   );
 }
 
+watchLibrary();
 keepConversation();
 watchListings();
 watchPreparations();

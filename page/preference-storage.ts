@@ -1,4 +1,4 @@
-/** Preferences kept on this device, never the conversation. Pure but for the storage that it is given. */
+/** Preferences kept on this device. Pure but for the storage that it is given. */
 export interface Preferences {
   readonly transcriptionModel?: string;
   readonly chatModel?: string;
@@ -25,6 +25,8 @@ export interface Preferences {
   readonly microphone?: string;
   /** Recordings that failed to transcribe survive a reload. */
   readonly keepRecordings: boolean;
+  /** What can be installed beside what works is no longer offered. */
+  readonly offersDismissed: boolean;
 }
 
 export const bargeInModes = ['automatic', 'always', 'never'] as const;
@@ -40,7 +42,7 @@ export const longestSystemPrompt = 32_000;
 
 export const defaults: Preferences = {
   ...{ language: '', translate: false, keywords: '', systemPrompt: '' },
-  ...{ sendAtOnce: false, pauseMs: 1_000, bargeIn: 'automatic', keepRecordings: true },
+  ...{ sendAtOnce: false, pauseMs: 1_000, bargeIn: 'automatic', keepRecordings: true, offersDismissed: false },
 };
 
 const name = 'parlance-settings';
@@ -58,9 +60,13 @@ export function readPreferences(storage: () => PreferenceStorage): Preferences {
   } catch {
     return defaults; // blocked storage, or invalid JSON
   }
-  if (typeof stored !== 'object' || stored === null) return defaults;
-  const known = Object.entries(stored).filter(([field, value]) => isValid.get(field)?.(value));
-  return { ...defaults, ...Object.fromEntries(known) };
+  return { ...defaults, ...validPreferences(stored) };
+}
+
+/** The fields that are valid. */
+export function validPreferences(stored: unknown): Partial<Preferences> {
+  if (typeof stored !== 'object' || stored === null) return {};
+  return Object.fromEntries(Object.entries(stored).filter(([field, value]) => isValid.get(field)?.(value)));
 }
 
 export function writePreferences(storage: () => PreferenceStorage, settings: Preferences): void {
@@ -95,6 +101,7 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     readAloud: isSwitch,
     bargeIn: (value: unknown) => bargeInModes.some((mode) => mode === value),
     keepRecordings: isSwitch,
+    offersDismissed: isSwitch,
     pauseMs: isWithin(pauseRange),
   } satisfies Record<keyof Preferences, (value: unknown) => boolean>),
 );

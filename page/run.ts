@@ -1,5 +1,5 @@
 /** Asks the model and streams the answer. One run at a time. */
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import type { ChatEvent } from '../src/client/index.ts';
 import {
   applyEvent,
@@ -28,9 +28,10 @@ export const isAnswering = computed(() => turns.value.some(isRunning));
 let run: AbortController | undefined;
 let lastId = 0;
 
-/** Resolves when the run has ended, even if it failed. */
+/** Stops an answer that is running. Resolves when its own run has ended, even if it failed. */
 export async function ask(text: string, isHandsFree = false): Promise<void> {
-  if (!isAnswering.value) await askAfter(turns.value, text, isHandsFree);
+  stopAnswer();
+  await askAfter(turns.value, text, isHandsFree);
 }
 
 /** Asks in place of a question. All that followed it is gone, and an answer that is running is stopped. */
@@ -51,8 +52,10 @@ export async function askAgain(): Promise<void> {
 
 async function askAfter(earlier: readonly Turn[], text: string, isHandsFree: boolean): Promise<void> {
   if (text.trim() === '') return;
-  turns.value = [...earlier, { role: 'user', id: ++lastId, text: text.trim() }];
-  await answer(isHandsFree);
+  await batch(() => {
+    turns.value = [...earlier, { role: 'user', id: newTurnId(), text: text.trim() }];
+    return answer(isHandsFree);
+  });
 }
 
 /** Ends the answer at once, and all speech. */
@@ -65,10 +68,12 @@ export function stopAnswer(): void {
   stopPlayback();
 }
 
-/** Brings back a conversation after a reload or an undo. */
+/** Ids are unique in the page: they identify what is drawn. */
+export const newTurnId = (): number => ++lastId;
+
+/** Brings back a conversation from the library or by an undo. */
 export function restore(kept: readonly Turn[]): void {
   turns.value = kept;
-  lastId = Math.max(lastId, kept.at(-1)?.id ?? 0);
 }
 
 export function startOver(): void {
@@ -86,7 +91,7 @@ async function answer(isHandsFree: boolean): Promise<void> {
     ...(temperature !== undefined && { temperature }),
     ...(speech?.available === true && { tts_model: speech.id, ...(voice !== undefined && { voice_id: voice }) }),
   };
-  const id = ++lastId;
+  const id = newTurnId();
   turns.value = [...turns.value, newAnswer(id)];
   announce('Answering.');
   stopPlayback();

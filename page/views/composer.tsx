@@ -1,9 +1,9 @@
 /** The message field with its buttons and its hint. */
 import { useEffect, useRef } from 'preact/hooks';
-import { cancel, isBusy, isWorking } from '../cancel.ts';
+import { cancel, isBusy, isTakingSpeech } from '../cancel.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
-import { handsFree, startHandsFree } from '../hands-free.ts';
+import { startHandsFree } from '../hands-free.ts';
 import { acceptedFiles } from '../long-recordings.ts';
 import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
@@ -18,14 +18,12 @@ import { scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';
 import { Latest } from './latest.tsx';
 import { Meter, Seconds } from './meter.tsx';
-import { Notices } from './notices.tsx';
 import { TextField } from './text-field.tsx';
 
 export function Composer() {
   return (
     <footer class="bottom">
       <Latest />
-      {handsFree.value === 'off' && <Notices />}
       <form class="composer" aria-label="Message" onSubmit={submit}>
         {transcribing.value && <TranscriptionProgress transcript={transcribing.value} />}
         <Message />
@@ -48,7 +46,6 @@ function submit(event: Event): void {
 function send(): void {
   const reason = whyNotSend();
   if (reason !== undefined) return explain(reason);
-  if (isAnswering.value) return;
   const text = draft.value.trim();
   stopPlayback();
   unlock();
@@ -219,7 +216,8 @@ function ReadDraftButton() {
 }
 
 function SendOrCancel() {
-  const isCancel = isWorking.value || (isBusy.value && draft.value.trim() === '');
+  // With a text, it sends: that ends the answer and its speech.
+  const isCancel = isTakingSpeech.value || (isBusy.value && draft.value.trim() === '');
   return isCancel ? (
     <button
       key="cancel"

@@ -1,5 +1,6 @@
 /** The conversation: questions, answers, and the steps between them. */
-import type { ComponentChildren } from 'preact';
+import { Fragment, type ComponentChildren } from 'preact';
+import { Anchors } from '../anchors.ts';
 import {
   excerptOf,
   textOf,
@@ -12,8 +13,10 @@ import {
 } from '../conversation-state.ts';
 import { regenerate } from '../conversation.ts';
 import { draft, focusDraft, keepFocus } from '../draft.ts';
+import { handsFree } from '../hands-free.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
 import { Markdown } from '../markdown.tsx';
+import { isOpening } from '../open-conversation.ts';
 import { prettyJson } from '../pretty-json.ts';
 import { soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
@@ -25,26 +28,38 @@ import { scrollToEnd } from './auto-scroll.ts';
 import { CopyButton } from './copy-button.tsx';
 import { FailureText } from './failure-text.tsx';
 import { Icon } from './icons.tsx';
+import { happenings, type Happening } from './notices.tsx';
 import { QuestionView } from './question.tsx';
 import { Setup } from './setup.tsx';
 
+const anchors = new Anchors();
+
 export function Conversation() {
   const all = turns.value;
+  const ids = all.map(({ id }) => id);
+  const notices = handsFree.value === 'off' ? anchors.place(happenings(), ids) : new Map<number, Happening[]>();
+  const isEmpty = all.length === 0 && !isOpening.value;
   return (
     <main>
       <Setup />
-      {all.length === 0 && (!listings.value || canChat.value) && <Welcome />}
+      {isEmpty && (!listings.value || canChat.value) && <Welcome />}
       <div role="log" aria-live="off" aria-label="Conversation" class="turns">
-        {all.map((turn, index) =>
+        {noticesAt(undefined)}
+        {all.map((turn, index) => [
           turn.role === 'user' ? (
             <QuestionView key={turn.id} question={turn} />
           ) : (
             <AnswerView key={turn.id} answer={turn} question={all[index - 1]} isLast={index === all.length - 1} />
           ),
-        )}
+          noticesAt(turn.id),
+        ])}
       </div>
     </main>
   );
+
+  function noticesAt(id: number | undefined) {
+    return notices.get(id)?.map(({ name, view }) => <Fragment key={name}>{view}</Fragment>);
+  }
 }
 
 const sandboxTries = [

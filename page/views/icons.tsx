@@ -21,6 +21,8 @@ const paths = {
   again: 'M19 12a7 7 0 1 1-2-4.9 M19 4v4h-4',
   down: 'M12 5v14 M6 13l6 6 6-6',
   save: 'M12 4v11 M7.5 10.5 12 15l4.5-4.5 M5 19.5h14',
+  list: 'M4 7h16 M4 12h16 M4 17h10',
+  bin: 'M5 7h14 M9.5 7V4.5h5V7 M7 7l.8 12.5h8.4L17 7 M10.3 10.5v5.5 M13.7 10.5v5.5',
   close: 'M6 6l12 12 M18 6 6 18',
 } as const;
 

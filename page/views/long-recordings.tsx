@@ -1,25 +1,10 @@
-/** The long recordings: how far they are, and their transcripts. */
-import {
-  deleteJob,
-  longRecordings,
-  saveTranscript,
-  type LongRecording as LongRecordingState,
-} from '../long-recordings.ts';
+/** A long recording: how far it is, and its transcript. */
+import { deleteJob, saveTranscript, type LongRecording as LongRecordingState } from '../long-recordings.ts';
 import { FailureText } from './failure-text.tsx';
-
-export function LongRecordings() {
-  return (
-    <>
-      {longRecordings.value.map((recording) => (
-        <LongRecording key={recording.id} recording={recording} />
-      ))}
-    </>
-  );
-}
 
 const formats = ['text', 'srt', 'vtt'] as const;
 
-function LongRecording({ recording }: { readonly recording: LongRecordingState }) {
+export function LongRecording({ recording }: { readonly recording: LongRecordingState }) {
   const { name, done, hasText, isOver, failure } = recording;
   return (
     <section class={failure ? 'notice failure' : 'notice'} aria-label={name}>

@@ -1,4 +1,5 @@
-/** Problems, each with what to do about it. */
+/** Problems, each with what to do about it, and long recordings. */
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { startDictation, tryAgain } from '../dictation.ts';
@@ -10,31 +11,34 @@ import { isKeyAsked } from '../key.ts';
 import { isKeyMissing, listingFailure, refreshListings } from '../listings.ts';
 import { isImpossible, microphoneFailure, captureProblem } from '../microphone.ts';
 import { remedyForInsecure, textOfCaptureProblem } from '../capture-checks.ts';
-import { forgetRemoved, removed, undo } from '../conversation.ts';
+import { forgetReplaced, replaced, undo } from '../conversation.ts';
+import { refusal } from '../library/library.ts';
+import { longRecordings } from '../long-recordings.ts';
+import { surprise } from '../open-conversation.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { turns } from '../run.ts';
 import { Icon } from './icons.tsx';
 import { FailureText } from './failure-text.tsx';
-import { LongRecordings } from './long-recordings.tsx';
+import { LongRecording } from './long-recordings.tsx';
 
-export function Notices() {
-  return (
-    <div class="notices">
-      <ServiceNotice />
-      <MicrophoneNotice />
-      <LongRecordings />
-      <KeptRecording tryAgain={tryAgain} />
-      {removed.value && (
-        <Notice close={forgetRemoved}>
-          <p>{removed.value.text}</p>
-          <button type="button" class="outlined" onClick={undo}>
-            Undo
-          </button>
-        </Notice>
-      )}
-      <SoundNotices />
-    </div>
-  );
+export interface Happening {
+  readonly name: string;
+  readonly view: ComponentChildren;
+}
+
+/** What the conversation shows beside its turns. */
+export function happenings(): readonly Happening[] {
+  const all: readonly (readonly [name: string, isShown: unknown, view: ComponentChildren])[] = [
+    ['kept', refusal.value && !isRefusalRead.value, <RefusalNotice />],
+    ['service', isServiceDown(), <ServiceNotice />],
+    ['microphone', microphoneFailure.value ?? captureProblem.value, <MicrophoneNotice />],
+    ...longRecordings.value.map((one) => [`job ${one.id}`, true, <LongRecording recording={one} />] as const),
+    ['recording', undelivered.value, <KeptRecording tryAgain={tryAgain} />],
+    ['replaced', replaced.value, <ReplacedNotice />],
+    ['surprise', surprise.value, <Notice close={() => (surprise.value = undefined)}>{surprise.value}</Notice>],
+    ...soundNotices(),
+  ];
+  return all.filter(([, isShown]) => isShown).map(([name, , view]) => ({ name, view }));
 }
 
 /** In hands-free mode, which shows the problems of the microphone itself and covers the conversation. */
@@ -42,29 +46,52 @@ export function HandsFreeNotices() {
   const last = turns.value.at(-1);
   return (
     <div class="notices">
-      <ServiceNotice />
+      {isServiceDown() && <ServiceNotice />}
       {last?.role === 'assistant' && last.failure && <FailureNotice failure={last.failure} />}
       <KeptRecording tryAgain={answerAgain} />
-      <SoundNotices />
+      {soundNotices().map(([, isShown, view]) => isShown && view)}
     </div>
   );
 }
 
-function SoundNotices() {
-  return (
-    <>
-      {wasSilent.value && !transcribing.value && (
-        <Notice close={() => (wasSilent.value = false)}>
-          No speech was detected. Check that the right microphone is selected and on.
-        </Notice>
-      )}
-      {isBlocked.value && <Notice>The browser blocked the sound. Tap anywhere to play it.</Notice>}
-      {speakerFailure.value && (
+const soundNotices = () =>
+  [
+    [
+      'silent',
+      wasSilent.value && !transcribing.value,
+      <Notice close={() => (wasSilent.value = false)}>
+        No speech was detected. Check that the right microphone is selected and on.
+      </Notice>,
+    ],
+    ['blocked', isBlocked.value, <Notice>The browser blocked the sound. Tap anywhere to play it.</Notice>],
+    [
+      'speaker',
+      speakerFailure.value,
+      speakerFailure.value && (
         <FailureNotice failure={speakerFailure.value} close={() => (speakerFailure.value = undefined)} />
-      )}
-    </>
-  );
-}
+      ),
+    ],
+  ] as const;
+
+/** It is said once. */
+const isRefusalRead = signal(false);
+
+const RefusalNotice = () => (
+  <Notice close={() => (isRefusalRead.value = true)}>
+    {refusal.value === 'full'
+      ? 'The storage of this browser is full: what follows is not kept. Delete conversations to make room.'
+      : 'This browser does not allow pages to keep anything: conversations last as long as this page.'}
+  </Notice>
+);
+
+const ReplacedNotice = () => (
+  <Notice close={forgetReplaced}>
+    <p>{replaced.value?.text}</p>
+    <button type="button" class="outlined" onClick={undo}>
+      Undo
+    </button>
+  </Notice>
+);
 
 interface NoticeProps {
   readonly role?: 'alert';
@@ -103,6 +130,8 @@ function FailureNotice({ failure, close }: { readonly failure: Failure; readonly
     </Notice>
   );
 }
+
+const isServiceDown = () => (isKeyMissing.value && !isKeyAsked.value) || listingFailure.value !== undefined;
 
 function ServiceNotice() {
   if (isKeyMissing.value && !isKeyAsked.value) {

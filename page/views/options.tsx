@@ -1,7 +1,10 @@
 /** Options: chosen once, and kept. */
 import { signal } from '@preact/signals';
+import { useRef, useState } from 'preact/hooks';
+import { deleteEverything, exportAll, importFile, outcome } from '../everything.ts';
 import { forgetKey, key } from '../key.ts';
 import { dropRecordings } from '../kept-recordings.ts';
+import { entries } from '../library/library.ts';
 import { microphones } from '../microphone.ts';
 import { prefer, preferences } from '../preferences.ts';
 import {
@@ -30,6 +33,7 @@ export function Options() {
       <Microphone />
       <SystemPrompt />
       <Temperature />
+      <Everything />
       {key.value !== undefined && (
         <div class="field">
           <button
@@ -69,6 +73,64 @@ function Switch({ name, label, onChange }: SwitchProps) {
       />
       <span>{label}</span>
     </label>
+  );
+}
+
+/** What this browser keeps. */
+function Everything() {
+  const input = useRef<HTMLInputElement>(null);
+  const [isAsking, setAsking] = useState(false);
+  const count = entries.value?.length ?? 0;
+  return (
+    <fieldset class="group">
+      <legend>What this browser keeps</legend>
+      <p class="note">
+        Conversations ({count}) and these options. Nothing of it leaves the browser but what you ask. An export is a
+        file with all of it, without recordings and the key.
+      </p>
+      <div class="actions">
+        <button type="button" class="outlined" onClick={() => void exportAll()}>
+          Export
+        </button>
+        <button type="button" class="outlined" onClick={() => input.current?.click()}>
+          Import
+        </button>
+        <button type="button" class="outlined danger" aria-expanded={isAsking} onClick={() => setAsking(!isAsking)}>
+          Delete everything
+        </button>
+      </div>
+      {isAsking && (
+        <div class="actions">
+          <p>Delete all conversations, transcripts, recordings and options from this browser?</p>
+          <button
+            type="button"
+            class="filled danger"
+            onClick={() => {
+              setAsking(false);
+              void deleteEverything();
+            }}
+          >
+            Yes, delete
+          </button>
+          <button type="button" class="quiet" onClick={() => setAsking(false)}>
+            No
+          </button>
+        </div>
+      )}
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label="File to import"
+        accept=".json,application/json"
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? [];
+          if (file) void importFile(file);
+          currentTarget.value = ''; // the same file may be chosen again
+        }}
+      />
+      {outcome.value !== undefined && <p role="status">{outcome.value}</p>}
+    </fieldset>
   );
 }
 

@@ -1,50 +1,34 @@
-/** The title bar: the chat model, what can be done with the conversation, and where the data goes. */
+/** The title bar: the way to the list, the chat model, and where the data goes. */
 import { privacyOf } from '../choices.ts';
-import { saveConversation, startNewConversation } from '../conversation.ts';
 import { chosen, isKeyMissing, listings } from '../listings.ts';
-import { turns } from '../run.ts';
 import { Action } from './action.tsx';
 import { Icon } from './icons.tsx';
 import { isModelsOpen } from './models-dialog.tsx';
-import { isOptionsOpen } from './options.tsx';
+import { isBeside, isListOpen, startAnew, whyNotYet } from './sidebar.tsx';
 
 export function Top() {
   return (
     <header class="top">
+      {!isBeside.value && <h1 class="unseen">Parlance</h1>}
       <div class="bar">
-        <h1>Parlance</h1>
-        <ModelsButton />
-        <nav aria-label="Page">
-          <Action class="quiet" whyNot={whyNotYet()} title="New conversation" onClick={startNewConversation}>
-            <Icon name="fresh" />
-            <span class="wide">New conversation</span>
-          </Action>
-          <Action
-            class="quiet"
-            whyNot={whyNotYet()}
-            title="Save the conversation as Markdown"
-            onClick={saveConversation}
-          >
-            <Icon name="save" />
-            <span class="unseen">Save</span>
-          </Action>
-          <button type="button" class="quiet" title="Options" onClick={() => (isOptionsOpen.value = true)}>
-            <Icon name="options" />
-            <span class="wide">Options</span>
+        {!isBeside.value && (
+          <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => (isListOpen.value = true)}>
+            <Icon name="list" />
+            <span class="unseen">Conversations</span>
           </button>
-          <a class="quiet" href="docs" title="API reference">
-            <Icon name="book" />
-            <span class="unseen">API</span>
-          </a>
-        </nav>
+        )}
+        <ModelsButton />
+        {!isBeside.value && (
+          <Action class="quiet" whyNot={whyNotYet()} title="New conversation" onClick={startAnew}>
+            <Icon name="fresh" />
+            <span>New</span>
+          </Action>
+        )}
       </div>
       <PrivacySign />
     </header>
   );
 }
-
-const whyNotYet = () =>
-  turns.value.length === 0 ? 'The conversation is empty. Type or say something first.' : undefined;
 
 function ModelsButton() {
   const text = chosen.value.chat?.name ?? textWithoutModel();

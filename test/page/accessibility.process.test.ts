@@ -159,11 +159,22 @@ describeWith(programs, 'the page', () => {
       await page.alert.waitFor();
       await page.page.context().setOffline(false);
     },
-    'with a new conversation that can be undone': async (page) => {
+    'with a list and a deletion that can be undone': async (page) => {
+      for (const text of ['Good morning', 'Good night']) {
+        await page.send(text);
+        await page.answer();
+        await page.button('New conversation').click();
+      }
+      await page.page.getByRole('searchbox').fill('good');
+      await page.button('Delete “Good morning”').click();
+      await page.button('Undo').waitFor();
+    },
+    'with the list on a phone': async (page) => {
       await page.send('Good morning');
       await page.answer();
-      await page.button('New conversation').click();
-      await page.button('Undo').waitFor();
+      await page.page.setViewportSize(phone);
+      await page.button('Conversations').click();
+      await page.button('Delete “Good morning”').waitFor();
     },
     answering: async (page) => {
       await page.choose('Chat', 'sandbox-chat-slow');
@@ -379,11 +390,15 @@ describeWith(programs, 'the page', () => {
     await walk(page); // to the end of the page
     const order = await walk(page);
     expect(order).toEqual([
-      'Models. Chat: Sandbox chat',
+      'Skip to the message',
       'New conversation',
-      'Save',
+      'Search conversations',
+      'Good morning',
+      'Delete “Good morning”',
+      'Save as Markdown',
       'Options',
-      'API',
+      'API reference',
+      'Models. Chat: Sandbox chat',
       'Copy your message “Good morning”',
       'Edit your message “Good morning”',
       'Read aloud',

@@ -1,4 +1,4 @@
-/** The conversation: drawn, copied, saved, and there again after a reload of its tab, and only there. */
+/** The conversation: drawn, copied, saved, kept in this browser, and there again after a reload. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
@@ -15,31 +15,25 @@ import {
   type OpenOptions,
 } from './support.ts';
 
-const name = 'parlance-conversation';
-
-/** An answer in one piece, as the service would send it. */
-const streamOf = (text: string) =>
-  [
-    { type: 'chat.started', id: 'r', model: 'm' },
-    { type: 'step.started', step: 0 },
-    { type: 'content.delta', step: 0, delta: text },
-    {
-      type: 'chat.completed',
-      result: { content: text, model: 'm', finish_reason: 'stop', reasoning: null, usage: null },
-    },
-  ]
-    .map((event, seq) => `id: ${seq}\nevent: ${event.type}\ndata: ${JSON.stringify({ ...event, seq })}\n\n`)
-    .join('');
-
 describeWith(programs, 'the conversation', () => {
   const browser = sharedBrowser();
   const service = sharedService();
   const open = async (options: OpenOptions = {}) => (await openPage(browser(), service(), options)).ready();
-  const stored = ({ page }: UserPage) => page.evaluate<string | null>(`sessionStorage.getItem('${name}')`);
   const reload = async (page: UserPage) => {
     await page.page.reload();
     await page.ready();
   };
+
+  /** The last text that IndexedDB has. */
+  const isKept = ({ page }: UserPage, text: string) =>
+    expect.poll(() => page.evaluate<string>(`new Promise((resolve) => {
+      const opening = indexedDB.open('parlance');
+      opening.onsuccess = () => {
+        const reading = opening.result.transaction('contents').objectStore('contents').getAll();
+        reading.onsuccess = () => resolve(JSON.stringify(reading.result.at(-1)?.turns.at(-1)) ?? '');
+        opening.result.close();
+      };
+    })`), patience).toContain(text); // prettier-ignore
 
   test('draws Markdown in questions, and fetches nothing for it', async () => {
     const page = await open();
@@ -55,6 +49,7 @@ describeWith(programs, 'the conversation', () => {
     const page = await open();
     await page.send('think: quietly\nNow what?');
     await page.answer();
+    await isKept(page, 'You said');
     await reload(page);
     expect(await page.questions.count()).toBe(1);
     const answer = await page.answer();
@@ -70,7 +65,7 @@ describeWith(programs, 'the conversation', () => {
     const page = await open();
     await page.choose('Chat', 'sandbox-chat-slow');
     await page.send('one two three four five six seven eight nine ten');
-    await textOf(page.answers.locator('.markdown')).toContain('You');
+    await isKept(page, 'You');
     await reload(page);
     await textOf(await page.answer()).toContain('Stopped.');
     await textOf(page.answers.locator('.markdown')).toContain('You');
@@ -80,6 +75,7 @@ describeWith(programs, 'the conversation', () => {
     const page = await open();
     await page.send('fail: provider-error');
     await textOf(page.alert).toMatch(/Code provider-error: what to do.*Request [0-9a-f-]{36}/);
+    await isKept(page, '"failed"');
     await reload(page);
     await textOf(page.alert).toMatch(/Code provider-error: what to do.*Request [0-9a-f-]{36}/);
     await page.button('Ask again for the answer to “fail: provider-error”').click();
@@ -100,75 +96,91 @@ describeWith(programs, 'the conversation', () => {
     expect(await docs.evaluate('window.opener')).toBe(null);
   });
 
-  /** A page whose conversation has just been replaced by a new one, and whose clock the test can put forward. */
-  const startAnew = async () => {
-    const page = await open({ isAlone: true });
-    await page.send('Good morning');
-    await page.answer();
-    await expect.poll(() => stored(page), patience).toContain('Good morning');
-    await page.page.clock.install();
-    await page.button('New conversation').click();
-    await textOf(page.status).toBe('Conversation deleted.');
-    expect(await page.questions.count()).toBe(0);
-    return page;
-  };
+  const entriesOf = ({ page }: UserPage) => page.locator('.entries li > :first-child');
 
-  test('comes back with Undo, and goes on', async () => {
-    const page = await startAnew();
-    await page.button('Undo').click();
+  test('stands in a list: opened, searched, deleted, restored', async () => {
+    const page = await open();
+    for (const text of ['Good morning', '<img src=x onerror="hacked = 1">']) {
+      await page.send(text);
+      await page.answer();
+      await page.button('New conversation').click();
+      expect(await page.questions.count()).toBe(0);
+      await page.hasFocus(page.message);
+    }
+    await textOf(entriesOf(page)).toBe('<img src=x onerror="hacked = 1">\nGood morning');
+    await page.page.getByRole('searchbox').fill('SAID morning');
+    await textOf(entriesOf(page)).toBe('Good morning');
+    await entriesOf(page).getByText('Good morning').click();
     await textOf(page.questions).toBe('Good morning');
-    expect(await page.button('Undo').count()).toBe(0);
     await page.send('And again');
     await page.answer();
-    await textOf(page.questions).toBe('Good morning\nAnd again');
-  });
+    await page.page.getByRole('searchbox').fill('nothing like it');
+    await page.page.getByText('Nothing found.').waitFor();
+    await page.page.getByRole('searchbox').fill('');
 
-  test('comes back with a reload, as long as there is Undo', async () => {
-    const page = await startAnew();
-    await reload(page);
-    await textOf(page.questions).toBe('Good morning');
-  });
-
-  test('is gone when a new conversation has begun', async () => {
-    const page = await startAnew();
-    await page.send('Something else');
-    await page.answer();
-    expect(await page.button('Undo').count()).toBe(0);
-    await expect.poll(() => stored(page), patience).toContain('Something else');
-    expect(await stored(page)).not.toContain('Good morning');
-  });
-
-  test('is gone ten seconds after a new conversation', async () => {
-    const page = await startAnew();
-    await page.page.clock.fastForward(9_000);
-    expect(await page.button('Undo').count()).toBe(1);
-    await page.page.clock.fastForward(1_100);
-    await expect.poll(() => page.button('Undo').count(), patience).toBe(0);
-    await expect.poll(() => stored(page), patience).toBe(null);
-    await reload(page);
+    await page.button('Delete “Good morning”').press('Enter');
+    await page.hasFocus(page.button('Undo'));
     expect(await page.questions.count()).toBe(0);
+    await page.page.keyboard.press('Enter');
+    await textOf(page.questions).toBe('Good morning\nAnd again');
+    await isKept(page, 'You said: And again');
+    await reload(page);
+    await textOf(page.questions).toBe('Good morning\nAnd again');
+    expect(await page.page.evaluate('typeof hacked')).toBe('undefined');
   });
 
-  test('belongs to its tab: a second one begins its own, and a copy goes its own way', async () => {
+  test('is behind one button on a phone', async () => {
+    const page = await open({ context: { isMobile: true, hasTouch: true, viewport: { width: 390, height: 844 } } });
+    await page.send('Good morning');
+    await page.answer();
+    await page.button('New').click();
+    await page.button('Conversations').click();
+    await entriesOf(page).getByText('Good morning').click();
+    await textOf(page.questions).toBe('Good morning');
+    expect(await page.page.getByRole('dialog').count()).toBe(0);
+  });
+
+  test('is in another tab, too, which follows it', async () => {
     const page = await open();
     await page.send('Good morning');
     await page.answer();
     const other = await page.newTab();
     await other.ready();
-    expect(await other.questions.count()).toBe(0);
-
-    const [popup] = await Promise.all([
-      page.page.context().waitForEvent('page'),
-      page.page.evaluate('void window.open(location.href)'), // the browser copies sessionStorage
-    ]);
-    const copy = await new UserPage(popup).ready();
-    await textOf(copy.questions).toBe('Good morning');
-    await copy.button('New conversation').click();
-    await reload(page);
-    await textOf(page.questions).toBe('Good morning');
+    expect(await other.questions.count()).toBe(0); // it begins its own
+    await entriesOf(other).getByText('Good morning').click();
+    await textOf(other.questions).toBe('Good morning');
+    await page.send('And again');
+    await textOf(other.questions).toBe('Good morning\nAnd again');
+    await other.button('Delete “Good morning”').click();
+    await textOf(page.page.locator('.notice')).toContain('deleted in another tab');
+    await textOf(page.questions).toBe('Good morning\nAnd again');
   });
 
-  test('is gone with the key that it was held with', async () => {
+  test('is exported, deleted and imported with everything else in one place', async () => {
+    const page = await open();
+    await page.send('Good morning');
+    await page.answer();
+    await page.button('Options').click();
+    await page.page.getByLabel('System prompt').fill('Be brief.');
+    const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Export').click()]);
+    await page.button('Delete everything').click();
+    await page.button('Yes, delete').click();
+    await textOf(page.page.getByRole('dialog').getByRole('status')).toBe('Everything is deleted.');
+    expect(await page.page.getByLabel('System prompt').inputValue()).toBe('');
+    expect(await page.page.evaluate('JSON.stringify(Object.values(localStorage))')).not.toContain('brief');
+    const choose = (file: string) => page.page.getByRole('dialog').locator('input[type=file]').setInputFiles(file);
+    await choose(import.meta.filename);
+    await textOf(page.page.getByRole('dialog').getByRole('status')).toBe('This file is no export of this page.');
+    await choose(await download.path());
+    await textOf(page.page.getByRole('dialog').getByRole('status')).toBe('Imported: 1 conversation.');
+    expect(await page.page.getByLabel('System prompt').inputValue()).toBe('Be brief.');
+    await page.button('Done').click();
+    await textOf(entriesOf(page)).toBe('Good morning');
+    await entriesOf(page).getByText('Good morning').click();
+    await textOf(page.answers.locator('.markdown')).toBe('You said: Good morning');
+  });
+
+  test('is gone from the screen with its key, and there again with it', async () => {
     const locked = await startPageService({ env: { API_KEYS: 'first,second' } });
     const page = await openPage(browser(), locked);
     const enter = async (key: string) => {
@@ -176,71 +188,67 @@ describeWith(programs, 'the conversation', () => {
       await page.button('Use this key').click();
       await page.ready();
     };
+    const forget = async () => {
+      await page.button('Options').click();
+      await page.button('Forget the key').click();
+    };
     await enter('first');
     await page.send('Good morning');
     await page.answer();
-    await page.button('Options').click();
-    await page.button('Forget the key').click();
+    await forget();
     await page.page.getByLabel('API key', { exact: true }).waitFor();
     expect(await page.questions.count()).toBe(0);
-    expect(await stored(page)).toBe(null);
-
+    await enter('second');
+    await textOf(entriesOf(page)).toBe('');
+    await forget();
     await enter('first');
-    await page.send('Good night');
-    await page.answer();
-    await page.page.evaluate(`sessionStorage.setItem('parlance-key', 'second')`); // as another tab does on this device
-    await reload(page);
-    expect(await page.questions.count()).toBe(0);
-    expect(await stored(page)).toBe(null);
+    await textOf(entriesOf(page)).toBe('Good morning');
   });
 
-  test('of 1 MB keeps the tab within its bound, and the service its requests', async () => {
+  test('of 1,000 turns is kept whole, and the service its requests', async () => {
     const page = await open();
-    const text = `# Long\n\n${'A line of **words** and `code`.\n'.repeat(20_000)}`; // 1.4 MB, with two bytes for a character
-    await page.page.route('**/chat/stream', (route) =>
-      route.fulfill({ contentType: 'text/event-stream', body: streamOf(text) }),
-    );
-    await page.send('Write a lot.');
+    const turns = Array.from({ length: 500 }, (_, n) => [
+      { role: 'user', text: `Question ${n}` },
+      { role: 'assistant', text: `Answer **${n}**\n\n${'More words. '.repeat(20)}`, state: 'done' },
+    ]).flat();
+    const entry = { id: 'abcdefghijk1', kind: 'chat', title: 'A long one', updated: 1, turns };
+    const file = {
+      name: 'a.json',
+      mimeType: '',
+      buffer: Buffer.from(JSON.stringify({ parlance: 1, entries: [entry] })),
+    };
+    await page.button('Options').click();
+    await page.page.getByRole('dialog').locator('input[type=file]').setInputFiles(file);
+    await textOf(page.page.getByRole('dialog').getByRole('status')).toBe('Imported: 1 conversation.');
+    await page.button('Done').click();
+    await page.button('A long one').click();
+    await expect.poll(() => page.questions.count(), patience).toBe(500);
+    const [request] = await Promise.all([page.page.waitForRequest(/chat\/stream$/), page.send('And then?')]);
+    expect((request.postDataJSON() as { messages: object[] }).messages.length).toBeLessThanOrEqual(100);
     await page.answer();
-    await page.send('And more.');
-    await expect.poll(() => page.answers.count(), patience).toBe(2);
-    await page.answer();
-    const kept = (await stored(page))!;
-    expect(kept.length * 2).toBeLessThanOrEqual(1_048_576);
-    expect(kept).toContain('# Long');
+    await isKept(page, 'You said: And then?');
     await reload(page);
-    await textOf(page.answers.last().locator('.markdown')).toContain('A line of words');
-    expect(await page.button(/^Regenerate/).count()).toBe(0); // its question had no room
+    await expect.poll(() => page.questions.count(), patience).toBe(501);
   });
 
-  test('in a full sessionStorage is as good as ever, and gone with the reload', async () => {
-    const page = await open();
-    await page.page.evaluate(`{
-      let piece = 'x'.repeat(1_048_576);
-      for (let i = 0; piece !== ''; i++) {
-        try { sessionStorage.setItem('filler' + i, piece); } catch { piece = piece.slice(0, piece.length / 2); }
-      }
-    }`);
-    await page.send('Good morning');
-    await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
-    await reload(page);
-    expect(await page.questions.count()).toBe(0);
-  });
-
-  test('without any storage is as good as ever', async () => {
-    const script = `for (const name of ['sessionStorage', 'localStorage']) {
+  test('without any storage is as good as ever, and says once that nothing is kept', async () => {
+    const script = `for (const name of ['sessionStorage', 'localStorage', 'indexedDB']) {
       Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });
     }`;
     const page = await open({ script, isAlone: true });
+    const notice = page.page.getByText('This browser does not allow pages to keep anything');
+    await notice.waitFor();
+    await page.button('Dismiss').click();
     await page.send('Good morning');
     await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
+    expect(await notice.count()).toBe(0);
   });
 
   test('is saved as Markdown', async () => {
     const page = await open();
     await page.send('Good **morning**');
     await page.answer();
-    const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Save').click()]);
+    const [download] = await Promise.all([page.page.waitForEvent('download'), page.button('Save as Markdown').click()]);
     expect(download.suggestedFilename()).toMatch(/^conversation-\d{4}-\d\d-\d\d-\d\d-\d\d\.md$/);
     const text = await readFile(await download.path(), 'utf8');
     expect(text).toContain('## You\n\nGood **morning**\n\n## Answer (sandbox-chat)\n\nYou said: Good **morning**\n');
@@ -275,7 +283,7 @@ describeWith(programs, 'the conversation', () => {
     await page.send(`${'Line\n\n'.repeat(100)}end`);
     await page.answer();
     await drawnTextOf(page.answers.locator('.markdown')).toContain('end');
-    const bar = page.button('New conversation');
+    const bar = page.models;
     for (const viewport of [
       { width: 1280, height: 720 },
       { width: 390, height: 844 },
@@ -286,7 +294,5 @@ describeWith(programs, 'the conversation', () => {
       expect(y).toBeGreaterThanOrEqual(0);
       expect(y).toBeLessThan(60);
     }
-    await bar.click();
-    expect(await page.questions.count()).toBe(0);
   });
 });

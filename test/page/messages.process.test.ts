@@ -168,6 +168,24 @@ describeWith(programs, 'a message', () => {
     expect(await answer.locator('p').evaluate(({ childNodes }: { childNodes: object[] }) => childNodes.length)).toBe(1);
   });
 
+  test('ends the answer that is running, and is answered itself', async () => {
+    const page = await openTeller();
+    await page.send('An old question');
+    await tell('An old question', 'Begun');
+    await textOf(page.answers.locator('.markdown')).toContain('Beg');
+    await page.message.fill('A new question');
+    await page.button('Send').click();
+    await isAnswered('An old question', 0);
+    await tell('A new question', 'Answered');
+    await tell('A new question', '');
+    await textOf(page.answers.locator('.markdown')).toBe('Begun\nAnswered');
+    await textOf(page.answers.first()).toContain('Stopped.');
+    await page.message.fill('A third question');
+    await page.message.press('Enter');
+    await isAnswered('A third question', 1);
+    await textOf(page.questions).toBe('An old question\nA new question\nA third question');
+  });
+
   test('that arrives is followed, unless the user reads above; a button leads back to it', async () => {
     const page = await openTeller();
     const latest = page.button('Jump to the latest');

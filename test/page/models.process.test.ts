@@ -124,7 +124,7 @@ describeWith(programs, 'the models', () => {
     expect((await header.boundingBox())!.height).toBeLessThanOrEqual(120);
     await page.page.setViewportSize({ width: 320, height: 600 });
     expect(await page.page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-    for (const button of [page.models, page.button('Options')]) {
+    for (const button of [page.models, page.button('New')]) {
       const { x, width } = (await button.boundingBox())!;
       expect({ isWide: width >= 44, isInside: x + width <= 320 }).toEqual({ isWide: true, isInside: true });
     }

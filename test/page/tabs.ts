@@ -62,30 +62,17 @@ function listen(context: BrowserContext, asked: string[], errors: string[]): voi
 
 const usualViewport = { width: 1280, height: 720 };
 
-/** Opening a database that is not there would make an empty one. */
-const clearRecordings = `indexedDB.databases().then((all) => all.length > 0 && new Promise((resolve, reject) => {
-  const opening = indexedDB.open('parlance');
-  opening.onerror = reject;
-  opening.onsuccess = () => {
-    const database = opening.result;
-    const change = database.transaction('recordings', 'readwrite');
-    change.objectStore('recordings').clear();
-    change.oncomplete = () => resolve(database.close());
-  };
-}))`;
-
 async function clear(page: Page, { viewport }: BrowserContextOptions): Promise<void> {
   const context = page.context();
   for (const other of context.pages()) if (other !== page) await other.close();
   await context.setOffline(false);
-  await page.evaluate(`{
-    localStorage.clear();
-    sessionStorage.clear();
-    Storage.prototype.setItem = () => {}; // the page stores the conversation when it goes
-  }`);
-  await page.evaluate(clearRecordings);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
+  const { origin } = new URL(page.url());
+  await page.evaluate('sessionStorage.clear()');
   await page.goto('about:blank');
+  const session = await context.newCDPSession(page);
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+  await session.detach();
   await page.setViewportSize(viewport ?? usualViewport);
   page.removeAllListeners();
   context.removeAllListeners();

@@ -1,0 +1,72 @@
+/** Everything that the browser keeps as one JSON file, and such a file read again, which anybody may have written. Pure. */
+import { validPreferences, type Preferences } from '../preference-storage.ts';
+import { newId, type Entry, type Whole } from './entry.ts';
+import { isRecord, isStoredTurn, searchTextOf, type StoredTurn } from './stored-turns.ts';
+
+export const maxArchiveBytes = 100 * 1_048_576;
+const limits = { entries: 10_000, turns: 10_000, title: 200 } as const;
+
+interface Archived extends Pick<Entry, 'id' | 'kind' | 'title' | 'updated'> {
+  readonly turns: readonly StoredTurn[];
+}
+
+/** Increased when older pages could not read it. */
+const version = 1;
+
+export function toArchive(all: readonly Whole[], options: Preferences): string {
+  const entries = all.map(({ entry: { id, kind, title, updated }, content }): Archived => ({
+    ...{ id, kind, title, updated },
+    turns: content.turns,
+  }));
+  return JSON.stringify({ parlance: version, options, entries });
+}
+
+export interface Import {
+  readonly added: readonly Whole[];
+  /** Entries that are here already. */
+  readonly known: number;
+  /** Entries that are invalid. */
+  readonly refused: number;
+  readonly options: Partial<Preferences>;
+}
+
+/** An entry that has changed since the export is added beside the one that is here. Throws an error for the user. */
+export function fromArchive(text: string, here: readonly Entry[], owner: string): Import {
+  const { entries, options } = parse(text);
+  const valid = entries.slice(0, limits.entries).filter(isArchived);
+  const isKnown = (one: Archived) => here.some(({ id, updated }) => id === one.id && updated === one.updated);
+  const isTaken = (id: string) => here.some((entry) => entry.id === id);
+  const added = valid
+    .filter((one) => !isKnown(one))
+    .map(({ id, kind, title, updated, turns }): Whole => ({
+      entry: { id: isTaken(id) ? newId() : id, owner, kind, updated, title: title.slice(0, limits.title), revision: 1 },
+      content: { turns: turns.slice(0, limits.turns) },
+      searchText: searchTextOf(title, turns),
+    }));
+  const refused = entries.length - valid.length;
+  return { added, refused, known: valid.length - added.length, options: validPreferences(options) };
+}
+
+function parse(text: string): { readonly entries: readonly unknown[]; readonly options: unknown } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The same answer as for other JSON.
+  }
+  if (!isRecord(value) || value.parlance === undefined || !Array.isArray(value.entries)) {
+    throw new Error('This file is no export of this page.');
+  }
+  if (value.parlance !== version) throw new Error('This export was made by another version of this page.');
+  return { entries: value.entries, options: value.options };
+}
+
+/** Another file could otherwise name a property of a prototype, or fill the list with one long line. */
+const isId = (value: unknown) => typeof value === 'string' && /^[a-z0-9]{10,40}$/.test(value);
+
+function isArchived(value: unknown): value is Archived {
+  if (!isRecord(value)) return false;
+  const { id, kind, title, updated, turns } = value;
+  const isEntry = isId(id) && kind === 'chat' && typeof title === 'string' && Number.isSafeInteger(updated);
+  return isEntry && Array.isArray(turns) && turns.length > 0 && turns.every(isStoredTurn);
+}

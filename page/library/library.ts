@@ -1,0 +1,197 @@
+/**
+ * The library: conversations and transcripts, kept in this browser until they are deleted. Each belongs to the key that
+ * was in use. Changes reach the other tabs. Where the browser refuses storage, every call resolves and keeps nothing.
+ */
+import { batch, effect, signal, untracked } from '@preact/signals';
+import { key } from '../key.ts';
+import type { IDBPTransaction } from 'idb';
+import { database, stores, type Database, type Schema } from './database.ts';
+import type { Content, Entry, Whole } from './entry.ts';
+import { ownerOf } from './owner.ts';
+import { plain } from './stored-turns.ts';
+
+/** Those of the current key, newest first. Undefined until they are read. */
+export const entries = signal<readonly Entry[] | undefined>(undefined);
+
+/** Why nothing is kept; undefined while all is well. */
+export const refusal = signal<'refused' | 'full' | undefined>(undefined);
+
+/** What another tab has done last. */
+export const change = signal<Change | undefined>(undefined);
+
+export interface Change {
+  /** Of an entry; undefined: everything was deleted. */
+  readonly id?: string;
+  readonly isDeleted: boolean;
+}
+
+let channel: BroadcastChannel | undefined;
+
+/** Reads the list, again whenever the key changes or another tab changes something. */
+export function watchLibrary(): void {
+  channel = new BroadcastChannel('parlance');
+  channel.onmessage = ({ data }: MessageEvent<Change>) => {
+    change.value = data;
+    void refresh();
+  };
+  effect(() => {
+    const owner = ownerOf(key.value);
+    if (untracked(() => entries.value?.some((one) => one.owner !== owner))) entries.value = undefined;
+    void refresh();
+  });
+}
+
+export async function refresh(): Promise<void> {
+  const all = (await attempt((db) => db.getAll('entries'))) ?? [];
+  const owner = ownerOf(key.peek());
+  entries.value = newestFirst(all.filter((one) => one.owner === owner));
+}
+
+/** An entry of the current key, with its content. */
+export async function read(id: string): Promise<Whole | undefined> {
+  const whole = await attempt((db) => readIn(db.transaction(kept), id));
+  return whole?.entry.owner === ownerOf(key.peek()) ? whole : undefined;
+}
+
+async function readIn(reading: Reading, id: string): Promise<Whole | undefined> {
+  const [entry, content, searchText = ''] = await Promise.all([
+    reading.objectStore('entries').get(id),
+    reading.objectStore('contents').get(id),
+    reading.objectStore('texts').get(id),
+  ]);
+  return entry && content && { entry, content, searchText };
+}
+
+export interface Draft extends Content, Pick<Entry, 'id' | 'kind' | 'title'> {
+  readonly searchText: string;
+  /** The revision that it continues; 0 for a new entry. */
+  readonly revision: number;
+}
+
+/** `changed` and `deleted`: by another tab, since the revision. Nothing is written then. */
+export type Outcome = 'saved' | 'changed' | 'deleted' | 'refused';
+
+/** Other tabs follow only what is complete. */
+export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> {
+  const { id, kind, title, revision, searchText, ...content } = draft;
+  const entry: Entry = {
+    ...{ id, kind, title },
+    owner: ownerOf(key.peek()),
+    updated: Date.now(),
+    revision: revision + 1,
+  };
+  const outcome = await attempt(async (db): Promise<Outcome> => {
+    const writing = write(db);
+    const known = (await writing.objectStore('entries').get(id))?.revision ?? 0;
+    if (known !== revision) return known === 0 ? 'deleted' : 'changed';
+    await Promise.all([...puts(writing, { entry, content, searchText }), writing.done]);
+    return 'saved';
+  });
+  if (outcome !== 'saved') return outcome ?? 'refused';
+  refusal.value = undefined; // there is room again
+  show(entry);
+  if (isComplete) tell({ id, isDeleted: false });
+  return outcome;
+}
+
+const kept = ['entries', 'contents', 'texts'] as const;
+
+type Writing = ReturnType<typeof write>;
+type Reading = IDBPTransaction<Schema, typeof kept, IDBTransactionMode>;
+const write = (db: Database) => db.transaction(kept, 'readwrite');
+
+const puts = (writing: Writing, { entry, content, searchText }: Whole) => [
+  writing.objectStore('entries').put(entry, entry.id),
+  writing.objectStore('contents').put(content, entry.id),
+  writing.objectStore('texts').put(searchText, entry.id),
+];
+
+/** Adds whole entries, as from a file or an undo. Returns whether they are kept. */
+export async function add(all: readonly Whole[]): Promise<boolean> {
+  const isKept = await attempt(async (db) => {
+    const writing = write(db);
+    await Promise.all([...all.flatMap((one) => puts(writing, one)), writing.done]);
+    return true;
+  });
+  await refresh();
+  for (const { entry } of all) tell({ id: entry.id, isDeleted: false });
+  return isKept === true;
+}
+
+/** The last deletion, which can be undone for ten seconds. */
+export const removed = signal<Whole | undefined>(undefined);
+const undoMs = 10_000;
+let forgetting: ReturnType<typeof setTimeout> | undefined;
+
+export function forgetRemoved(): void {
+  clearTimeout(forgetting);
+  removed.value = undefined;
+}
+
+export async function remove(id: string): Promise<void> {
+  const whole = await attempt(async (db) => {
+    const writing = write(db);
+    const whole = await readIn(writing, id);
+    await Promise.all([...kept.map((name) => writing.objectStore(name).delete(id)), writing.done]);
+    return whole;
+  });
+  batch(() => {
+    forgetRemoved();
+    removed.value = whole;
+    forgetting = setTimeout(forgetRemoved, undoMs);
+    entries.value = entries.value?.filter((one) => one.id !== id);
+  });
+  tell({ id, isDeleted: true });
+}
+
+/** Returns the entry that is there again. */
+export async function undoRemoval(): Promise<Entry | undefined> {
+  const whole = removed.value;
+  forgetRemoved();
+  return whole && (await add([whole])) ? whole.entry : undefined;
+}
+
+/** Entries of all keys, and the recordings that failed. */
+export async function deleteAll(): Promise<void> {
+  await attempt(async (db) => {
+    const writing = db.transaction(stores, 'readwrite');
+    await Promise.all([...stores.map((name) => writing.objectStore(name).clear()), writing.done]);
+  });
+  forgetRemoved();
+  tell({ isDeleted: true });
+  await refresh();
+}
+
+/** Everything of the current key. */
+export async function readAll(): Promise<readonly Whole[]> {
+  await refresh();
+  const all = await Promise.all((entries.peek() ?? []).map(({ id }) => read(id)));
+  return all.filter((one) => one !== undefined);
+}
+
+/** Ids of entries that contain every word. */
+export async function search(query: string): Promise<ReadonlySet<string>> {
+  const words = plain(query).split(/\s+/).filter(Boolean);
+  const found = await attempt(async (db) => {
+    const [ids, texts] = await Promise.all([db.getAllKeys('texts'), db.getAll('texts')]);
+    return ids.filter((_id, index) => words.every((word) => texts[index]?.includes(word)));
+  });
+  return new Set(found);
+}
+
+const newestFirst = (all: readonly Entry[]) => all.toSorted((one, other) => other.updated - one.updated);
+
+function show(entry: Entry): void {
+  entries.value = [entry, ...(entries.peek() ?? []).filter(({ id }) => id !== entry.id)];
+}
+
+const tell = (message: Change): void => channel?.postMessage(message);
+
+async function attempt<T>(work: (db: Database) => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work(await database());
+  } catch (error) {
+    refusal.value = error instanceof DOMException && error.name === 'QuotaExceededError' ? 'full' : 'refused';
+    return undefined;
+  }
+}

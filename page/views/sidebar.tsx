@@ -1,0 +1,180 @@
+/** The list of conversations: beside them where there is room, else behind a button. */
+import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { saveConversation } from '../conversation.ts';
+import { keepFocus } from '../draft.ts';
+import type { Entry } from '../library/entry.ts';
+import { entries, forgetRemoved, refusal, removed, undoRemoval } from '../library/library.ts';
+import { found, query } from '../library/search.ts';
+import { deleteConversation, openConversation, openId, startNewConversation } from '../open-conversation.ts';
+import { turns } from '../run.ts';
+import { Action } from './action.tsx';
+import { Dialog } from './dialog.tsx';
+import { Icon } from './icons.tsx';
+import { isOptionsOpen } from './options.tsx';
+
+const wide = matchMedia('(width >= 60rem)');
+export const isBeside = signal(wide.matches);
+wide.addEventListener('change', () => (isBeside.value = wide.matches));
+
+export const isListOpen = signal(false);
+const close = () => (isListOpen.value = false);
+
+export function Sidebar() {
+  if (isBeside.value) {
+    return (
+      <aside class="sidebar" aria-label="Conversations">
+        <h1>Parlance</h1>
+        <List />
+      </aside>
+    );
+  }
+  return (
+    <Dialog id="list" title="Conversations" isOpen={isListOpen.value} close={close}>
+      <button type="button" class="quiet close" onClick={close}>
+        <Icon name="close" />
+        <span>Close</span>
+      </button>
+      <List />
+    </Dialog>
+  );
+}
+
+/** For what leads away from the list. */
+function leave(go: () => unknown): void {
+  close();
+  go();
+}
+
+function List() {
+  return (
+    <>
+      <Action class="outlined" whyNot={whyNotYet()} onClick={() => leave(startAnew)}>
+        <Icon name="fresh" />
+        <span>New conversation</span>
+      </Action>
+      <input
+        type="search"
+        aria-label="Search conversations"
+        placeholder="Search"
+        value={query.value}
+        onInput={({ currentTarget }) => (query.value = currentTarget.value)}
+      />
+      {removed.value && <Undo />}
+      <nav aria-label="Conversations" class="entries">
+        <Entries />
+      </nav>
+      <div class="foot">
+        <Action class="quiet" whyNot={whyNotYet()} onClick={() => leave(saveConversation)}>
+          <Icon name="save" />
+          <span>Save as Markdown</span>
+        </Action>
+        <button type="button" class="quiet" onClick={() => leave(() => (isOptionsOpen.value = true))}>
+          <Icon name="options" />
+          <span>Options</span>
+        </button>
+        <a class="quiet" href="docs">
+          <Icon name="book" />
+          <span>API reference</span>
+        </a>
+      </div>
+    </>
+  );
+}
+
+export function startAnew(): void {
+  startNewConversation();
+  keepFocus();
+}
+
+export const whyNotYet = () =>
+  turns.value.length === 0 ? 'The conversation is empty. Type or say something first.' : undefined;
+
+function Undo() {
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    if (document.activeElement === document.body) button.current?.focus(); // its entry had it
+  }, [removed.value]);
+  const undo = async () => {
+    const entry = await undoRemoval();
+    if (entry && turns.value.length === 0) await openConversation(entry.id);
+  };
+  return (
+    <div class="undo">
+      <span>Deleted.</span>
+      <button ref={button} type="button" class="quiet" onClick={() => void undo()}>
+        Undo
+      </button>
+      <button type="button" class="quiet" title="Dismiss" onClick={forgetRemoved}>
+        <Icon name="close" />
+        <span class="unseen">Dismiss</span>
+      </button>
+    </div>
+  );
+}
+
+function Entries() {
+  const all = entries.value ?? [];
+  if (all.length === 0)
+    return <Empty>{refusal.value ? 'This browser keeps nothing.' : 'Conversations are kept here.'}</Empty>;
+  const matching = found.value ? all.filter(({ id }) => found.value?.has(id)) : all;
+  if (matching.length === 0) return <Empty>Nothing found.</Empty>;
+  return (
+    <>
+      {days.map((day) => (
+        <Day key={day} day={day} entries={matching.filter((entry) => dayOf(entry) === day)} />
+      ))}
+    </>
+  );
+}
+
+interface DayProps {
+  readonly day: string;
+  readonly entries: readonly Entry[];
+}
+
+function Day({ day, entries: some }: DayProps) {
+  if (some.length === 0) return null;
+  return (
+    <section>
+      <h2 class="small">{day}</h2>
+      <ul>
+        {some.map((entry) => (
+          <Item key={entry.id} entry={entry} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="small empty">{children}</p>;
+
+function Item({ entry: { id, title } }: { readonly entry: Entry }) {
+  return (
+    <li>
+      <button
+        type="button"
+        class="quiet"
+        aria-current={id === openId.value}
+        title={title}
+        onClick={() => leave(() => void openConversation(id).then(keepFocus))}
+      >
+        <bdi>{title}</bdi>
+      </button>
+      <button type="button" class="quiet" aria-label={`Delete “${title}”`} onClick={() => void deleteConversation(id)}>
+        <Icon name="bin" />
+        <span class="wide">Delete</span>
+      </button>
+    </li>
+  );
+}
+
+const days = ['Today', 'Yesterday', 'Earlier'] as const;
+const dayMs = 86_400_000;
+
+function dayOf({ updated }: Entry): (typeof days)[number] {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  if (updated >= midnight) return 'Today';
+  return updated >= midnight - dayMs ? 'Yesterday' : 'Earlier';
+}
