@@ -24,6 +24,10 @@ export interface RequestOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | Readable;
   readonly signal: AbortSignal;
+  /** Milliseconds to wait for the head of the response; default: forever. */
+  readonly headersTimeout?: number;
+  /** Milliseconds to wait for the next bytes of the body, except while its reader pauses; default: forever. */
+  readonly bodyTimeout?: number;
 }
 
 export interface HttpResponse {
@@ -36,7 +40,7 @@ export interface HttpResponse {
 /**
  * Keeps connections alive between requests. Their number is unlimited: with a limit, a long stream would block the
  * requests behind it. undici is loaded with the first request. Disposing of the client closes its connections. Throws if
- * `proxyMistakes` returns any. `connectMs` is the only timeout: the caller's signal limits everything else.
+ * `proxyMistakes` returns any. `connectMs` is the only timeout of its own: the caller limits everything else.
  */
 export function createHttpClient(env: Environment, connectMs = 10_000): HttpClient {
   const mistakes = proxyMistakes(env);

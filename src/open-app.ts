@@ -14,9 +14,10 @@ import { nativeOperations } from './handlers/index.ts';
 import { createAccess } from './http/access/auth.ts';
 import { createFailedLogins } from './http/access/failed-logins.ts';
 import type { ApiFormat } from './http/api-format.ts';
-import { createApp, type HttpApp } from './http/app.ts';
+import { createApp, type AppOptions, type HttpApp } from './http/app.ts';
 import { ByteBudget, memoryForBodies } from './http/body/body-budget.ts';
 import { createRateWatch } from './http/body/min-rate.ts';
+import { createForwardedListener, forwardedAccess } from './http/forwarded.ts';
 import type { Api } from './http/incoming-request.ts';
 import { nativeFormat } from './http/native-format.ts';
 import { loadPage } from './http/page.ts';
@@ -101,13 +102,13 @@ export async function openProbedApp(options: ProbedOptions): Promise<ProbedApp> 
     const {
       keys,
       mcp,
-      ownJobs,
+      jobs,
       node: { registry, workspace, fleet },
     } = parts;
     const { drain, conclude, end, ...stages } = createShutdown(fleet);
     const served = serveParts(options, parts, stages);
     mcp.connect();
-    await ownJobs.open();
+    await jobs.open();
     return {
       ...{ ...served, registry, drain, conclude, end },
       disk: workspace.disk,
@@ -154,25 +155,23 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   const limits = own && createLimits({ ...(fleet?.shareLimits(own) ?? own), onRefused });
   const idPrefix = fleet?.idPrefix;
   const speaking = { settings, tuning, registry, workspace, encode: encoder.encode, idPrefix, metrics, log };
-  const { speakers, ownClips, speechSpool } = openSpeech(speaking);
-  const clips = fleet?.shareClips(ownClips) ?? ownClips;
+  const { speakers, clips, speechSpool } = openSpeech(speaking);
   const mcp = createMcpTools({ settings, env, log });
   const tools = createToolbox([createReadAloud({ speakers, clips, log }), mcp], log);
-  opened.push([tools, ownClips, speechSpool]);
-  const ownJobs = createJobs({
+  opened.push([tools, clips, speechSpool]);
+  const jobs = createJobs({
     ...{ settings, env, registry, workspace, keys, limits, metrics, log, idPrefix },
     ...{ retryMs: tuning.jobRetryMs, ownerMs: tuning.jobOwnerMs },
   });
   const preparations = new Preparations({ assets: registry.assets, log, dataDir: settings.dataDir });
-  opened.push([ownJobs, preparations]); // closed first, because they use the engines
+  opened.push([jobs, preparations]); // closed first, because they use the engines
   const items = settings.compatItems ? createItemStore() : undefined;
   opened.push([items]);
   const clientSecrets = createClientSecrets(fleet?.clientSecrets ?? createSecretStore(), keys);
   const { transcribeEnabled, transcribeTimeout, sandbox, compatTools } = settings;
   const services: Services = {
-    ...{ registry, tools, speakers, clips, speechSpool, preparations, workspace, clientSecrets, items, metrics },
+    ...{ registry, tools, speakers, clips, speechSpool, jobs, preparations, workspace, clientSecrets, items, metrics },
     ...{ transcribeEnabled, transcribeTimeout, sandbox, compatTools, ...limitsOfTurns(limits) },
-    jobs: fleet?.shareJobs(ownJobs) ?? ownJobs,
     linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
     streamHoldMs: tuning.streamHoldMs,
     refusePreparing: createPreparingRule(settings),
@@ -180,7 +179,7 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
     compatAliases: new Map(Object.entries(settings.compatAliases)),
   };
   checkAliases(services);
-  return { keys, node, limits, ownClips, mcp, ownJobs, clientSecrets, services };
+  return { keys, node, limits, clips, mcp, jobs, clientSecrets, services };
 }
 
 /** The three stages of a shutdown. Each includes those before it. */
@@ -205,7 +204,7 @@ type Stages = Pick<ReturnType<typeof createShutdown>, 'draining' | 'concluding' 
 /** Creates the two APIs and the HTTP app that serves them. */
 function serveParts(
   { settings, env, log, tuning, metrics }: ProbedOptions,
-  { keys, node, limits, ownClips, mcp, ownJobs, clientSecrets, services }: Parts,
+  { keys, node, limits, clips, mcp, jobs, clientSecrets, services }: Parts,
   { draining, concluding, ending }: Stages,
 ) {
   const { registry, workspace, fleet, residents, viaId } = node;
@@ -214,11 +213,12 @@ function serveParts(
   const sessions = createSessions({ limit: settings.realtimeSessions, draining, concluding, metrics });
   const routing = { services, access, limits, sessions, checkAnswers: env.NODE_ENV !== 'production' };
   const prefer = settings.sandbox ? preferredAnswer : undefined;
-  const native = openApi(nativeFormat, { ...routing, operations: nativeOperations, prefer });
+  const handling = { ...routing, operations: nativeOperations };
+  const native = openApi(nativeFormat, { ...handling, prefer, forward: fleet?.forward });
   const openai = openApi(openaiFormat, { ...routing, operations: openaiOperations });
   const readiness = createReadiness(registry, settings.readyRequires);
-  const readyProbe = createReadyProbe(draining, readiness, () => ownJobs.warnings);
-  const app = createApp({
+  const readyProbe = createReadyProbe(draining, readiness, () => jobs.warnings);
+  const serving: AppOptions = {
     apiFor: (target) => (isOpenAITarget(target) ? openai : native),
     ...{ ...tuning, access, readyProbe, viaId, log, ending, metrics, publicUrl, trustProxy },
     budget: new ByteBudget(tuning.bodyBudget ?? memoryForBodies()),
@@ -227,17 +227,22 @@ function serveParts(
     page: settings.page ? loadPage() : new Map(),
     servesThisMachineOnly: servesThisMachineOnly(settings),
     temporaryDirectory: () => workspace.accountedDirectory('request'),
-  });
+  };
+  if (fleet) {
+    const here = { ...handling, access: forwardedAccess, limits: undefined, forward: 'here' as const };
+    const { heartbeatMs } = fleet;
+    fleet.serve({ serve: createForwardedListener({ ...serving, heartbeatMs }, openApi(nativeFormat, here)), jobs });
+  }
   metrics?.watch({
     availability: () => registry.availability(),
-    clips: () => ownClips.size(),
-    jobs: () => ownJobs.counts(),
+    clips: () => clips.size(),
+    jobs: () => jobs.counts(),
     sessions: sessions.count,
     mcpServers: () => mcp.states(),
     residents: () => residents.facts(),
     fleet: fleet?.state,
   });
-  return { ...app, probes: { alive: () => alive(ending), readyProbe } };
+  return { ...createApp(serving), probes: { alive: () => alive(ending), readyProbe } };
 }
 
 function openApi<Operations extends AnyOperations<Operations>>(

@@ -37,7 +37,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/fleet\//,
-    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|keys|limits|clips|jobs)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|keys|limits)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/handlers\//,

@@ -30,21 +30,19 @@ export interface ClipOwner {
   readonly endsUnread?: boolean;
 }
 
-/** The clips that a request may name: those of this process or, in a fleet, of all fronts. */
+/** The clips that a request may name. */
 export interface Clips {
   /**
    * Resolves with the first bytes; the rest is spooled as fast as it arrives. Throws `storage-full`, or the error of
    * the audio if it fails before its first byte.
    */
   create(audio: Audio, owner: ClipOwner): Promise<Clip>;
-  /** Returns the current state. Throws `overloaded` when the front that has it cannot be reached, or the signal's reason. */
-  find(id: string, signal: AbortSignal): Clip | undefined | Promise<Clip | undefined>;
+  find(id: string): Clip | undefined;
   /** Ends the synthesis and all readers. Resolves when the file is removed; false if there is no such clip. */
   remove(id: string): Promise<boolean>;
 }
 
 export interface ClipStore extends Clips, AsyncDisposable {
-  find(id: string): Clip | undefined;
   /** Current size. */
   size(): { readonly count: number; readonly bytes: number };
 }

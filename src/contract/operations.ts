@@ -131,6 +131,8 @@ export interface AnyAnswer {
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body: unknown;
   readonly failed?: (problem: Schemas['Problem'], reason: unknown) => unknown;
+  /** The body has been encoded by another front. */
+  readonly isForwarded?: boolean;
 }
 
 /**
@@ -158,12 +160,17 @@ export interface Upload extends AsyncDisposable {
 /** The daily budget of an API key that an operation uses. */
 export type Budget = 'audio' | 'tokens';
 
+/** What the `id` in the path of an operation names. The front that created it has it on its disk. */
+export type Owned = 'clip' | 'transcription';
+
 /** The implementation of an operation. */
 export interface OperationDefinition<Handle, Services> {
   readonly handle: Handle;
   /** Operations of the native contract. An API key needs permission for one of them. */
   readonly permissions: readonly OperationId[];
   readonly budget?: Budget;
+  /** In a fleet, the front that has what `id` in the path names runs `handle`, whichever front received the request. */
+  readonly owned?: Owned;
   /** Opens a session if the request is the upgrade to a WebSocket; `handle` then answers the other requests. */
   readonly connect?: Connect<Services>;
   /** May reject the operation before its body is read, by throwing. */

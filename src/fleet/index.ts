@@ -5,21 +5,18 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createHttpClient } from '../../lib/http-client.ts';
-import type { Clips } from '../clips/store.ts';
 import type { ParentLogger } from '../engine-host/context.ts';
 import type { Instance } from '../engine-host/models/instance.ts';
-import type { JobStore } from '../jobs/store.ts';
 import type { FleetSettings } from '../settings/fleet.ts';
 import { SettingsError } from '../settings/load.ts';
 import type { Workspace } from '../system/workspace.ts';
 import { checkAddress, listenAddress } from './address.ts';
-import { shareClips } from './clips.ts';
-import { shareJobs } from './jobs.ts';
+import { createForward } from './forward.ts';
 import { wrapAsRemote, runsOnWorkers } from './remote-engine.ts';
 import { createFront } from './front.ts';
 import { shareKeyLimits, type OwnCounters, type SharedCounters } from './key-limits.ts';
 import { fleetTimeouts, type FleetTimeouts } from './timeouts.ts';
-import { callsPath, listenForFleet } from './listener.ts';
+import { callsPath, listenForFleet, type ServeForwarded } from './listener.ts';
 import { createNodes } from './nodes.ts';
 import { openRedis, type Redis, type TicketQueue } from './redis.ts';
 import { createAdmissions } from './admission.ts';
@@ -35,6 +32,13 @@ export interface FleetOptions {
   readonly transcribeTimeout: number;
   readonly log: ParentLogger;
   readonly timeouts?: Partial<FleetTimeouts> | undefined;
+}
+
+/** The clips and jobs of this front. */
+export interface OwnThings {
+  readonly serve: ServeForwarded;
+  /** `tags`: prefixes of the ids of its jobs, some from earlier processes. */
+  readonly jobs: { readonly tags: ReadonlySet<string> };
 }
 
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
@@ -60,11 +64,10 @@ export async function openFleet(options: FleetOptions) {
   const redis = openRedis({ url, prefix, timeouts, log, onReady: () => void refresh() });
   const hasOthers = (instance: string) => nodes.workersOf(instance).some((worker) => worker !== id);
   const consumers = createTicketConsumers({ redis, hasOthers, onChange: () => void refresh(), timeouts, log });
-  let ownClips: Clips | undefined;
-  let ownJobs: JobStore | undefined;
+  let owned: OwnThings | undefined;
   const self = () => ({
     instances: consumers.capacities(),
-    ...(frontSettings && { address: frontSettings.address, tags: [...new Set([tag, ...(ownJobs?.tags ?? [])])] }),
+    ...(frontSettings && { address: frontSettings.address, tags: [...new Set([tag, ...(owned?.jobs.tags ?? [])])] }),
   });
   const nodes = createNodes({ id, self, secret, redis, timeouts, log });
   const queues = new Map<string, TicketQueue>();
@@ -86,11 +89,7 @@ export async function openFleet(options: FleetOptions) {
       viaId: () => ownViaId,
     });
   const http = createHttpClient({}, timeouts.connectMs); // no proxy: fleet requests stay in the network
-  const peers = {
-    http,
-    addressOf: (of: string) => nodes.addressOf(of),
-    sign: (request: SignedRequest) => sign(secret, request, Date.now()),
-  };
+  const peers = { http, sign: (request: SignedRequest) => sign(secret, request, Date.now()), timeouts };
 
   const instances = new Set<string>();
   let keyLimits: SharedCounters | undefined;
@@ -119,8 +118,8 @@ export async function openFleet(options: FleetOptions) {
     await requireNoEviction(redis);
     if (front) {
       const { address, listen } = frontSettings;
-      const own = { clips: () => ownClips, jobs: () => ownJobs };
-      const serving = { address, verify: createVerifier(secret), find: front.find, ...own, timeouts, log };
+      const serve = () => owned?.serve;
+      const serving = { address, verify: createVerifier(secret), find: front.find, serve, timeouts, log };
       listener = await listenForFleet({ ...listenAddress(address, listen), ...serving });
     }
   } catch (error) {
@@ -143,7 +142,7 @@ export async function openFleet(options: FleetOptions) {
       ownViaId = viaId;
       const { engineOf } = consumers;
       const working = { id, engineOf, workspace, secret, stopping: stopping.signal };
-      if (isWorker) consumers.start(createCallRunner({ ...working, ...peers, timeouts, log }));
+      if (isWorker) consumers.start(createCallRunner({ ...working, ...peers, log }));
     },
     /** Returns the API key limits across all fronts, based on the counters of this front. Called at most once. */
     shareLimits(own: OwnCounters) {
@@ -158,17 +157,16 @@ export async function openFleet(options: FleetOptions) {
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
     /** Prefix of the ids of this front's clips and jobs. */
     idPrefix: `${tag}.`,
-    /** Makes the clips of this front available to the other fronts, and vice versa. */
-    shareClips(own: Clips) {
-      ownClips = own;
-      return shareClips(own, { tag, ...peers, timeouts });
-    },
-    /** Makes the jobs of this front available to the other fronts, and vice versa. */
-    shareJobs(own: JobStore) {
-      ownJobs = own;
-      const isOwn = (of: string) => own.tags.has(of);
-      return shareJobs(own, { tag, isOwn, ...peers, timeouts });
-    },
+    /** Sends requests for the clips and jobs of other fronts to these. */
+    forward: createForward({
+      isOwn: (of) => of === tag || owned?.jobs.tags.has(of) === true,
+      addressOf: (of) => nodes.addressOf(of),
+      ...peers,
+    }),
+    /** Interval of the heartbeats that `serve` must send on event streams. */
+    heartbeatMs: timeouts.signMs,
+    /** Answers the requests that other fronts forward to this one. Called at most once. */
+    serve: (things: OwnThings) => void (owned = things),
     /** Returns the reasons why this node is not ready; empty when it is. */
     notReady: () => (isWorker && nodes.trouble !== undefined ? [`fleet: ${nodes.trouble}`] : []),
     /** Stops taking tickets; resolves when the calls in progress are done. */

@@ -1,6 +1,6 @@
 /**
- * The fleet port of a front, where workers open connections and fetch recordings, and other fronts fetch clips and
- * jobs. Every request is signed.
+ * The fleet port of a front, where workers open connections and fetch recordings, and other fronts forward requests.
+ * Every request is signed.
  */
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,12 +8,9 @@ import { pipeline } from 'node:stream/promises';
 import { toJsonLine } from '../../lib/json-lines.ts';
 import { createServer } from '../../lib/node-http.ts';
 import type { Logger } from '../../engines/contract/index.ts';
-import type { Clips } from '../clips/store.ts';
-import type { Jobs } from '../jobs/store.ts';
+import { keyHeader } from '../contract/forwarding.ts';
 import { SettingsError } from '../settings/load.ts';
 import { connectionLimit } from '../system/file-descriptors.ts';
-import { clipsPath, serveClip } from './clip-port.ts';
-import { jobsPath, serveJob } from './job-port.ts';
 import { createClocks, type Clocks } from './clocks.ts';
 import { messagesOf, recordingChunk, startPulse, type FrontMessage, type WorkerConnection } from './call-protocol.ts';
 import type { FleetTimeouts } from './timeouts.ts';
@@ -27,15 +24,16 @@ export interface FleetListenerOptions {
   readonly address: string;
   readonly verify: Verify;
   readonly find: (id: string) => OpenCall | undefined;
-  /** The clips of this front; undefined until they are open. */
-  readonly clips: () => Clips | undefined;
-  /** The jobs of this front; undefined until they are open. */
-  readonly jobs: () => Jobs | undefined;
+  /** Answers the requests that other fronts forward; undefined until the service is open. */
+  readonly serve: () => ServeForwarded | undefined;
   readonly timeouts: FleetTimeouts;
   readonly log: Logger;
 }
 
-export const callsPath = '/fleet/v1/calls/';
+export type ServeForwarded = (req: IncomingMessage, res: ServerResponse) => void;
+
+const fleetPath = '/fleet/';
+export const callsPath = `${fleetPath}v1/calls/`;
 
 /** Throws a `SettingsError` if the address cannot be listened on. */
 export async function listenForFleet(options: FleetListenerOptions): Promise<AsyncDisposable> {
@@ -74,16 +72,17 @@ export async function listenForFleet(options: FleetListenerOptions): Promise<Asy
   };
 }
 
-/** Requests without a valid signature get the same answer whether or not the call, clip or job exists. */
+/** Requests without a valid signature get the same answer whatever they ask for. */
 async function respond(
   req: IncomingMessage,
   res: ServerResponse,
   options: FleetListenerOptions & { readonly clocks: Clocks },
 ): Promise<void> {
   const { method = '', url = '', headers, socket } = req;
-  const { address, verify, find, clocks } = options;
+  const { address, verify, find, serve, clocks } = options;
   const { remoteAddress: peer = 'unknown' } = socket;
-  const verdict = verify({ method, url: `${address}${url}` }, headers.authorization, Date.now());
+  const key = headers[keyHeader]?.toString();
+  const verdict = verify({ method, url: `${address}${url}`, key }, headers.authorization, Date.now());
   if (verdict === 'invalid') return refuse(res, 401);
   const [, id = '', part] = /^\/fleet\/v1\/calls\/([\w-]{22})(\/recording)?$/.exec(url) ?? [];
   const call = find(id);
@@ -93,8 +92,7 @@ async function respond(
     return refuse(res, 401);
   }
   clocks.agrees(peer);
-  if (url.startsWith(clipsPath)) return serveClip(req, res, options.clips());
-  if (url.startsWith(jobsPath)) return serveJob(req, res, options.jobs(), options.timeouts);
+  if (!url.startsWith(fleetPath)) return (serve() ?? notOpen)(req, res);
   if (call === undefined) return refuse(res, 410);
   if (method === 'POST' && part === undefined)
     return call.isTaken ? refuse(res, 409) : openLine(req, res, call, options);
@@ -108,6 +106,8 @@ async function respond(
 function refuse(res: ServerResponse, status: number): void {
   res.writeHead(status, { Connection: 'close' }).end();
 }
+
+const notOpen: ServeForwarded = (_req, res) => refuse(res, 503);
 
 function openLine(req: IncomingMessage, res: ServerResponse, call: OpenCall, { timeouts }: FleetListenerOptions): void {
   const cut = () => void res.destroy();

@@ -1,7 +1,7 @@
 /**
- * Signatures of requests between nodes: an HMAC of the method, the URL with its host, the minute and a single-use
- * nonce, so that a captured request cannot be replayed. Bodies are not signed, because no fleet request has a body that
- * matters before its connection is open.
+ * Signatures of requests between nodes: an HMAC of the method, the URL with its host, the API key of a forwarded
+ * request, the minute and a single-use nonce, so that a captured request cannot be replayed. Bodies are not signed,
+ * because no fleet request has a body that matters before its connection is open.
  */
 import { randomBytes } from 'node:crypto';
 import { isEqual, macFor } from './ticket.ts';
@@ -10,6 +10,8 @@ export interface SignedRequest {
   readonly method: string;
   /** Absolute URL, based on FLEET_ADDRESS. */
   readonly url: string;
+  /** Name of the API key with which a front has admitted the request that it forwards. */
+  readonly key?: string | undefined;
 }
 
 /** Maximum difference between clocks. */
@@ -55,6 +57,6 @@ export function createVerifier(secret: string): Verify {
   };
 }
 
-function macOf(secret: string, { method, url }: SignedRequest, minute: string, nonce: string): string {
-  return macFor(secret, ['request', method, url, minute, nonce]);
+function macOf(secret: string, { method, url, key = '' }: SignedRequest, minute: string, nonce: string): string {
+  return macFor(secret, ['request', method, url, key, minute, nonce]);
 }

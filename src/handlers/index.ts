@@ -44,18 +44,22 @@ export const nativeOperations: OperationTable<Services> = {
   getTranscriptionJob: {
     handle: getTranscriptionJob,
     permissions: ['getTranscriptionJob'],
+    owned: 'transcription',
   },
   streamTranscriptionJob: {
     handle: streamTranscriptionJob,
     permissions: ['streamTranscriptionJob'],
+    owned: 'transcription',
   },
   getTranscriptionJobTranscript: {
     handle: getTranscriptionJobTranscript,
     permissions: ['getTranscriptionJobTranscript'],
+    owned: 'transcription',
   },
   deleteTranscriptionJob: {
     handle: deleteTranscriptionJob,
     permissions: ['deleteTranscriptionJob'],
+    owned: 'transcription',
   },
   createChat: { handle: createChat, permissions: ['createChat'], budget: 'tokens' },
   streamChat: { handle: streamChat, permissions: ['streamChat'], budget: 'tokens' },
@@ -63,8 +67,8 @@ export const nativeOperations: OperationTable<Services> = {
   createSpeech: { handle: createSpeech, permissions: ['createSpeech'] },
   listSpeechModels: { handle: listSpeechModels, permissions: ['listSpeechModels'] },
   createSpeechClip: { handle: createSpeechClip, permissions: ['createSpeechClip'] },
-  getSpeechClip: { handle: getSpeechClip, permissions: ['getSpeechClip'] },
-  deleteSpeechClip: { handle: deleteSpeechClip, permissions: ['deleteSpeechClip'] },
+  getSpeechClip: { handle: getSpeechClip, permissions: ['getSpeechClip'], owned: 'clip' },
+  deleteSpeechClip: { handle: deleteSpeechClip, permissions: ['deleteSpeechClip'], owned: 'clip' },
   listPreparations: { handle: listPreparations, permissions: ['listPreparations'] },
   startPreparation: { handle: startPreparation, permissions: ['startPreparation'] },
   stopPreparation: { handle: stopPreparation, permissions: ['stopPreparation'] },

@@ -60,12 +60,12 @@ export const listSpeechModels: Handler<'listSpeechModels', Services> = (_request
  * complete. An If-Range cannot match before that.
  */
 export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, headers, signal }, { clips }) => {
-  let clip = await findClip(clips, path.id, signal);
+  let clip = findClip(clips, path.id);
   const range = parseRange(headers.Range);
   const validator = headers['If-Range'];
   if (!clip.whole && range && !wantsAll(range) && validator === undefined) {
     await clip.settled(signal);
-    clip = await findClip(clips, path.id, signal);
+    clip = findClip(clips, path.id);
   }
   const { mediaType, whole } = clip;
   const read = (part: ByteRange) => readClip(clip, part, clips, signal);
@@ -86,8 +86,8 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
   return answer({ status: 206, mediaType, headers: partHeaders, body: read(part) });
 };
 
-async function findClip(clips: Services['clips'], id: string, signal: AbortSignal): Promise<Clip> {
-  const found = await clips.find(id, signal);
+function findClip(clips: Services['clips'], id: string): Clip {
+  const found = clips.find(id);
   if (!found) throw notFound(id);
   return found;
 }
@@ -110,7 +110,7 @@ async function* readClip(
       yield piece;
     }
   } catch (error) {
-    if (!hasBegun && !signal.aborted) await findClip(clips, clip.id, signal);
+    if (!hasBegun && !signal.aborted) findClip(clips, clip.id);
     throw error;
   }
 }

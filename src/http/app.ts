@@ -161,7 +161,7 @@ async function sendDocument(context: Context, read: () => unknown, request: Inco
 }
 
 async function sendFile(context: Context, file: PageFile, request: IncomingRequest): Promise<void> {
-  request.record.isAsset = !file.mediaType.startsWith('text/html');
+  request.record.isMinor = !file.mediaType.startsWith('text/html');
   requireGet(request);
   context.set(file.headers);
   context.status = 200;
@@ -205,10 +205,19 @@ function send(
     setHeaders(context, answer.headers);
     return serveSession(answer.body as OpenedSession, res, request, options).then(() => void (context.respond = false));
   }
-  if (answer.mediaType === 'text/event-stream') return sendStream(context, answer, request, options);
+  if (answer.mediaType === 'text/event-stream' && !answer.isForwarded)
+    return sendStream(context, answer, request, options);
   if (answer.mediaType.startsWith('audio/')) sendAudio(context, answer);
+  else if (answer.isForwarded) sendForwarded(context, answer);
   else sendWhole(context, answer);
   return undefined;
+}
+
+function sendForwarded(context: Context, { body, ...head }: AnyAnswer): undefined {
+  sendHead(context, head);
+  if (head.mediaType === 'text/event-stream') context.set(eventStreamHeaders);
+  context.body = body;
+  context.flushHeaders();
 }
 
 /** Bypasses Koa to save memory per stream. Async functions between Koa and the events would also add memory. */

@@ -8,12 +8,13 @@ import type { IncomingRequest } from './incoming-request.ts';
 import { safeListener } from './socket/safe-listener.ts';
 
 /**
- * Waits for the first bytes of the audio. A failure before them (an evicted clip, a failing disk) can still be answered
+ * Waits for the first bytes of audio, and of an answer of another front. A failure before them (an evicted clip, a failing disk) can still be answered
  * with a problem, where Koa would break the connection. A later failure breaks the connection, because a truncated body
  * must not look complete.
  */
 export async function awaitFirstBytes(answer: AnyAnswer, request: IncomingRequest): Promise<AnyAnswer> {
-  if (!answer.mediaType.startsWith('audio/')) return answer;
+  const isWhole = answer.isForwarded && answer.mediaType !== 'text/event-stream';
+  if (!isWhole && !answer.mediaType.startsWith('audio/')) return answer;
   const body = Readable.from(answer.body as AsyncIterable<Uint8Array>, { objectMode: false });
   request.atEnd(() => body.destroy(request.signal.reason as Error | undefined));
   await once(body, 'readable');

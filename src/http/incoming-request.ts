@@ -67,8 +67,8 @@ export interface RequestRecord {
   /** The path as sent; "" until the head of the request has been checked. */
   path: string;
   operation?: string;
-  /** True for the static files of the page, which are logged at debug only. */
-  isAsset?: boolean;
+  /** True for the static files of the page and for requests that another front logs: they are logged at debug only. */
+  isMinor?: boolean;
   /** The name of the API key. */
   key?: string;
   /** The most recently logged failure. */

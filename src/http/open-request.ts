@@ -8,6 +8,7 @@ import { type Linked, LinkedList } from '../../lib/linked-list.ts';
 import { isLoopback } from '../../lib/loopback.ts';
 import { openTrace } from '../../lib/trace-context.ts';
 import { readVia, viaHeader } from '../../lib/via.ts';
+import { requestIdHeader } from '../contract/forwarding.ts';
 import { linger, onBroken } from './body/receive.ts';
 import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
 import { safeListener, safeSharedListener } from './socket/safe-listener.ts';
@@ -30,6 +31,8 @@ export interface IncomingRequestOptions extends RequestBodyOptions {
   /** Aborts when the service ends: requests in flight fail with `shutting-down`. */
   readonly ending: AbortSignal;
   readonly metrics?: Metrics | undefined;
+  /** Whether another front has received the requests. They keep their ids, and that front logs them. */
+  readonly areForwarded?: boolean;
 }
 
 type OpenRequest = (req: IncomingMessage, res: ServerResponse) => IncomingRequest;
@@ -53,10 +56,11 @@ function openRequest(
   options: IncomingRequestOptions,
   inFlight: LinkedList<InFlight>,
 ): IncomingRequest {
-  const { log, apiFor, trustProxy, servesThisMachineOnly, metrics } = options;
+  const { log, apiFor, trustProxy, servesThisMachineOnly, metrics, areForwarded = false } = options;
   const { method = '', url = '' } = req;
   const started = performance.now();
-  const id = randomUUID();
+  const ownId = randomUUID();
+  const id = areForwarded ? (forwardedId(req.headers) ?? ownId) : ownId;
   const { traceparent, tracestate } = req.headers;
   const address = clientAddress(req, trustProxy);
   const caller = callerOfAddress(address);
@@ -64,7 +68,7 @@ function openRequest(
     caller,
     isOperator: servesThisMachineOnly && (isLoopback(caller) || address === '::1'),
     id,
-    trace: openTrace(id, traceparent, tracestate),
+    trace: openTrace(ownId, traceparent, tracestate),
     usage: {},
     via: readVia(req.headers[viaHeader]),
   };
@@ -89,7 +93,7 @@ function openRequest(
     signal,
     log,
     atEnd,
-    record: { path: '' },
+    record: { path: '', isMinor: areForwarded },
     ...(isUpgrade && { upgraded }),
   };
   // Both are called outside of the scope of the request, by its socket and by other requests.
@@ -147,6 +151,10 @@ function headersOf({ method, headers }: IncomingMessage, isUpgrade: boolean): In
   return others;
 }
 
+function forwardedId({ [requestIdHeader]: id }: IncomingHttpHeaders): string | undefined {
+  return /^[\da-f-]{36}$/.exec(String(id))?.[0];
+}
+
 /**
  * Browsers cannot set headers of a WebSocket, so their API key is a subprotocol. It must be in no log, so it replaces
  * the header Sec-WebSocket-Protocol here.
@@ -175,7 +183,7 @@ function logRequest(request: IncomingRequest, { method, status, ms }: RequestEnd
   const { id, log, scope, record } = request;
   const { operation, key, turns, close } = record;
   const { model, audioMs, queueMs, tokens } = scope.usage ?? {};
-  const isMinor = isProbe(record.path) || record.isAsset === true; // would otherwise dominate the log
+  const isMinor = isProbe(record.path) || record.isMinor === true; // would otherwise dominate the log
   const level = isMinor ? 'debug' : 'info';
   const path = pathForLog(request);
   const facts = { id, operation, method, path, status, ms: Math.round(ms), key };

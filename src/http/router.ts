@@ -21,6 +21,7 @@ import {
   type OperationTableOf,
 } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
+import type { Forward } from '../contract/forwarding.ts';
 import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
 import type { Connecting, TextSocket } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
@@ -43,6 +44,11 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
   /** Absent in open mode. */
   readonly limits?: Limits | undefined;
   /**
+   * Sends requests to the front of a fleet that has what they name. `here`: only such requests are answered, all by this
+   * front. Undefined without a fleet.
+   */
+  readonly forward?: Forward | 'here' | undefined;
+  /**
    * In sandbox mode, returns the answer that the `Prefer` header requests, regardless of the rest; undefined for none.
    */
   readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
@@ -64,13 +70,15 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
   const { contract, access, sessions, services, checkAnswers } = options;
   let opened: ContractApi | undefined;
   // Enabled in tests and development. Throws a `ContractViolation`; events of a stream are validated one by one.
-  const check: CheckAnswer = checkAnswers ? answerCheckOf(contract) : (_id, answer) => answer;
+  const checked = checkAnswers ? answerCheckOf(contract) : undefined;
+  const check: CheckAnswer = (id, answer) => (answer.isForwarded ? answer : (checked?.(id, answer) ?? answer));
 
   return async (request, target) => {
     const api = (opened ??= await openContractApi(contract));
     const operation = route(request, target, api);
     const { id } = operation;
     const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
+    if (options.forward === 'here' && !definition.owned) throw new ProblemError('not-found', 'No front has this.');
     const routed: Routed = { request, target, operation, definition };
     try {
       const preferred = options.prefer?.(id, request);
@@ -85,14 +93,24 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
   };
 
   async function answerOf(authenticated: Authenticated, api: ContractApi): Promise<AnyAnswer> {
-    const { request, definition, owner } = authenticated;
+    const { request, owner } = authenticated;
     if (owner) await sessions.replace(owner);
     const admitted = await admit(authenticated, options);
     const parameters = readParameters(admitted, api);
     const read: Read = { ...admitted, parameters, body: await readBody(admitted, options) };
     const valid = await validate(read, api);
-    const answer = await (owner ? connect(admitted, valid, owner) : definition.handle(valid, services));
+    const answer = await (owner ? connect(admitted, valid, owner) : handle(valid, authenticated));
     return await awaitFirstBytes(withLimits(answer, admitted), request);
+  }
+
+  async function handle(valid: Valid, { request: { method }, target, operation, definition }: Routed) {
+    const { owned } = definition;
+    if (!owned || typeof options.forward !== 'function') return definition.handle(valid, services);
+    const { path, headers, signal } = valid;
+    const { responses } = operation.object as unknown as OperationObject;
+    const asked = { owned, method, target: `${target.path}?${target.query}`, headers, responses, signal };
+    const answer = await options.forward({ ...asked, id: (path as { readonly id: string }).id });
+    return answer ?? definition.handle(valid, services);
   }
 
   /** Takes a place last: it may be that of another session. */

@@ -49,9 +49,8 @@ export interface ViewOptions {
 }
 
 /**
- * The jobs that a request can address: those of this process, or in a fleet those of all fronts. Each function throws
- * `transcription-not-found`, also for the jobs of other keys, and `transcription-disabled`, `not-ready` or `overloaded`
- * if the jobs are unavailable.
+ * The jobs for requests. Each function throws `transcription-not-found`, also for the jobs of other keys, and
+ * `transcription-disabled`, `not-ready` or `overloaded` if the jobs are unavailable.
  */
 export type Jobs = Pick<JobStore, 'isOn' | 'requirePlace' | 'openUpload' | 'accept' | 'view' | 'events' | 'remove'>;
 

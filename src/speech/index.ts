@@ -28,7 +28,7 @@ export function openSpeech({ settings, tuning, registry, workspace, encode, idPr
   const { bytes } = workspace.disk;
   return {
     speakers: createSpeechModelSelector({ registry, defaultVoice: settings.ttsVoice, encode, metrics }),
-    ownClips: createClipStore({
+    clips: createClipStore({
       directory: () => workspace.accountedDirectory('clip', { holder: clipStore }),
       limits: { ...clipLimits(bytes), keepMs: tuning.clipKeepMs, unreadMs: tuning.clipUnreadMs },
       ...{ idPrefix, log },

@@ -55,8 +55,7 @@ beforeEach(async () => {
     ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
     timeouts: { ...fleetTimeouts, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
-    clips: () => undefined,
-    jobs: () => undefined,
+    serve: () => undefined,
   });
   onTestFinished(() => listener[Symbol.asyncDispose]());
 });
@@ -164,8 +163,7 @@ test('a port in use prevents the start', async () => {
     log,
     verify: () => 'valid' as const,
     find: none,
-    clips: none,
-    jobs: none,
+    serve: none,
   };
   await expect(listenForFleet({ ...options, timeouts: fleetTimeouts })).rejects.toThrow(
     /^FLEET_LISTEN: cannot listen on/,
