@@ -120,7 +120,7 @@ async function* untilBroken(body: Readable, owned: Owned): AsyncGenerator<Uint8A
     }
   } catch (cause) {
     if (owned === 'transcription' || !hasBegun) throw unreachable(owned, cause);
-    throw new ProblemError('clip-not-found', 'The clip has been removed.', { cause });
+    throw new ProblemError('clip-not-found', 'The front that has the clip has ended its answer early.', { cause });
   }
 }
 
