@@ -417,7 +417,42 @@ export type components = {
             /** @description The response that the non-streaming operation would return. */
             result: components["schemas"]["ChatResult"];
         };
-        /** @description An event of a chat stream. The last event is always `chat.completed` or `chat.failed`. Ignore unknown types. */
+        /**
+         * @description An event of a chat stream. The last event is always `chat.completed` or `chat.failed`. Ignore unknown types.
+         * @example {
+         *       "type": "chat.completed",
+         *       "seq": 3,
+         *       "result": {
+         *         "content": "Paris.",
+         *         "model": "llama3.2",
+         *         "finish_reason": "stop",
+         *         "reasoning": null,
+         *         "usage": {
+         *           "prompt_tokens": 14,
+         *           "completion_tokens": 3,
+         *           "total_tokens": 17,
+         *           "reasoning_tokens": 0
+         *         }
+         *       }
+         *     }
+         * @example {
+         *       "type": "content.delta",
+         *       "seq": 2,
+         *       "step": 0,
+         *       "delta": "Paris."
+         *     }
+         * @example {
+         *       "type": "step.started",
+         *       "seq": 1,
+         *       "step": 0
+         *     }
+         * @example {
+         *       "type": "chat.started",
+         *       "seq": 0,
+         *       "id": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+         *       "model": "llama3.2"
+         *     }
+         */
         ChatEvent: components["schemas"]["ChatStarted"] | components["schemas"]["StepStarted"] | components["schemas"]["ReasoningDelta"] | components["schemas"]["ContentDelta"] | components["schemas"]["ToolStarted"] | components["schemas"]["ToolProgress"] | components["schemas"]["AudioCreated"] | components["schemas"]["ToolFinished"] | components["schemas"]["ChatCompleted"] | components["schemas"]["ChatFailed"];
         /** @description The last event of a failed run. */
         ChatFailed: {
@@ -434,6 +469,7 @@ export type components = {
             problem: components["schemas"]["Problem"];
         };
         /**
+         * @description A conversation, and how to answer it.
          * @example {
          *       "messages": [
          *         {
@@ -462,6 +498,7 @@ export type components = {
             tts_model?: components["schemas"]["ModelId"] | null;
         };
         /**
+         * @description The answer to a conversation.
          * @example {
          *       "content": "Paris.",
          *       "model": "llama3.2",
@@ -486,7 +523,7 @@ export type components = {
             /** @description null if the provider does not report it. */
             usage: components["schemas"]["Usage"] | null;
         };
-        /** @description The first event. */
+        /** @description The first event of a chat stream. */
         ChatStarted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -535,14 +572,23 @@ export type components = {
          * @enum {string}
          */
         FinishReason: "stop" | "length" | "content_filter";
-        /** Format: int32 */
+        /**
+         * Format: int32
+         * @description A number of tokens, 1 to 32000.
+         */
         MaxTokens: number;
+        /** @description A message of a conversation. */
         Message: {
-            /** @enum {string} */
-            role: "system" | "user" | "assistant";
-            /** @description 1 to 32000 characters (code points). */
+            /** @description Who the message is from. */
+            role: components["schemas"]["MessageRole"];
+            /** @description The text of the message, 1 to 32000 characters (code points). */
             content: string;
         };
+        /**
+         * @description Who a message is from. `system` messages instruct the model.
+         * @enum {string}
+         */
+        MessageRole: "system" | "user" | "assistant";
         /** @description An entry of a model list. */
         ModelEntry: {
             /** @description Valid for the `model` field of requests. */
@@ -624,7 +670,10 @@ export type components = {
             /** @description Human-readable explanation of `startable`. */
             reason: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Whether a component is installed.
+         * @enum {string}
+         */
         PreparationState: "ready" | "preparing" | "missing" | "failed";
         /**
          * @description Problem details (RFC 9457).
@@ -702,6 +751,11 @@ export type components = {
             delta: string;
         };
         /**
+         * @description A part of an HTTP request.
+         * @enum {string}
+         */
+        RequestPart: "body" | "query" | "path" | "header";
+        /**
          * @description The next segment of the transcript, whatever `timestamps` is. If they differ, the `segments` of the result take
          *     precedence.
          */
@@ -765,19 +819,20 @@ export type components = {
             reason?: string;
         };
         /**
+         * @description A text to speak.
          * @example {
          *       "text": "Good morning.",
          *       "format": "mp3"
          *     }
          */
         SpeechRequest: {
-            /** @description 1 to 32000 characters (code points). */
+            /** @description The text to speak, 1 to 32000 characters (code points). */
             text: string;
             /** @description An id from `GET /tts/models`. null means the configured default. */
             model?: components["schemas"]["ModelId"] | null;
             /** @description A voice of the model. null means the configured default. */
             voice_id?: components["schemas"]["VoiceId"] | null;
-            /** @description null means mp3. */
+            /** @description The format of the audio. null means mp3. */
             format?: components["schemas"]["SpeechFormat"] | null;
             /**
              * @description true: speaks only the words of the text, without the markup of Markdown, HTML and LaTeX, code blocks, reasoning,
@@ -803,7 +858,10 @@ export type components = {
              */
             step: number;
         };
-        /** Format: double */
+        /**
+         * Format: double
+         * @description How predictable the answer is: 0 to 2; lower is more predictable.
+         */
         Temperature: number;
         /** @description A part of a transcript, in milliseconds from the start of the recording. */
         TimedText: {
@@ -816,6 +874,11 @@ export type components = {
             end_ms: number;
             text: string;
         };
+        /**
+         * @description What has timestamps in the result: nothing, segments, or segments and words.
+         * @enum {string}
+         */
+        TimestampGranularity: "none" | "segment" | "word";
         /**
          * @description A tool call finished, in order of completion, but always after the `audio.created` of the same call. The next step
          *     starts when all tool calls of this one have finished.
@@ -893,13 +956,18 @@ export type components = {
                 [key: string]: unknown;
             };
         };
-        /** Format: double */
+        /**
+         * Format: double
+         * @description Nucleus sampling, greater than 0 and up to 1: the model chooses among the most likely tokens with this total
+         *     probability.
+         */
         TopP: number;
         /**
          * @description Formats of `GET /transcriptions/{id}/transcript`.
          * @enum {string}
          */
         TranscriptFormat: "text" | "srt" | "vtt" | "json";
+        /** @description The transcript of a recording. */
         Transcription: {
             /** @description The transcript as one string; "" for silence. */
             text: string;
@@ -917,6 +985,7 @@ export type components = {
             /** @description Only with `timestamps` `word`, in order of `start_ms`; [] for silence. */
             words?: components["schemas"]["TimedText"][];
         };
+        /** @description Whether transcription can be used, and why not. */
         TranscriptionAvailability: {
             /** @description Whether transcription can be used. If false, hide the microphone. */
             available: boolean;
@@ -946,6 +1015,37 @@ export type components = {
         /**
          * @description An event of a transcription stream. The last event is always `transcription.completed` or `transcription.failed`.
          *     Ignore unknown types.
+         * @example {
+         *       "type": "transcription.completed",
+         *       "seq": 3,
+         *       "result": {
+         *         "text": "Guten Morgen.",
+         *         "language": "de",
+         *         "duration_ms": 1840,
+         *         "model": "local"
+         *       }
+         *     }
+         * @example {
+         *       "type": "transcription.progress",
+         *       "seq": 2,
+         *       "processed_ms": 1840,
+         *       "duration_ms": 1840
+         *     }
+         * @example {
+         *       "type": "segment.created",
+         *       "seq": 1,
+         *       "segment": {
+         *         "start_ms": 120,
+         *         "end_ms": 1610,
+         *         "text": "Guten Morgen."
+         *       }
+         *     }
+         * @example {
+         *       "type": "transcription.started",
+         *       "seq": 0,
+         *       "id": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
+         *       "model": "local"
+         *     }
          */
         TranscriptionEvent: components["schemas"]["TranscriptionStarted"] | components["schemas"]["TranscriptionQueued"] | components["schemas"]["SegmentCreated"] | components["schemas"]["TranscriptionProgress"] | components["schemas"]["TranscriptionCompleted"] | components["schemas"]["TranscriptionFailed"];
         /** @description The last event of a failed transcription. */
@@ -992,6 +1092,7 @@ export type components = {
             /** @description The reason, with the position in minutes, if it `failed`; otherwise null. */
             problem: components["schemas"]["Problem"] | null;
         };
+        /** @description A long recording to transcribe, and how. */
         TranscriptionJobRequest: {
             /**
              * Format: binary
@@ -1013,9 +1114,8 @@ export type components = {
              * @description `translate` returns an English transcript; `language` of the result is still the spoken language. The model must
              *     list `translate` in `supports`, otherwise the response is 422 `parameter-not-supported`. Absent or empty:
              *     `transcribe`.
-             * @enum {string}
              */
-            task?: "transcribe" | "translate";
+            task?: components["schemas"]["TranscriptionTask"];
             /**
              * @description Names and terms that may occur, separated by commas. The model must list `keywords` or `prompt` in `supports`,
              *     otherwise the response is 422 `parameter-not-supported`.
@@ -1025,11 +1125,13 @@ export type components = {
              * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model
              *     must list it in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read
              *     if this field and `model` precede `file`.
-             * @enum {string}
              */
-            timestamps?: "none" | "segment" | "word";
+            timestamps?: components["schemas"]["TimestampGranularity"];
         };
-        /** @enum {string} */
+        /**
+         * @description The state of a transcription.
+         * @enum {string}
+         */
         TranscriptionJobStatus: "queued" | "running" | "completed" | "failed";
         /** @description Progress of the transcription. Never decreases. A slow reader receives only the latest. */
         TranscriptionProgress: {
@@ -1076,6 +1178,7 @@ export type components = {
              */
             ahead: number;
         };
+        /** @description A recording to transcribe, and how. */
         TranscriptionRequest: {
             /**
              * Format: binary
@@ -1098,9 +1201,8 @@ export type components = {
              * @description `translate` returns an English transcript; `language` of the result is still the spoken language. The model must
              *     list `translate` in `supports`, otherwise the response is 422 `parameter-not-supported`. Absent or empty:
              *     `transcribe`.
-             * @enum {string}
              */
-            task?: "transcribe" | "translate";
+            task?: components["schemas"]["TranscriptionTask"];
             /**
              * @description Names and terms that may occur, separated by commas. The model must list `keywords` or `prompt` in `supports`,
              *     otherwise the response is 422 `parameter-not-supported`.
@@ -1110,11 +1212,10 @@ export type components = {
              * @description `segment` adds `segments` to the result, `word` adds `segments` and `words`. Absent or empty: `none`. The model
              *     must list it in `supports`, otherwise the response is 422 `parameter-not-supported`, before the recording is read
              *     if this field and `model` precede `file`.
-             * @enum {string}
              */
-            timestamps?: "none" | "segment" | "word";
+            timestamps?: components["schemas"]["TimestampGranularity"];
         };
-        /** @description The first event. */
+        /** @description The first event of a transcription stream. */
         TranscriptionStarted: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1131,6 +1232,11 @@ export type components = {
             /** @description The model that generates the transcript. */
             model: string;
         };
+        /**
+         * @description Whether the transcript is in the spoken language (`transcribe`) or in English (`translate`).
+         * @enum {string}
+         */
+        TranscriptionTask: "transcribe" | "translate";
         /** @description Token usage, summed over all steps. */
         Usage: {
             /** Format: int64 */
@@ -1144,11 +1250,8 @@ export type components = {
         };
         /** @description A rule of the contract that the request violates. */
         Violation: {
-            /**
-             * @description The part of the request.
-             * @enum {string}
-             */
-            in: "body" | "query" | "path" | "header";
+            /** @description The part of the request. */
+            in: components["schemas"]["RequestPart"];
             /**
              * @description JSON Pointer (RFC 6901) within that part; "" is the part as a whole.
              * @example /messages/0/content
@@ -1160,6 +1263,7 @@ export type components = {
              */
             detail: string;
         };
+        /** @description A voice of a speech model. */
         Voice: {
             /** @description Valid for `voice_id`. */
             id: string;
@@ -2031,6 +2135,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "good-morning.webm",
+                 *       "language": "de",
+                 *       "timestamps": "word"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["TranscriptionRequest"];
             };
         };
@@ -2137,6 +2248,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "good-morning.webm",
+                 *       "keywords": "Parlance, TypeSpec"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["TranscriptionRequest"];
             };
         };
@@ -2196,6 +2313,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "lecture.mp3",
+                 *       "timestamps": "segment"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["TranscriptionJobRequest"];
             };
         };
@@ -2270,6 +2393,7 @@ export interface operations {
                 Prefer?: string;
             };
             path: {
+                /** @description The id of a transcription, from `POST /transcriptions`. */
                 id: string;
             };
             cookie?: never;
@@ -2308,6 +2432,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a transcription, from `POST /transcriptions`. */
                 id: string;
             };
             cookie?: never;
@@ -2347,6 +2472,7 @@ export interface operations {
                 "Last-Event-ID"?: string;
             };
             path: {
+                /** @description The id of a transcription, from `POST /transcriptions`. */
                 id: string;
             };
             cookie?: never;
@@ -2372,6 +2498,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description The id of a transcription, from `POST /transcriptions`. */
                 id: string;
             };
             cookie?: never;
@@ -2584,6 +2711,7 @@ export interface operations {
                 "If-Range"?: string;
             };
             path: {
+                /** @description The id of a clip, from the operation or the chat that created it. */
                 id: string;
             };
             cookie?: never;
@@ -2678,6 +2806,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of a clip, from the operation or the chat that created it. */
                 id: string;
             };
             cookie?: never;

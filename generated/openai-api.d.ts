@@ -229,7 +229,7 @@ export type paths = {
 export type webhooks = Record<string, never>;
 export type components = {
     schemas: {
-        /** @description For the formats json, verbose_json and diarized_json. */
+        /** @description The transcript, for the formats json, verbose_json and diarized_json. */
         AnyTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"] | components["schemas"]["DiarizedTranscription"];
         /** @description All arguments of a call in one delta. */
         ArgumentsDeltaEvent: {
@@ -245,6 +245,7 @@ export type components = {
             item_id: string;
             delta: string;
         };
+        /** @description The whole arguments of a call. */
         ArgumentsDoneEvent: {
             /** @enum {string} */
             type: "response.function_call_arguments.done";
@@ -264,22 +265,27 @@ export type components = {
             id: string;
             name: string;
         };
+        /** @description The speech models. */
         AudioModelList: {
             /** @enum {string} */
             object: "list";
             models: components["schemas"]["AudioModel"][];
         };
+        /** @description A voice of a speech model. */
         AudioVoice: {
             /** @description Valid for the `voice` field of speech requests. */
             id: string;
             name: string;
         };
+        /** @description The voices of the speech models. */
         AudioVoiceList: {
             /** @enum {string} */
             object: "list";
             voices: components["schemas"]["AudioVoice"][];
         };
+        /** @description The function that the model calls. */
         CalledFunction: {
+            /** @description The name of the function. */
             name: string;
             /** @description JSON, as the model wrote it: not validated. */
             arguments: string;
@@ -289,34 +295,7 @@ export type components = {
          * @enum {string}
          */
         Capability: "chat" | "transcription" | "speech" | "images";
-        /**
-         * @example {
-         *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-         *       "object": "chat.completion",
-         *       "created": 1763769600,
-         *       "model": "llama3.2",
-         *       "choices": [
-         *         {
-         *           "index": 0,
-         *           "message": {
-         *             "role": "assistant",
-         *             "content": "Paris.",
-         *             "refusal": null
-         *           },
-         *           "logprobs": null,
-         *           "finish_reason": "stop"
-         *         }
-         *       ],
-         *       "usage": {
-         *         "prompt_tokens": 14,
-         *         "completion_tokens": 3,
-         *         "total_tokens": 17,
-         *         "completion_tokens_details": {
-         *           "reasoning_tokens": 0
-         *         }
-         *       }
-         *     }
-         */
+        /** @description The answer to a chat. */
         ChatCompletion: {
             /** @description `chatcmpl-` and the request id. */
             id: string;
@@ -332,24 +311,7 @@ export type components = {
             choices: components["schemas"]["CompletionChoice"][];
             usage: components["schemas"]["CompletionUsage"];
         };
-        /**
-         * @description A part of the answer. A failure is sent as `{"error": {...}}` instead, without a `[DONE]`.
-         * @example {
-         *       "id": "chatcmpl-6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-         *       "object": "chat.completion.chunk",
-         *       "created": 1763769600,
-         *       "model": "llama3.2",
-         *       "choices": [
-         *         {
-         *           "index": 0,
-         *           "delta": {
-         *             "content": "Paris."
-         *           },
-         *           "finish_reason": null
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description A part of the answer. A failure is sent as `{"error": {...}}` instead, without a `[DONE]`. */
         ChatCompletionChunk: {
             id: string;
             /** @enum {string} */
@@ -382,6 +344,7 @@ export type components = {
             model?: string | null;
             /** @description Returns the answer as server-sent events. */
             stream?: boolean | null;
+            /** @description Options of a streamed answer, only with `stream`. */
             stream_options?: components["schemas"]["StreamOptions"] | null;
             /** @description 0 to 2; lower is more predictable. */
             temperature?: number | null;
@@ -396,29 +359,38 @@ export type components = {
              *     for models that support `tools`.
              */
             tools?: components["schemas"]["ToolDefinition"][] | null;
-            /** @description `none` without `tools` disables the server's own tools. */
-            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["NamedToolChoice"] | null;
-            /** @description Only for models that support `json`, like all fields down to `parallel_tool_calls`. */
+            /** @description Whether the model may or must call tools. `none` without `tools` disables the server's own tools. */
+            tool_choice?: components["schemas"]["ToolChoiceMode"] | components["schemas"]["NamedToolChoice"] | null;
+            /** @description Texts that end the answer. Only for models that support `json`. */
             stop?: string | string[] | null;
-            /** @description An object with a `type`; the type `text` is the default. */
+            /**
+             * @description The format of the answer: an object with the `type` `text` (the default), `json_object` or `json_schema`; the latter
+             *     two only for models that support `json`.
+             */
             response_format?: {
                 [key: string]: unknown;
             } | null;
+            /** @description A number that makes answers to the same request more alike. Ignored by models without `json`. */
             seed?: number | null;
+            /** @description Lowers the chance of words the more often they occur. Ignored by models without `json`. */
             frequency_penalty?: number | null;
+            /** @description Lowers the chance of words that occur. Ignored by models without `json`. */
             presence_penalty?: number | null;
+            /** @description Raises or lowers the chance of tokens, by token id. Ignored by models without `json`. */
             logit_bias?: {
                 [key: string]: unknown;
             } | null;
+            /** @description How much a reasoning model thinks, such as `low` or `high`. Ignored by models without `json`. */
             reasoning_effort?: string | null;
+            /** @description false: the model calls at most one tool at a time. Ignored by models without `json`. */
             parallel_tool_calls?: boolean | null;
-            /** @description Only 1. */
+            /** @description The number of answers. Only 1. */
             n?: number | null;
-            /** @description Only false. */
+            /** @description Whether to return the probabilities of tokens. Only false. */
             logprobs?: boolean | null;
-            /** @description Only 0. */
+            /** @description The number of probabilities for each token. Only 0. */
             top_logprobs?: number | null;
-            /** @description Only `text`. */
+            /** @description The kinds of output. Only `text`. */
             modalities?: string[] | null;
             /** @description Not supported. */
             audio?: unknown;
@@ -430,24 +402,29 @@ export type components = {
             functions?: unknown;
             /** @description Not supported: send `tool_choice`. */
             function_call?: unknown;
-            /** @description Without an effect, as all fields below. */
+            /** @description No effect. */
             user?: unknown;
+            /** @description No effect. */
             metadata?: unknown;
+            /** @description No effect. */
             store?: unknown;
+            /** @description No effect. */
             service_tier?: unknown;
+            /** @description No effect. */
             verbosity?: unknown;
+            /** @description No effect. */
             safety_identifier?: unknown;
+            /** @description No effect. */
             prompt_cache_key?: unknown;
+            /** @description No effect. */
             prompt_cache_retention?: unknown;
         };
+        /** @description A message of the conversation. */
         ChatMessage: {
+            /** @description Who the message is from. `function` is rejected: send `tool`. */
+            role: components["schemas"]["ChatMessageRole"];
             /**
-             * @description `developer` is an alias of `system`. `function` is rejected: send `tool`.
-             * @enum {string}
-             */
-            role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
-            /**
-             * @description The texts of parts are joined by a line feed. May be null, absent or empty in assistant messages. All texts of a
+             * @description The text of the message, as a string or in parts. The texts of parts are joined by a line feed. May be null, absent or empty in assistant messages. All texts of a
              *     request together have at most 1000000 characters (code points).
              */
             content?: string | components["schemas"]["ContentPart"][] | null;
@@ -458,6 +435,12 @@ export type components = {
             /** @description Not supported: send `tool_calls`. */
             function_call?: unknown;
         };
+        /**
+         * @description Who a message is from. `developer` is an alias of `system`. `function` is rejected: send `tool`.
+         * @enum {string}
+         */
+        ChatMessageRole: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+        /** @description A part of the only answer. */
         ChunkChoice: {
             /** @enum {number} */
             index: 0;
@@ -480,22 +463,26 @@ export type components = {
         /** @description When a client secret expires. */
         ClientSecretExpiry: {
             /**
+             * @description The time that `seconds` counts from: the creation of the secret.
              * @default created_at
              * @enum {string}
              */
             anchor: "created_at";
             /**
              * Format: int32
-             * @description Seconds from now.
+             * @description Seconds until the secret expires, 10 to 7200. Default: 600.
              * @default 600
              */
             seconds: number;
         };
+        /** @description A request for a client secret. */
         ClientSecretRequest: {
+            /** @description When the secret expires. Default: 600 seconds after its creation. */
             expires_after?: components["schemas"]["ClientSecretExpiry"];
             /** @description The session that connections with the secret begin with. Default: that of a connection without a secret. */
             session?: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
         };
+        /** @description The only answer. */
         CompletionChoice: {
             /** @enum {number} */
             index: 0;
@@ -503,6 +490,7 @@ export type components = {
             logprobs: null;
             finish_reason: components["schemas"]["FinishReason"];
         };
+        /** @description What a chunk adds to the message. */
         CompletionDelta: {
             /**
              * @description In the first chunk.
@@ -514,6 +502,7 @@ export type components = {
             reasoning_content?: string;
             tool_calls?: components["schemas"]["ToolCallDelta"][];
         };
+        /** @description The message that the model generated. */
         CompletionMessage: {
             /** @enum {string} */
             role: "assistant";
@@ -542,13 +531,14 @@ export type components = {
         ContentPart: {
             /** @description `text`; `refusal` in assistant messages; `image_url` in user messages, for models that support `images`. */
             type: string;
-            /** @description For the type `text`. */
+            /** @description The text, for the type `text`. */
             text?: string;
-            /** @description For the type `refusal`. */
+            /** @description Why the model refused to answer, for the type `refusal`. */
             refusal?: string;
-            /** @description For the type `image_url`. */
+            /** @description The image, for the type `image_url`. */
             image_url?: components["schemas"]["ImageUrl"];
         };
+        /** @description The text of a message starts. */
         ContentPartAddedEvent: {
             /** @enum {string} */
             type: "response.content_part.added";
@@ -564,6 +554,7 @@ export type components = {
             content_index: 0;
             part: components["schemas"]["OutputText"];
         };
+        /** @description The text of a message is complete. */
         ContentPartDoneEvent: {
             /** @enum {string} */
             type: "response.content_part.done";
@@ -579,7 +570,7 @@ export type components = {
             content_index: 0;
             part: components["schemas"]["OutputText"];
         };
-        /** @description A transcript with speakers, as reported by a hosted provider. */
+        /** @description A transcript with speakers, in the format `diarized_json`, as reported by a hosted provider. */
         DiarizedTranscription: {
             /** @enum {string} */
             task: "transcribe";
@@ -594,7 +585,7 @@ export type components = {
             /** @description Only if the duration is known. */
             usage?: components["schemas"]["TranscriptionUsage"];
         };
-        /** @description An error in the format of the OpenAI API. */
+        /** @description What went wrong, in the format of the OpenAI API. */
         ErrorDetails: {
             /** @description Explains this occurrence of the error and how to fix it, and names the invalid field. */
             message: string;
@@ -639,40 +630,53 @@ export type components = {
             /** @description JSON, as generated by the model, not validated. */
             arguments: string;
         };
+        /** @description A function that the model may call. */
         FunctionDefinition: {
+            /** @description The name by which the model calls the function. */
             name: string;
+            /** @description What the function does and when to call it, for the model. */
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Without an effect. */
+            /** @description No effect. */
             strict?: boolean | null;
         };
+        /** @description The tool that the model must call. */
         FunctionToolChoice: {
             /** @description Only `function`. */
             type: string;
+            /** @description The name of the tool. */
             name?: string | null;
         };
-        /** @description Like `ToolCall`, but `type` may be absent. */
+        /** @description A call of the caller's tool in an earlier message. Like `ToolCall`, but `type` may be absent. */
         GivenToolCall: {
+            /** @description The id of the call, which the message with its output repeats as `tool_call_id`. */
             id: string;
             /** @description Only `function`. */
             type?: string;
+            /** @description The function that was called. */
             function: components["schemas"]["CalledFunction"];
         };
+        /** @description An image that is part of a message. */
         ImageUrl: {
             /** @description A `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Other URLs are rejected. */
             url: string;
-            /** @description Passed to the model. */
+            /** @description How closely the model should look at the image, such as `low` or `high`. Passed to the model. */
             detail?: string | null;
         };
+        /**
+         * @description Why a response is incomplete: the token limit (or the step limit), or the provider's content filter.
+         * @enum {string}
+         */
+        IncompleteReason: "max_output_tokens" | "content_filter";
         /**
          * @description A message, a call of the caller's tool, its output, reasoning (dropped), or a reference to an item of an earlier
          *     response. Unknown fields are ignored.
          */
         InputItem: {
-            /** @description `message` (the default), `function_call`, `function_call_output`, `reasoning` or `item_reference`. */
+            /** @description The kind of item: `message` (the default), `function_call`, `function_call_output`, `reasoning` or `item_reference`. */
             type?: string | null;
             /** @description The role of a message: `system`, `developer` (an alias of `system`), `user` or `assistant`. */
             role?: string | null;
@@ -697,30 +701,33 @@ export type components = {
         /** @description A part of a message or of a tool's output. */
         InputPart: {
             /**
-             * @description `input_text` or `output_text`; `refusal` in assistant messages; `input_image` in user messages, for models that
+             * @description The kind of part: `input_text` or `output_text`; `refusal` in assistant messages; `input_image` in user messages, for models that
              *     support `images`.
              */
             type: string;
-            /** @description For the types `input_text` and `output_text`. */
+            /** @description The text, for the types `input_text` and `output_text`. */
             text?: string | null;
-            /** @description For the type `refusal`. */
+            /** @description Why the model refused to answer, for the type `refusal`. */
             refusal?: string | null;
             /**
              * @description For the type `input_image`: a `data:` URL of a png, jpeg, webp or gif in base64, up to 10 MB. Other URLs are
              *     rejected.
              */
             image_url?: string | null;
-            /** @description For the type `input_image`: passed to the model. */
+            /** @description For the type `input_image`: how closely the model should look, such as `low` or `high`. Passed to the model. */
             detail?: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description Whether an item is complete.
+         * @enum {string}
+         */
         ItemStatus: "in_progress" | "completed" | "incomplete";
         /**
          * Format: int32
-         * @description At least 1.
+         * @description A number of tokens, at least 1.
          */
         MaxTokens: number;
-        /** @description The texts of all steps, joined by an empty line. */
+        /** @description A message with the texts of all steps, joined by an empty line. */
         MessageItem: {
             id: string;
             /** @enum {string} */
@@ -730,6 +737,7 @@ export type components = {
             role: "assistant";
             content: components["schemas"]["OutputText"][];
         };
+        /** @description A model that requests can select. */
         Model: {
             /** @description Valid for the `model` field of requests. */
             id: string;
@@ -747,23 +755,29 @@ export type components = {
             /** @description The kinds of requests that can select it. */
             capabilities: components["schemas"]["Capability"][];
         };
+        /** @description The models that requests can select. */
         ModelList: {
             /** @enum {string} */
             object: "list";
             data: components["schemas"]["Model"][];
         };
+        /** @description The tool that the model must call. */
         NamedToolChoice: {
             /** @description Only `function`. */
             type: string;
+            /** @description The function that the model must call. */
             function?: {
+                /** @description The name of the function. */
                 name: string;
             };
         };
         /** @description A tool in a namespace. */
         NamespacedTool: {
-            /** @description `function`. Other types are ignored next to a function, and listed in `X-Parlance-Ignored`. */
+            /** @description The kind of tool: `function`. Other types are ignored next to a function, and listed in `X-Parlance-Ignored`. */
             type: string;
+            /** @description The name by which the model calls the tool. */
             name?: string | null;
+            /** @description What the tool does and when to call it, for the model. */
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: {
@@ -772,6 +786,7 @@ export type components = {
             /** @description No effect. */
             strict?: boolean | null;
         };
+        /** @description An item of the output. */
         OutputItem: components["schemas"]["ReasoningItem"] | components["schemas"]["MessageItem"] | components["schemas"]["FunctionCallItem"];
         /** @description An item starts, without its text. */
         OutputItemAddedEvent: {
@@ -799,6 +814,7 @@ export type components = {
             output_index: number;
             item: components["schemas"]["OutputItem"];
         };
+        /** @description The text of a message. */
         OutputText: {
             /** @enum {string} */
             type: "output_text";
@@ -806,7 +822,7 @@ export type components = {
             annotations: unknown[];
             logprobs: unknown[];
         };
-        /** @description The deltas concatenate to the text of `response.output_text.done`. */
+        /** @description The next piece of the text of a message. The deltas concatenate to the text of `response.output_text.done`. */
         OutputTextDeltaEvent: {
             /** @enum {string} */
             type: "response.output_text.delta";
@@ -823,6 +839,7 @@ export type components = {
             delta: string;
             logprobs: unknown[];
         };
+        /** @description The whole text of a message. */
         OutputTextDoneEvent: {
             /** @enum {string} */
             type: "response.output_text.done";
@@ -839,26 +856,36 @@ export type components = {
             text: string;
             logprobs: unknown[];
         };
-        /** @description For the formats json and verbose_json. */
+        /** @description The transcript, for the formats json and verbose_json. */
         PlainOrVerboseTranscription: components["schemas"]["Transcription"] | components["schemas"]["VerboseTranscription"];
-        /** @description `audio/pcm` is 16-bit little-endian samples, mono; `audio/pcmu` and `audio/pcma` are G.711, 8,000 Hz. */
+        /**
+         * @description How the samples are encoded: `audio/pcm` is 16-bit little-endian PCM, mono; `audio/pcmu` and `audio/pcma` are G.711
+         *     (µ-law and A-law), 8,000 Hz, mono.
+         * @enum {string}
+         */
+        RealtimeAudioEncoding: "audio/pcm" | "audio/pcmu" | "audio/pcma";
+        /** @description The format of the sound that the client sends. */
         RealtimeAudioFormat: {
-            /** @enum {string} */
-            type: "audio/pcm" | "audio/pcmu" | "audio/pcma";
+            type: components["schemas"]["RealtimeAudioEncoding"];
             /**
              * Format: int32
              * @description Hz, only for `audio/pcm`.
              */
             rate?: number;
         };
+        /** @description The new audio settings of a session. */
         RealtimeAudioUpdate: {
+            /** @description The settings of the sound that the client sends. */
             input?: components["schemas"]["RealtimeInputUpdate"];
         };
         /** @description The events that a client sends. */
         RealtimeClientEvent: components["schemas"]["RealtimeClientEventSessionUpdate"] | components["schemas"]["RealtimeClientEventInputAudioBufferAppend"] | components["schemas"]["RealtimeClientEventInputAudioBufferCommit"] | components["schemas"]["RealtimeClientEventInputAudioBufferClear"];
         /** @description Adds sound. Its pieces may have any length, and need not be whole samples. There is no answer. */
         RealtimeClientEventInputAudioBufferAppend: {
-            /** @enum {string} */
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
             type: "input_audio_buffer.append";
             /** @description Repeated in the `error` that the event causes. */
             event_id?: string | null;
@@ -867,7 +894,10 @@ export type components = {
         };
         /** @description Drops the sound that is not committed, with the open turn, which has no further events. */
         RealtimeClientEventInputAudioBufferClear: {
-            /** @enum {string} */
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
             type: "input_audio_buffer.clear";
             /** @description Repeated in the `error` that the event causes. */
             event_id?: string | null;
@@ -877,19 +907,32 @@ export type components = {
          *     `input_audio_buffer_commit_empty` if there are less than 100 ms, or no open turn with turn detection.
          */
         RealtimeClientEventInputAudioBufferCommit: {
-            /** @enum {string} */
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
             type: "input_audio_buffer.commit";
             /** @description Repeated in the `error` that the event causes. */
             event_id?: string | null;
         };
         /** @description Changes the session; the answer is `session.updated`. */
         RealtimeClientEventSessionUpdate: {
-            /** @enum {string} */
+            /**
+             * @description Selects this event.
+             * @enum {string}
+             */
             type: "session.update";
             /** @description Repeated in the `error` that the event causes. */
             event_id?: string | null;
+            /** @description The settings to change. */
             session: components["schemas"]["RealtimeTranscriptionSessionUpdate"];
         };
+        /**
+         * @description How soon `semantic_vad` ends a turn: after a silence of 800 (`low`), 600 (`medium`, `auto`) or 400 (`high`) ms.
+         * @enum {string}
+         */
+        RealtimeEagerness: "low" | "medium" | "high" | "auto";
+        /** @description What is wrong, and which event of the client caused it. */
         RealtimeErrorDetails: {
             /** @description Kind of error. New ones may be added. */
             type: string;
@@ -901,26 +944,32 @@ export type components = {
             /** @description The `event_id` of the client's event that caused the error. */
             event_id: string | null;
         };
-        /** @description Replaces the format. */
+        /** @description The new format of the sound that the client sends. It replaces the current one. */
         RealtimeFormatUpdate: {
-            /** @enum {string} */
-            type: "audio/pcm" | "audio/pcmu" | "audio/pcma";
+            /** @description How the samples are encoded. */
+            type: components["schemas"]["RealtimeAudioEncoding"];
             /** @description Hz, for `audio/pcm`. Default: 24000. */
             rate?: number | null;
         };
+        /** @description The sound of a turn. */
         RealtimeInputAudio: {
             /** @enum {string} */
             type: "input_audio";
             /** @description The transcript has its own event. */
             transcript: null;
         };
+        /** @description How sound is received and transcribed from now on. */
         RealtimeInputUpdate: {
+            /** @description The format of the sound that follows. */
             format?: components["schemas"]["RealtimeFormatUpdate"];
+            /** @description The model and hints for the next turns. null removes the hints and selects the default model. */
             transcription?: components["schemas"]["RealtimeTranscriptionUpdate"] | null;
+            /** @description How the end of a turn is detected. null: the client ends turns with `input_audio_buffer.commit`. */
             turn_detection?: components["schemas"]["RealtimeTurnDetectionUpdate"] | null;
         };
         /** @description The events that the service sends. New types may be added. */
         RealtimeServerEvent: components["schemas"]["RealtimeServerEventSessionCreated"] | components["schemas"]["RealtimeServerEventSessionUpdated"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStarted"] | components["schemas"]["RealtimeServerEventInputAudioBufferSpeechStopped"] | components["schemas"]["RealtimeServerEventInputAudioBufferCommitted"] | components["schemas"]["RealtimeServerEventInputAudioBufferCleared"] | components["schemas"]["RealtimeServerEventConversationItemAdded"] | components["schemas"]["RealtimeServerEventConversationItemDone"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionDelta"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionCompleted"] | components["schemas"]["RealtimeServerEventConversationItemInputAudioTranscriptionFailed"] | components["schemas"]["RealtimeServerEventError"];
+        /** @description A committed turn has become an item. Sent after `input_audio_buffer.committed`. */
         RealtimeServerEventConversationItemAdded: {
             /** @enum {string} */
             type: "conversation.item.added";
@@ -929,6 +978,7 @@ export type components = {
             previous_item_id: string | null;
             item: components["schemas"]["RealtimeUserItem"];
         };
+        /** @description The item of a turn is complete, except for its transcript, which has its own events. */
         RealtimeServerEventConversationItemDone: {
             /** @enum {string} */
             type: "conversation.item.done";
@@ -977,6 +1027,7 @@ export type components = {
             event_id: string;
             error: components["schemas"]["RealtimeErrorDetails"];
         };
+        /** @description The answer to `input_audio_buffer.clear`. */
         RealtimeServerEventInputAudioBufferCleared: {
             /** @enum {string} */
             type: "input_audio_buffer.cleared";
@@ -1029,9 +1080,11 @@ export type components = {
             event_id: string;
             session: components["schemas"]["RealtimeTranscriptionSession"];
         };
+        /** @description The audio settings of a session. */
         RealtimeSessionAudio: {
             input: components["schemas"]["RealtimeSessionInput"];
         };
+        /** @description How the sound of a session is received and transcribed. */
         RealtimeSessionInput: {
             format: components["schemas"]["RealtimeAudioFormat"];
             transcription: components["schemas"]["RealtimeTranscription"];
@@ -1048,7 +1101,9 @@ export type components = {
             language?: string;
             /** @description The languages to choose from, if there is no `language`. */
             languages?: string[];
+            /** @description The text that guides the model. */
             prompt?: string;
+            /** @description Words and names that may occur. */
             keywords?: string[];
             /** @description As sent. It has no effect: a transcript always comes after its turn. */
             delay?: string;
@@ -1077,13 +1132,17 @@ export type components = {
             /** @description Not supported. */
             include: null;
         };
-        /** @description Only the fields that are present change; null clears one. */
+        /** @description The new settings of a session. Only the fields that are present change; null clears one. */
         RealtimeTranscriptionSessionUpdate: {
-            /** @enum {string} */
+            /**
+             * @description Always `transcription`: conversations are not supported.
+             * @enum {string}
+             */
             type: "transcription";
+            /** @description The audio settings. */
             audio?: components["schemas"]["RealtimeAudioUpdate"];
         };
-        /** @description Hints that the model does not support have no effect. */
+        /** @description The model and hints for the next turns. Hints that the model does not support have no effect. */
         RealtimeTranscriptionUpdate: {
             /** @description An id from `GET /models`, or an alias as for a transcription, such as `gpt-realtime-whisper`. null: the default. */
             model?: string | null;
@@ -1095,6 +1154,7 @@ export type components = {
             prompt?: string | null;
             /** @description Words and names that may occur. Those beyond 200, 64 characters, or 2,000 characters in total have no effect. */
             keywords?: string[] | null;
+            /** @description Returned as sent, without an effect: a transcript always comes after its turn. */
             delay?: string | null;
         };
         /** @description The length of a turn. */
@@ -1106,12 +1166,7 @@ export type components = {
         };
         /** @description Turns end with a silence. */
         RealtimeTurnDetection: {
-            /**
-             * @description `semantic_vad` is accepted for clients that always send it. It also ends a turn by its silence, of 800 (`low`), 600
-             *     (`medium`, `auto`) or 400 (`high`) ms.
-             * @enum {string}
-             */
-            type: "server_vad" | "semantic_vad";
+            type: components["schemas"]["RealtimeTurnDetectionType"];
             /**
              * Format: double
              * @description Only for `server_vad`, 0 to 1; 0.5 is a level of 12 dB above the noise of the room.
@@ -1124,26 +1179,33 @@ export type components = {
             prefix_padding_ms?: number;
             /**
              * Format: int32
-             * @description Only for `server_vad`: the silence that ends a turn.
+             * @description Only for `server_vad`: milliseconds of silence that end a turn.
              */
             silence_duration_ms?: number;
-            /**
-             * @description Only for `semantic_vad`.
-             * @enum {string}
-             */
-            eagerness?: "low" | "medium" | "high" | "auto";
+            /** @description Only for `semantic_vad`. */
+            eagerness?: components["schemas"]["RealtimeEagerness"];
         };
-        /** @description Merged with the current one of the same type. Numbers outside of the range of a field take its nearest value. */
+        /**
+         * @description How the end of a turn is detected: by a silence. `semantic_vad` is accepted for clients that always send it; its
+         *     silence depends on `eagerness`.
+         * @enum {string}
+         */
+        RealtimeTurnDetectionType: "server_vad" | "semantic_vad";
+        /**
+         * @description How the end of a turn is detected from now on. Merged with the current settings of the same type. Numbers outside of
+         *     the range of a field take its nearest value; null resets a field.
+         */
         RealtimeTurnDetectionUpdate: {
-            /**
-             * @description Default: the current type, else `server_vad`.
-             * @enum {string}
-             */
-            type?: "server_vad" | "semantic_vad";
+            /** @description Default: the current type, else `server_vad`. */
+            type?: components["schemas"]["RealtimeTurnDetectionType"];
+            /** @description Only for `server_vad`, 0 to 1: how loud speech must be. 0.5 is a level of 12 dB above the noise of the room. Default: 0.5. */
             threshold?: number | null;
+            /** @description Only for `server_vad`, 0 to 2000: milliseconds before the first voiced frame that belong to the turn. Default: 300. */
             prefix_padding_ms?: number | null;
+            /** @description Only for `server_vad`, 100 to 5000: milliseconds of silence that end a turn. Default: 500. */
             silence_duration_ms?: number | null;
-            eagerness?: ("low" | "medium" | "high" | "auto") | null;
+            /** @description Only for `semantic_vad`. Default: `auto`. */
+            eagerness?: components["schemas"]["RealtimeEagerness"] | null;
         };
         /** @description A turn as an item. */
         RealtimeUserItem: {
@@ -1158,7 +1220,7 @@ export type components = {
             role: "user";
             content: components["schemas"]["RealtimeInputAudio"][];
         };
-        /** @description The deltas concatenate to the text of `response.reasoning_summary_text.done`. */
+        /** @description The next piece of the reasoning text. The deltas concatenate to the text of `response.reasoning_summary_text.done`. */
         ReasoningDeltaEvent: {
             /** @enum {string} */
             type: "response.reasoning_summary_text.delta";
@@ -1174,6 +1236,7 @@ export type components = {
             summary_index: 0;
             delta: string;
         };
+        /** @description The whole reasoning text. */
         ReasoningDoneEvent: {
             /** @enum {string} */
             type: "response.reasoning_summary_text.done";
@@ -1198,12 +1261,14 @@ export type components = {
             summary: components["schemas"]["SummaryText"][];
             encrypted_content: null;
         };
+        /** @description How a reasoning model thinks. */
         ReasoningOptions: {
-            /** @description Like `reasoning_effort` of chat completions. */
+            /** @description How much the model thinks, such as `low` or `high`. Ignored by models without `json`. */
             effort?: string | null;
             /** @description No effect: reasoning is always in the output. */
             summary?: string | null;
         };
+        /** @description A part of the reasoning text starts. */
         ReasoningPartAddedEvent: {
             /** @enum {string} */
             type: "response.reasoning_summary_part.added";
@@ -1219,6 +1284,7 @@ export type components = {
             summary_index: 0;
             part: components["schemas"]["SummaryText"];
         };
+        /** @description A part of the reasoning text is complete. */
         ReasoningPartDoneEvent: {
             /** @enum {string} */
             type: "response.reasoning_summary_part.done";
@@ -1256,23 +1322,13 @@ export type components = {
             sequence_number: number;
             response: components["schemas"]["ResponseObject"];
         };
+        /** @description Why a response failed. */
         ResponseError: {
             /** @description `server_error`, `rate_limit_exceeded`, `context_length_exceeded` or `insufficient_quota`. New ones may be added. */
             code: string;
             message: string;
         };
-        /**
-         * @description The last event is `response.completed`, `response.incomplete` or `response.failed`, without a `[DONE]`.
-         * @example {
-         *       "type": "response.output_text.delta",
-         *       "sequence_number": 4,
-         *       "output_index": 0,
-         *       "item_id": "msg_0f6b2f4d1c3e4a5b8c7d9e0f1a2b3c4d",
-         *       "content_index": 0,
-         *       "delta": "Paris.",
-         *       "logprobs": []
-         *     }
-         */
+        /** @description An event of a streamed response. The last event is `response.completed`, `response.incomplete` or `response.failed`, without a `[DONE]`. */
         ResponseEvent: components["schemas"]["ResponseCreatedEvent"] | components["schemas"]["ResponseInProgressEvent"] | components["schemas"]["OutputItemAddedEvent"] | components["schemas"]["OutputItemDoneEvent"] | components["schemas"]["ReasoningPartAddedEvent"] | components["schemas"]["ReasoningDeltaEvent"] | components["schemas"]["ReasoningDoneEvent"] | components["schemas"]["ReasoningPartDoneEvent"] | components["schemas"]["ContentPartAddedEvent"] | components["schemas"]["OutputTextDeltaEvent"] | components["schemas"]["OutputTextDoneEvent"] | components["schemas"]["ContentPartDoneEvent"] | components["schemas"]["ArgumentsDeltaEvent"] | components["schemas"]["ArgumentsDoneEvent"] | components["schemas"]["ResponseCompletedEvent"] | components["schemas"]["ResponseIncompleteEvent"] | components["schemas"]["ResponseFailedEvent"];
         /** @description The last event of a failed stream, with the output so far. */
         ResponseFailedEvent: {
@@ -1307,66 +1363,7 @@ export type components = {
             sequence_number: number;
             response: components["schemas"]["ResponseObject"];
         };
-        /**
-         * @example {
-         *       "id": "resp_6f0c2b1e9d7a4f578a3e2d1b7c9e5f40",
-         *       "object": "response",
-         *       "created_at": 1763769600,
-         *       "completed_at": 1763769601,
-         *       "status": "completed",
-         *       "background": false,
-         *       "error": null,
-         *       "incomplete_details": null,
-         *       "instructions": null,
-         *       "max_output_tokens": null,
-         *       "model": "llama3.2",
-         *       "output": [
-         *         {
-         *           "id": "msg_0f6b2f4d1c3e4a5b8c7d9e0f1a2b3c4d",
-         *           "type": "message",
-         *           "status": "completed",
-         *           "role": "assistant",
-         *           "content": [
-         *             {
-         *               "type": "output_text",
-         *               "text": "Paris.",
-         *               "annotations": [],
-         *               "logprobs": []
-         *             }
-         *           ]
-         *         }
-         *       ],
-         *       "parallel_tool_calls": true,
-         *       "previous_response_id": null,
-         *       "reasoning": {
-         *         "effort": null,
-         *         "summary": null
-         *       },
-         *       "store": false,
-         *       "temperature": null,
-         *       "text": {
-         *         "format": {
-         *           "type": "text"
-         *         }
-         *       },
-         *       "tool_choice": "auto",
-         *       "tools": [],
-         *       "top_p": null,
-         *       "truncation": "disabled",
-         *       "usage": {
-         *         "input_tokens": 14,
-         *         "input_tokens_details": {
-         *           "cached_tokens": 0
-         *         },
-         *         "output_tokens": 3,
-         *         "output_tokens_details": {
-         *           "reasoning_tokens": 0
-         *         },
-         *         "total_tokens": 17
-         *       },
-         *       "metadata": {}
-         *     }
-         */
+        /** @description The answer to a conversation. */
         ResponseObject: {
             /** @description `resp_` and the request id, without hyphens. */
             id: string;
@@ -1379,16 +1376,14 @@ export type components = {
             created_at: number;
             /** @description null except in a completed response. */
             completed_at: number | null;
-            /** @enum {string} */
-            status: "in_progress" | "completed" | "incomplete" | "failed";
+            status: components["schemas"]["ResponseStatus"];
             /** @enum {boolean} */
             background: false;
             /** @description Why the response failed. */
             error: components["schemas"]["ResponseError"] | null;
             /** @description Why the response is incomplete: the token limit (or the step limit), or the provider's content filter. */
             incomplete_details: {
-                /** @enum {string} */
-                reason: "max_output_tokens" | "content_filter";
+                reason: components["schemas"]["IncompleteReason"];
             } | null;
             instructions: string | null;
             max_output_tokens: number | null;
@@ -1413,7 +1408,7 @@ export type components = {
                     [key: string]: unknown;
                 };
             };
-            tool_choice: ("none" | "auto" | "required") | components["schemas"]["FunctionToolChoice"];
+            tool_choice: components["schemas"]["ToolChoiceMode"] | components["schemas"]["FunctionToolChoice"];
             tools: components["schemas"]["ResponseTool"][];
             top_p: number | null;
             /** @enum {string} */
@@ -1452,47 +1447,62 @@ export type components = {
              *     models that support `tools`.
              */
             tools?: components["schemas"]["ResponseTool"][] | null;
-            /** @description `none` without `tools` disables the server's own tools. */
-            tool_choice?: ("none" | "auto" | "required") | components["schemas"]["FunctionToolChoice"] | null;
+            /** @description Whether the model may or must call tools. `none` without `tools` disables the server's own tools. */
+            tool_choice?: components["schemas"]["ToolChoiceMode"] | components["schemas"]["FunctionToolChoice"] | null;
+            /** @description false: the model calls at most one tool at a time. Ignored by models without `json`. */
             parallel_tool_calls?: boolean | null;
+            /** @description The form of the answer. */
             text?: components["schemas"]["ResponseText"] | null;
+            /** @description How a reasoning model thinks. */
             reasoning?: components["schemas"]["ReasoningOptions"] | null;
             /**
              * @description true keeps the texts of messages and the calls of the response in memory for an hour, only for `item_reference`.
              *     Responses cannot be fetched.
              */
             store?: boolean | null;
-            /** @description Only `reasoning.encrypted_content`, which is always null. */
+            /** @description Further output. Only `reasoning.encrypted_content`, which is always null. */
             include?: string[] | null;
-            /** @description Returned with the response. */
+            /** @description Data of the caller, returned with the response. */
             metadata?: {
                 [key: string]: unknown;
             } | null;
             /** @description No effect. */
-            truncation?: ("auto" | "disabled") | null;
+            truncation?: components["schemas"]["ResponseTruncation"] | null;
             /** @description Not supported: send the whole conversation as `input`. */
             previous_response_id?: unknown;
             /** @description Not supported: send the whole conversation as `input`. */
             conversation?: unknown;
             /** @description Not supported. */
             prompt?: unknown;
-            /** @description Only false. */
+            /** @description Whether to return before the answer is complete. Only false. */
             background?: unknown;
-            /** @description Only 0. */
+            /** @description The number of probabilities for each token. Only 0. */
             top_logprobs?: unknown;
             /** @description Not supported. */
             max_tool_calls?: unknown;
-            /** @description No effect, like all fields below. */
+            /** @description No effect. */
             user?: unknown;
+            /** @description No effect. */
             safety_identifier?: unknown;
+            /** @description No effect. */
             service_tier?: unknown;
+            /** @description No effect. */
             prompt_cache_key?: unknown;
+            /** @description No effect. */
             prompt_cache_retention?: unknown;
+            /** @description No effect. */
             client_metadata?: unknown;
+            /** @description No effect. */
             stream_options?: unknown;
         };
+        /**
+         * @description Whether a response is complete.
+         * @enum {string}
+         */
+        ResponseStatus: "in_progress" | "completed" | "incomplete" | "failed";
+        /** @description The form of the answer. */
         ResponseText: {
-            /** @description `text` (the default), `json_object` or `json_schema`; the latter two only for models that support `json`. */
+            /** @description An object with the `type` `text` (the default), `json_object` or `json_schema`; the latter two only for models that support `json`. */
             format?: {
                 [key: string]: unknown;
             } | null;
@@ -1501,9 +1511,11 @@ export type components = {
         };
         /** @description A function, or a `namespace` of functions. */
         ResponseTool: {
-            /** @description `function`. Other types are ignored next to a function, and listed in `X-Parlance-Ignored`. */
+            /** @description The kind of tool: `function`. Other types are ignored next to a function, and listed in `X-Parlance-Ignored`. */
             type: string;
+            /** @description The name by which the model calls the tool. */
             name?: string | null;
+            /** @description What the tool does and when to call it, for the model. */
             description?: string | null;
             /** @description JSON Schema of the arguments. */
             parameters?: {
@@ -1514,6 +1526,11 @@ export type components = {
             /** @description The tools in a namespace. The model sees them as `<namespace>__<name>`. */
             tools?: components["schemas"]["NamespacedTool"][] | null;
         };
+        /**
+         * @description How to shorten an input that is too long. No effect.
+         * @enum {string}
+         */
+        ResponseTruncation: "auto" | "disabled";
         /** @description Token usage, summed over all steps; zeros if the provider does not report it. */
         ResponseUsage: {
             /** Format: int64 */
@@ -1531,6 +1548,11 @@ export type components = {
             /** Format: int64 */
             total_tokens: number;
         };
+        /**
+         * @description `true` if the same request may succeed later, `false` if it will not.
+         * @enum {string}
+         */
+        ShouldRetry: "true" | "false";
         /** @description The uninterrupted speech of one speaker. */
         SpeakerTurn: {
             /** @enum {string} */
@@ -1557,7 +1579,7 @@ export type components = {
             /** @description Base64. Decoded and concatenated, all deltas equal the audio of `stream_format: audio`. */
             audio: string;
         };
-        /** @description The last event. */
+        /** @description The last event of streamed speech. */
         SpeechAudioDone: {
             /** @enum {string} */
             type: "speech.audio.done";
@@ -1565,6 +1587,11 @@ export type components = {
         };
         /** @description An event of streamed speech. The stream ends after `speech.audio.done`, without `[DONE]`. */
         SpeechEvent: components["schemas"]["SpeechAudioDelta"] | components["schemas"]["SpeechAudioDone"];
+        /**
+         * @description The format of the audio of speech.
+         * @enum {string}
+         */
+        SpeechFormat: "mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm";
         /**
          * @description A text to speak.
          * @example {
@@ -1591,15 +1618,20 @@ export type components = {
              *     mono, no header. `opus`, `flac` and `aac` need ffmpeg on the server, unless the provider of the model supports
              *     them. Default: mp3.
              */
-            response_format?: ("mp3" | "opus" | "wav" | "ogg" | "aac" | "flac" | "pcm") | null;
+            response_format?: components["schemas"]["SpeechFormat"] | null;
             /** @description 1 is the normal speed of the voice. Other values need a model with `speed`. */
             speed?: number | null;
             /** @description How to speak. Ignored by models without `instructions`. */
             instructions?: string | null;
             /** @description `sse` returns server-sent events with the audio in base64. Default: audio. */
-            stream_format?: ("audio" | "sse") | null;
+            stream_format?: components["schemas"]["SpeechStreamFormat"] | null;
         };
-        /** @description Placeholders, because engines do not count tokens. */
+        /**
+         * @description How speech is sent: as plain audio, or as server-sent events.
+         * @enum {string}
+         */
+        SpeechStreamFormat: "audio" | "sse";
+        /** @description Zeros in place of a count of tokens, because engines do not count tokens. */
         SpeechUsage: {
             /** @enum {number} */
             input_tokens: 0;
@@ -1608,13 +1640,17 @@ export type components = {
             /** @enum {number} */
             total_tokens: 0;
         };
+        /** @description A voice, as an object. */
         SpeechVoice: {
+            /** @description An id from `GET /audio/voices`, or the name of one of OpenAI's voices. */
             id: string;
         };
+        /** @description Options of a streamed answer. */
         StreamOptions: {
             /** @description Adds a last chunk with the usage and no choices. */
             include_usage?: boolean | null;
         };
+        /** @description A part of the reasoning text. */
         SummaryText: {
             /** @enum {string} */
             type: "summary_text";
@@ -1628,7 +1664,7 @@ export type components = {
             type: "function";
             function: components["schemas"]["CalledFunction"];
         };
-        /** @description A call is never split across chunks. */
+        /** @description A whole call of a tool: it is never split across chunks. */
         ToolCallDelta: {
             /** Format: int32 */
             index: number;
@@ -1638,18 +1674,25 @@ export type components = {
             type: "function";
             function: components["schemas"]["CalledFunction"];
         };
+        /**
+         * @description Whether the model may call tools: not at all (`none`), if it wants to (`auto`), or it must (`required`).
+         * @enum {string}
+         */
+        ToolChoiceMode: "none" | "auto" | "required";
+        /** @description A tool of the caller. */
         ToolDefinition: {
             /** @description Only `function`. */
             type: string;
+            /** @description The function that the model may call. */
             function?: components["schemas"]["FunctionDefinition"];
         };
-        /** @description The next part of the text. */
+        /** @description The next part of a streamed transcript. */
         TranscriptTextDelta: {
             /** @enum {string} */
             type: "transcript.text.delta";
             delta: string;
         };
-        /** @description The last event. Its text is the concatenation of all deltas. */
+        /** @description The last event of a streamed transcript. Its text is the concatenation of all deltas. */
         TranscriptTextDone: {
             /** @enum {string} */
             type: "transcript.text.done";
@@ -1657,6 +1700,7 @@ export type components = {
             /** @description Empty if the model reports no language. */
             languages: components["schemas"]["TranscriptionLanguage"][];
         };
+        /** @description A transcript in the format `json`. */
         Transcription: {
             /** @description One continuous string; "" for silence. */
             text: string;
@@ -1667,11 +1711,23 @@ export type components = {
         };
         /** @description An event of a streamed transcription. A successful stream ends with `data: [DONE]`. */
         TranscriptionEvent: components["schemas"]["TranscriptTextDelta"] | components["schemas"]["TranscriptTextDone"];
+        /**
+         * @description The format of a transcript.
+         * @enum {string}
+         */
+        TranscriptionFormat: "json" | "text" | "srt" | "vtt" | "verbose_json" | "diarized_json";
         /** @description A language that the model heard. */
         TranscriptionLanguage: {
             /** @description ISO 639-1. */
             code: string;
         };
+        /**
+         * @description A recording to transcribe, as a form. Fields may be in any order. Arrays are repeated fields with or without
+         *     `[]`, and empty fields count as absent. Names with other brackets are rejected, except those of
+         *     `chunking_strategy`. Unknown fields are ignored. Known fields without an effect are listed in
+         *     `X-Parlance-Ignored`: `chunking_strategy`, `vad_filter`, `without_timestamps`. Fields that would change the
+         *     response are rejected: `include`, `diarize`.
+         */
         TranscriptionRequest: {
             /**
              * Format: binary
@@ -1700,14 +1756,13 @@ export type components = {
              *     other models ignore them.
              */
             keywords?: string[];
-            /** @description 0 to 1. Ignored by models without `temperature`. */
+            /** @description 0 to 1; lower is more predictable. Ignored by models without `temperature`. */
             temperature?: string;
             /**
              * @description `srt` and `vtt` need a model with timestamps of segments, `diarized_json` one that distinguishes speakers. Default:
              *     json.
-             * @enum {string}
              */
-            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json" | "diarized_json";
+            response_format?: components["schemas"]["TranscriptionFormat"];
             /** @description Names of speakers for `diarized_json`, at most 4 of 64 characters. */
             known_speaker_names?: string[];
             /** @description A recording of each of these speakers, as data URLs of at most 1 MB (1000000 bytes). */
@@ -1727,7 +1782,7 @@ export type components = {
             /** @description `true` returns server-sent events with the transcript so far, for the formats json and text. Default: false. */
             stream?: string;
         };
-        /** @description Whisper's internal values are placeholders, because engines do not report them. */
+        /** @description A segment of a transcript. Whisper's internal values are placeholders, because engines do not report them. */
         TranscriptionSegment: {
             /**
              * Format: int64
@@ -1758,6 +1813,11 @@ export type components = {
             /** @enum {number} */
             no_speech_prob: 0;
         };
+        /**
+         * @description Whether the transcript is in the spoken language (`transcribe`) or in English (`translate`).
+         * @enum {string}
+         */
+        TranscriptionTask: "transcribe" | "translate";
         /** @description The length of the recording. */
         TranscriptionUsage: {
             /** @enum {string} */
@@ -1768,6 +1828,7 @@ export type components = {
              */
             seconds: number;
         };
+        /** @description A word of a transcript, with its time in the recording. */
         TranscriptionWord: {
             word: string;
             /**
@@ -1781,6 +1842,16 @@ export type components = {
              */
             end: number;
         };
+        /**
+         * @description The format of a translation.
+         * @enum {string}
+         */
+        TranslationFormat: "json" | "text" | "srt" | "vtt" | "verbose_json";
+        /**
+         * @description A recording to translate into English, as a form with the same rules as that of a transcription. `language`,
+         *     `stream`, `timestamp_granularities`, `max_line_width` and `max_line_count` are rejected: translations do not
+         *     support them.
+         */
         TranslationRequest: {
             /**
              * Format: binary
@@ -1802,17 +1873,14 @@ export type components = {
              *     other models ignore them.
              */
             keywords?: string[];
-            /** @description 0 to 1. Ignored by models without `temperature`. */
+            /** @description 0 to 1; lower is more predictable. Ignored by models without `temperature`. */
             temperature?: string;
-            /**
-             * @description Default: json.
-             * @enum {string}
-             */
-            response_format?: "json" | "text" | "srt" | "vtt" | "verbose_json";
+            /** @description `srt` and `vtt` need a model with timestamps of segments. Default: json. */
+            response_format?: components["schemas"]["TranslationFormat"];
         };
+        /** @description A transcript in the format `verbose_json`. */
         VerboseTranscription: {
-            /** @enum {string} */
-            task: "transcribe" | "translate";
+            task: components["schemas"]["TranscriptionTask"];
             /** @description The lower-case English name of the language of `text`, if the model reports it. */
             language?: string;
             /** @description The languages of the recording. Empty if the model reports none. */
@@ -2166,7 +2234,7 @@ export type components = {
         /** @description When the next minute begins, such as `12s`. */
         "x-ratelimit-reset-requests": string;
         /** @description Whether the same request may succeed later and has had no effect yet. */
-        "X-Should-Retry": "true" | "false";
+        "X-Should-Retry": components["schemas"]["ShouldRetry"];
         /**
          * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
          *     aliases and defaults.
@@ -2321,6 +2389,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "good-morning.webm",
+                 *       "model": "whisper-1",
+                 *       "response_format": "verbose_json",
+                 *       "timestamp_granularities": [
+                 *         "word"
+                 *       ]
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["TranscriptionRequest"];
             };
         };
@@ -2398,6 +2476,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "file": "good-morning.webm",
+                 *       "model": "whisper-1"
+                 *     }
+                 */
                 "multipart/form-data": components["schemas"]["TranslationRequest"];
             };
         };
@@ -2672,6 +2756,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description An id from `GET /models`, or an alias. */
                 id: string;
             };
             cookie?: never;
@@ -2871,7 +2956,8 @@ export interface operations {
                      *               "rate": 24000
                      *             },
                      *             "transcription": {
-                     *               "model": "local"
+                     *               "model": "local",
+                     *               "language": "de"
                      *             },
                      *             "noise_reduction": null,
                      *             "turn_detection": {

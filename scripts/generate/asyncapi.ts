@@ -4,19 +4,24 @@
  */
 interface Schema {
   readonly $ref?: string;
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly description?: string;
   readonly properties?: { readonly type?: { readonly enum?: readonly string[] } };
+  examples?: readonly object[];
 }
 
 interface Document {
   readonly info: { readonly version: string };
+  readonly paths: { readonly '/realtime'?: { readonly get?: { readonly 'x-close-codes'?: object } } };
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
 const sides = { receive: 'RealtimeClientEvent', send: 'RealtimeServerEvent' } as const;
 
-export function toAsyncApi({ info, components: { schemas } }: Document): object {
+/** Moves the examples of the events from their schemas to the messages. */
+export function toAsyncApi({ info, paths, components: { schemas } }: Document): object {
   const eventsOf = (union: string) => ((schemas[union] ?? {}) as Schema).anyOf?.map(nameOf) ?? [];
   const events = Object.values(sides).flatMap(eventsOf);
   const operation = (action: keyof typeof sides, summary: string) => ({
@@ -27,15 +32,19 @@ export function toAsyncApi({ info, components: { schemas } }: Document): object 
     messages: eventsOf(sides[action]).map((name) => ({ $ref: `#/channels/realtime/messages/${name}` })),
   });
   return {
+    // Modelina takes versions up to 3.0.0: of a document with 3.1.0, it makes a single type.
     asyncapi: '3.0.0',
     info: { title: 'Parlance, live transcription', version: info.version, license, description: about },
     defaultContentType: 'application/json',
+    // An address of AsyncAPI cannot be relative. The service replaces it by PUBLIC_URL.
+    servers: { service: { host: '127.0.0.1:8484', protocol: 'ws', description: 'This service' } },
     channels: {
       realtime: {
         address: '/v1/realtime',
         description: 'Opened by the operation connectRealtime of openapi-compat.json.',
         messages: Object.fromEntries(events.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
         bindings: { ws: { method: 'GET', query: { type: 'object', properties: { intent: { type: 'string' } } } } },
+        'x-close-codes': paths['/realtime']?.get?.['x-close-codes'],
       },
     },
     operations: {
@@ -44,7 +53,7 @@ export function toAsyncApi({ info, components: { schemas } }: Document): object 
     },
     components: {
       messages: Object.fromEntries(events.map((name) => [name, messageOf(name, schemas[name] as Schema)])),
-      schemas: reachable(events, schemas),
+      schemas: withoutAnonymous(reachable(events, schemas)),
       securitySchemes: { BearerAuth: { type: 'http', scheme: 'bearer' } },
     },
   };
@@ -55,9 +64,13 @@ const license = { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' };
 const about =
   'The JSON events of the WebSocket at /v1/realtime?intent=transcription, one per text message. Schemas have the names of their counterparts in the OpenAI API.';
 
-function messageOf(name: string, { description, properties }: Schema): object {
+function messageOf(name: string, schema: Schema): object {
+  const { description, properties, examples = [] } = schema;
+  delete schema.examples;
   const type = properties?.type?.enum?.[0];
-  return { name: type, title: type, summary: description, payload: { $ref: `#/components/schemas/${name}` } };
+  const payload = { $ref: `#/components/schemas/${name}` };
+  const events = examples.map((example) => ({ payload: example }));
+  return { name: type, title: type, summary: description, payload, examples: events };
 }
 
 const nameOf = ({ $ref = '' }: Schema): string => $ref.split('/').at(-1) ?? '';
@@ -72,4 +85,20 @@ function reachable(names: readonly string[], schemas: Readonly<Record<string, ob
   };
   names.forEach(add);
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => found.has(name)));
+}
+
+/**
+ * Writes schemas so that Modelina makes no anonymous types, as it does of each `enum` and `anyOf` without a name.
+ * AsyncAPI 3 ignores all that stands beside a reference.
+ */
+function withoutAnonymous(schemas: object): object {
+  const text = JSON.stringify(schemas, (_key, value: Schema | null) => {
+    const { $ref, enum: values, anyOf: [schema, other] = [], ...rest } = value ?? {};
+    if ($ref !== undefined) return { $ref };
+    if (values?.length === 1) return { ...rest, const: values[0] };
+    if (other?.type !== 'null') return value;
+    if (schema?.$ref !== undefined) return { title: `Nullable${nameOf(schema)}`, ...value };
+    return { ...schema, type: [schema?.type, 'null'], ...rest };
+  });
+  return JSON.parse(text) as object;
 }

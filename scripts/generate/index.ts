@@ -17,9 +17,9 @@ import { grantableOperations, keysFileSchema } from '../../src/keys/schema.ts';
 import { configSchema } from '../../src/settings/config-schema.ts';
 import { toAsyncApi } from './asyncapi.ts';
 import { errorSections } from './error-page.ts';
+import { completeForms, nativeForms, openaiForms } from './forms.ts';
 import { notice } from './notice.ts';
 import { pages } from './pages.ts';
-import type { Contract } from './reference.ts';
 import { addErrorExamples } from './openai-error-examples.ts';
 import { addProblemExamples, type WithOperations } from './problem-examples.ts';
 import { shareAnswers, type Shareable } from './share.ts';
@@ -33,7 +33,7 @@ interface Document extends WithOperations {
   openapi: string;
   info: { version: string };
   components: {
-    schemas: Record<string, { oneOf?: SchemaRef[] }>;
+    schemas: Record<string, { description?: string; oneOf?: SchemaRef[]; examples?: { type: string }[] }>;
     headers: Record<string, { required?: boolean }>;
   };
   paths: WithOperations['paths'] & Shareable['paths'];
@@ -50,6 +50,7 @@ const home = fileURLToPath(new URL('../..', import.meta.url));
 async function compileNative(): Promise<Document> {
   const document = await compileSpec('spec', 'openapi-3.2.json');
   addProblemExamples(document);
+  completeForms(document, nativeForms);
   shareAnswers(document);
   return document;
 }
@@ -58,6 +59,7 @@ async function compileNative(): Promise<Document> {
 async function compileCompat(): Promise<Document> {
   const document = await compileSpec('spec/openai', 'openapi-compat.json');
   addErrorExamples(document);
+  completeForms(document, openaiForms);
   shareAnswers(document);
   return document;
 }
@@ -69,17 +71,24 @@ async function compileSpec(folder: string, file: string): Promise<Document> {
     const tsp = join(home, 'node_modules/@typespec/compiler/cmd/tsp.js');
     const args = ['compile', folder, '--config', `${folder}/tspconfig.yaml`, '--output-dir', output];
     await run(process.execPath, [tsp, ...args], { cwd: home, timeout: 120_000 });
-    return JSON.parse(await readFile(join(output, file), 'utf8')) as Document;
+    return JSON.parse(await readFile(join(output, file), 'utf8'), simplify) as Document;
   } finally {
     await rm(output, { recursive: true, force: true });
   }
+}
+
+/** Undoes what TypeSpec adds: `allOf` around a reference in a form, and a summary of an example that is its name. */
+function simplify(key: string, value: { allOf?: object[]; summary?: string } | null): unknown {
+  const { allOf: [only, ...others] = [], ...rest } = value ?? {};
+  if (only && others.length === 0) return { ...only, ...rest };
+  return value?.summary === key ? { ...value, summary: undefined } : value;
 }
 
 /** The same contract as OpenAPI 3.1 for generators and linters: a stream's schema is the union of its events. */
 function toOpenApi31(document: Document): Document {
   const downgraded = JSON.parse(
     JSON.stringify(document, (_key, value: unknown) =>
-      isMediaTypeOfStream(value) ? { schema: unionOf(value.itemSchema, document) } : value,
+      isMediaTypeOfStream(value) ? streamOf(value.itemSchema, document) : value,
     ),
   ) as Document;
   // Modelina takes 3.1.0 only: of a document with 3.1.1, it makes a single type, "Root".
@@ -90,11 +99,14 @@ function isMediaTypeOfStream(value: unknown): value is { itemSchema: StreamSchem
   return typeof value === 'object' && value !== null && 'itemSchema' in value;
 }
 
-function unionOf(stream: StreamSchema, { components }: Document): SchemaRef {
+/** The examples of a union are the events of a whole stream. TypeSpec emits them from the last to the first. */
+function streamOf(stream: StreamSchema, { components }: Document): object {
   const events = stream.oneOf.map((event) => event.properties.data.contentSchema.$ref).join();
   const union = Object.entries(components.schemas).find(([, { oneOf }]) => oneOf?.map((x) => x.$ref).join() === events);
   if (!union) throw new Error(`components/schemas has no union of the events ${events}`);
-  return { $ref: `#/components/schemas/${union[0]}` };
+  const [name, { examples = [] }] = union;
+  const inTurn = examples.toReversed().map((value) => [value.type, { value }]);
+  return { schema: { $ref: `#/components/schemas/${name}` }, examples: Object.fromEntries(inTurn) as object };
 }
 
 async function toTypes(document: Document): Promise<string> {
@@ -130,17 +142,18 @@ interface Engine {
 async function files(): Promise<Record<string, string>> {
   const [latest, compat] = await Promise.all([compileNative(), compileCompat()]);
   const document = toOpenApi31(latest);
+  const realtime = toAsyncApi(compat);
   return {
     'generated/openapi-3.2.json': `${JSON.stringify(latest, null, 2)}\n`,
     'generated/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'generated/api.d.ts': await toTypes(document),
     'generated/openapi-compat.json': `${JSON.stringify(compat, null, 2)}\n`,
     'generated/openai-api.d.ts': await toTypes(compat),
-    'generated/asyncapi-compat.json': `${JSON.stringify(toAsyncApi(compat), null, 2)}\n`,
+    'generated/asyncapi-compat.json': `${JSON.stringify(realtime, null, 2)}\n`,
     'generated/config.schema.json': `${JSON.stringify(configSchema(await builtInOptions()), null, 2)}\n`,
     'generated/keys.schema.json': `${JSON.stringify(keysFileSchema(grantableOperations(document)), null, 2)}\n`,
     NOTICE: notice(),
-    ...(await pages(document as unknown as Contract, compat as unknown as Contract)),
+    ...(await pages(document, compat)),
   };
 }
 

@@ -6,6 +6,7 @@ import type { EngineDefinition } from '../../engines/contract/index.ts';
 import { importGraph } from './import-graph.ts';
 import { withBlock } from './markdown.ts';
 import {
+  closeCodesReference,
   errorsReference,
   eventsReference,
   keysFileReference,
@@ -45,6 +46,7 @@ export async function pages(contract: Contract, openaiContract: Contract): Promi
       fields: openaiFieldsReference(openaiContract),
     }),
     'docs/reference/realtime.md': blocksIn('docs/reference/realtime.md', {
+      closeCodes: closeCodesReference(openaiContract),
       clientEvents: eventsReference(openaiContract, 'RealtimeClientEvent'),
       serverEvents: eventsReference(openaiContract, 'RealtimeServerEvent'),
     }),

@@ -100,6 +100,7 @@ export interface Contract {
 
 interface Operation {
   readonly operationId?: string;
+  readonly 'x-close-codes'?: Readonly<Record<string, string>>;
   readonly summary?: string;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Described }>> };
 }
@@ -160,6 +161,10 @@ export function operationsReference({ paths }: Contract): string {
     ]),
   );
   return table(['operation', 'description', 'id, for keys'], rows);
+}
+
+export function closeCodesReference({ paths }: Contract): string {
+  return table(['close code', 'reason'], Object.entries(paths['/realtime']?.get?.['x-close-codes'] ?? {}));
 }
 
 /** The page describes these fields once, above the events. */

@@ -196,6 +196,15 @@ export function withServers(text: string, publicUrl: string | undefined): string
   return JSON.stringify({ ...document, servers });
 }
 
+/** Returns the text of an AsyncAPI document with the public URL as the address of its server. */
+export function withSocketServer(text: string, publicUrl: string | undefined): string {
+  if (publicUrl === undefined) return text;
+  const { protocol, host, pathname } = new URL(publicUrl);
+  const document = JSON.parse(text) as { readonly servers: { readonly service: object } };
+  const server = { host, protocol: protocol === 'https:' ? 'wss' : 'ws', ...(pathname !== '/' && { pathname }) };
+  return JSON.stringify({ ...document, servers: { service: { ...document.servers.service, ...server } } });
+}
+
 /** The native contract as OpenAPI 3.2, as it is served. */
 export const nativeDocument32 = readGenerated('openapi-3.2.json');
 

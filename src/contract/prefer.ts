@@ -1,12 +1,12 @@
 /**
  * `Prefer: code=429` (RFC 7240, with Prism's preferences): in sandbox mode a client can request any declared answer of
- * any operation, regardless of the rest of the request. Answers are the examples of the contract; audio and event
- * streams have no examples and are created here.
+ * any operation, regardless of the rest of the request. Answers are the examples of the contract, except audio, which
+ * is created here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
 import { syntheticHeader } from './audio.ts';
-import type { AnyAnswer, OperationId, Schemas } from './operations.ts';
+import type { AnyAnswer } from './operations.ts';
 import { problems } from './problem-table.ts';
 import { invalid, type ProblemError } from './problems.ts';
 import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
@@ -35,7 +35,7 @@ export function preferredAnswer(operation: string, { id, headers }: Preferring):
   const status = Number(code);
   const head = { status, headers: exampleHeaders(response) };
   const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
-  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(operation, id)) };
+  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(object, id)) };
   if (mediaType.startsWith('audio/')) return { ...head, ...exampleSound(status) };
   const body = exampleOf(object, code, refuses ? example : undefined);
   return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
@@ -66,39 +66,10 @@ function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string
   );
 }
 
-type StreamEvent = Schemas['ChatEvent'] | Schemas['TranscriptionEvent'];
-
-/** Returns the events of a whole stream. Its result is the example of the non-streaming answer. */
-function exampleEvents(operation: string, id: string): StreamEvent[] {
-  return operation.startsWith('streamTranscription') ? exampleTranscription(id) : exampleChat(id);
-}
-
-/** Returns the events of a run without tools. */
-function exampleChat(id: string): Schemas['ChatEvent'][] {
-  const result = exampleResult('createChat') as Schemas['ChatResult'];
-  return [
-    { type: 'chat.started', seq: 0, id, model: result.model },
-    { type: 'step.started', seq: 1, step: 0 },
-    { type: 'content.delta', seq: 2, step: 0, delta: result.content },
-    { type: 'chat.completed', seq: 3, result },
-  ];
-}
-
-/** Returns the events of a transcription that waits in the queue and has one segment. */
-function exampleTranscription(id: string): Schemas['TranscriptionEvent'][] {
-  const result = exampleResult('createTranscription') as Schemas['Transcription'];
-  const { model, text, duration_ms = 0 } = result;
-  return [
-    { type: 'transcription.started', seq: 0, id, model },
-    { type: 'transcription.queued', seq: 1, ahead: 0 },
-    { type: 'segment.created', seq: 2, segment: { start_ms: 0, end_ms: duration_ms, text } },
-    { type: 'transcription.progress', seq: 3, processed_ms: duration_ms, duration_ms },
-    { type: 'transcription.completed', seq: 4, result },
-  ];
-}
-
-function exampleResult(operation: OperationId): object {
-  return exampleOf(nativeContract.operations.get(operation)?.responses['200']?.content?.['application/json'], '200');
+/** The examples of a stream are its events. The first one has the request id. */
+function exampleEvents({ examples = {} }: Partial<MediaTypeObject> = {}, id: string): object[] {
+  const [started, ...others] = Object.values(examples).map(({ value }) => value as object);
+  return [{ ...started, id }, ...others];
 }
 
 /** Length of the 206 example, in bytes. */

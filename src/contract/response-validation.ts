@@ -67,7 +67,8 @@ function checkHeaders(
   const given = answer.headers ?? {};
   for (const [name, { required, schema }] of Object.entries(headers)) {
     const value = given[name];
-    if (value !== undefined && !ajv.validate(schema, value)) throw complain(`the header ${name} violates the contract`);
+    const rule = schema.$ref === undefined ? schema : `contract${schema.$ref}`;
+    if (value !== undefined && !ajv.validate(rule, value)) throw complain(`the header ${name} violates the contract`);
     // The app sets the request id.
     if (value === undefined && required && name !== 'X-Request-Id') throw complain(`the header ${name} is missing`);
   }

@@ -12,6 +12,7 @@ import {
   openaiContract,
   realtimeDocument,
   withServers,
+  withSocketServer,
 } from '../contract/document.ts';
 import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
@@ -145,13 +146,14 @@ function documentsOf({ publicUrl, ending, readyProbe }: AppOptions): Documents {
   const [native, native32, openai] = [nativeContract.text, nativeDocument32, openaiContract.text].map((text) =>
     withServers(text, publicUrl),
   );
+  const realtime = withSocketServer(realtimeDocument, publicUrl);
   return new Map<string, () => unknown>([
     ['/healthz', () => alive(ending)],
     ['/readyz', readyProbe],
     [nativeContract.page, () => native],
     ['/openapi-3.2.json', () => native32],
     [openaiContract.page, () => openai],
-    ['/asyncapi-compat.json', () => realtimeDocument],
+    ['/asyncapi-compat.json', () => realtime],
   ]);
 }
 

@@ -60,7 +60,6 @@ describe('every declared answer', () => {
     const events = readEventStream(text, (what) => new Error(what));
     expect(events.map(({ type }) => type)).toEqual([
       'transcription.started',
-      'transcription.queued',
       'segment.created',
       'transcription.progress',
       'transcription.completed',

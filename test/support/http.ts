@@ -92,7 +92,9 @@ export function toHeaders(raw: readonly string[]): Headers {
 export type Unchecked = Pick<Answer, 'status' | 'headers' | 'text'>;
 
 interface ResponseObject {
-  readonly headers?: Readonly<Record<string, { readonly required?: boolean; readonly schema: object }>>;
+  readonly headers?: Readonly<
+    Record<string, { readonly required?: boolean; readonly schema: { readonly $ref?: string } }>
+  >;
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
@@ -209,7 +211,8 @@ function checkOperation(
   for (const [name, { required, schema }] of Object.entries(response.headers ?? {})) {
     const value = headers.get(name);
     if (value === null && required) throw complain(`the header ${name} is missing`);
-    const isValid: boolean = value === null || ajv.validate(schema, value);
+    const rule = schema.$ref === undefined ? schema : `${door.prefix}${schema.$ref}`;
+    const isValid: boolean = value === null || ajv.validate(rule, value);
     if (!isValid) throw complain(`the header ${name} is "${value}"`);
   }
   const isStream = mediaType === 'text/event-stream';
