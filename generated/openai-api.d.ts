@@ -1752,8 +1752,7 @@ export type components = {
             languages?: string[];
             /**
              * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
-             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
-             *     other models ignore them.
+             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one.
              */
             keywords?: string[];
             /** @description 0 to 1; lower is more predictable. Ignored by models without `temperature`. */
@@ -1869,8 +1868,7 @@ export type components = {
             languages?: string[];
             /**
              * @description Words and names that may occur, at most 200 of 64 characters; those beyond a total of 2,000 characters are dropped.
-             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one;
-             *     other models ignore them.
+             *     `hotwords`, comma-separated, is the same. Models without `keywords` get them in the prompt, if they support one.
              */
             keywords?: string[];
             /** @description 0 to 1; lower is more predictable. Ignored by models without `temperature`. */
