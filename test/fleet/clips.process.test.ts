@@ -44,9 +44,15 @@ describeWith(['redis-server'], 'a clip of another front', () => {
 
   const get = (path: string, headers: Record<string, string> = {}) => createApi(other.url).get(path, headers);
 
+  /** Resolves when the other front knows this one, which announces itself after its start. */
+  async function isKnown(front: { readonly url: string }): Promise<void> {
+    const { url } = (await createdBy(front.url, '150')) as Schemas['Audio'];
+    await expect.poll(async () => (await get(url)).status, { timeout: 20_000 }).toBe(200);
+  }
+
   async function complete(front: Front = owner): Promise<{ url: string; etag: string }> {
     const { url } = await create(front, '150');
-    const etag = async () => (await createApi(front.url).send('HEAD', url)).headers.get('etag');
+    const etag = async () => (await createApi(other.url).send('HEAD', url)).headers.get('etag'); // once it knows the owner
     await expect.poll(etag).not.toBeNull();
     return { url, etag: (await etag())! };
   }
@@ -133,6 +139,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
 
   test('does not expire while another front reads it', async () => {
     await using impatient = await startFront({ clipUnreadMs: 200 });
+    await isKnown(impatient);
     const { url } = await create(impatient, '100 gate:three 50');
     const reading = await startReading(other.url + url);
     await create(impatient, '100 hang');
@@ -178,6 +185,7 @@ describeWith(['redis-server'], 'a clip of another front', () => {
     await using elsewhere = await listen((url) => seen.push(url));
     const { env } = await frontSettings(redis);
     const killed = await spawnService({ ...scriptedEngines(), env });
+    await isKnown(killed);
     const { url } = (await createdBy(killed.url, '150')) as Schemas['Audio'];
     expect(await get(url)).toMatchObject({ status: 200, text: sound(0, 150) });
     await killed[Symbol.asyncDispose]();

@@ -51,9 +51,14 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     await Promise.all([owner, other, redis].map((one) => one[Symbol.asyncDispose]()));
   });
 
+  /** Resolves when the front knows the one that has the job, which announces itself after its start. */
+  const isKnown = (front: Node, id: string, headers = {}) =>
+    expect.poll(async () => (await fetch(`${front.url}/api/v1/transcriptions/${id}`, { headers })).status).toBe(200);
+
   test('can be read, followed and deleted through any front, and its parts are queued in the fleet', async () => {
     const { id } = await create(owner, speechOf(40));
     expect(id).toMatch(/^[\da-f]{8}\.[\w-]{22}$/);
+    await isKnown(other, id);
     const live = eventsOf(other, id);
     const job = await end(other, id);
     expect(job).toEqual(await read(owner, id));
@@ -74,6 +79,7 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     await using one = await startNode('front', env);
     await using another = await startNode('both', env);
     const { id } = await create(one, speechOf(4), {}, bearer('app'));
+    await isKnown(another, id, bearer('app'));
     expect((await end(another, id, bearer('app'))).result?.text).toBe(textOf(4));
     await expect(read(another, id, bearer('other'))).rejects.toThrow(/^404 /);
     expect((await remove(another, id, bearer('other'))).status).toBe(404);
@@ -100,6 +106,7 @@ describeWith(['redis-server'], 'a job of a fleet', () => {
     const first = await startNode('front', { DATA_DIR: dataDir });
     const { id } = await create(first, speechOf(40));
     await reached.promise;
+    await isKnown(other, id);
     const before = readEvents(await fetch(`${other.url}/api/v1/transcriptions/${id}/events`));
     await expect.poll(async () => (await read(other, id)).processed_ms).toBeGreaterThan(0);
     await first[Symbol.asyncDispose]();
