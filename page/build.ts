@@ -35,6 +35,7 @@ export async function buildPage({ errors }: Texts): Promise<Record<string, Uint8
     'index.html': await html('index.html', assets),
     'docs.html': await html('docs.html', assets),
     'errors.html': await html('errors.html', assets, { errors }),
+    'setup.html': await html('setup.html', assets),
     'LICENSES.txt': await licenses(),
   };
   for (const { name, content } of [worklet, ...Object.values(assets)]) {

@@ -94,9 +94,9 @@ export const takesKeywords = ({ supports }: ModelEntry): boolean =>
 
 /** Other ways to get the capability, for the operator of the server. */
 export const otherWays: Readonly<Record<Capability, string>> = {
-  transcription: 'set the API key of a provider',
+  transcription: 'set OPENAI_API_KEY and TRANSCRIBE_MODEL',
   chat: 'start Ollama or llama.cpp, or set OPENAI_API_KEY',
-  speech: 'install espeak-ng, or set the API key of a provider',
+  speech: 'install espeak-ng, or set OPENAI_API_KEY and TTS_MODEL',
 };
 
 /** Advice for a capability that is missing; undefined if it is ready or preparing. */

@@ -26,14 +26,21 @@ export function languagesOf(
   return { own: all.filter(isOwn), others: all.filter((one) => !isOwn(one)) };
 }
 
+/** For a code that the browser does not know. */
+export const otherLanguage = 'Another language';
+
 let names: Intl.DisplayNames | undefined;
 
-/** In English, as the page is. */
+/** In English, as the page is; never the code. */
 export function nameOfLanguage(code: string): string {
-  names ??= new Intl.DisplayNames('en', { type: 'language' });
-  try {
-    return names.of(code) ?? code;
-  } catch {
-    return code; // not a tag
+  names ??= new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+  for (const tag of [code, code.split('-')[0] ?? '']) {
+    try {
+      const name = names.of(tag);
+      if (name !== undefined) return name;
+    } catch {
+      // Not a tag.
+    }
   }
+  return otherLanguage;
 }

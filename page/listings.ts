@@ -29,6 +29,8 @@ export const listingFailure = signal<Failure | undefined>(undefined);
 /** Four requests each, and preparations beside them: a key may have 60 in a minute. */
 const askAgainMs = 6_000;
 const longestPauseMs = 300_000;
+/** A file that was copied by hand is noticed within ten seconds. */
+const lookAgainSeconds = 9;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 
@@ -75,6 +77,7 @@ export async function refreshListings(): Promise<void> {
     listingFailure.value = undefined;
     isKeyMissing.value = false;
     if (mayChange(listings.value)) askAgain();
+    else if (!canTranscribe.value || !canChat.value || !canSpeak.value) askAgain(lookAgainSeconds, true);
   } catch (error) {
     if (signal.aborted) return;
     if (askIfRefused(error)) {
@@ -101,9 +104,12 @@ function undefinedIfNotAllowed(error: unknown): undefined {
   if (!isNotAllowed(error)) throw error;
 }
 
-function askAgain(seconds = 0): void {
+/** `isPatient`: not while the page is hidden. Its return asks anyway. */
+function askAgain(seconds = 0, isPatient = false): void {
   const ms = Math.min(longestPauseMs, Math.max(askAgainMs, seconds * 1_000)); // a timer of more than 24 days fires at once
-  timer = setTimeout(() => void refreshListings(), ms);
+  timer = setTimeout(() => {
+    if (!isPatient || document.visibilityState === 'visible') void refreshListings();
+  }, ms);
 }
 
 function mayChange({ transcription, chat, speech, probe }: Listings): boolean {

@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import * as smd from 'streaming-markdown';
 import { copy } from './copy.ts';
 import { Feed } from './feed.ts';
+import { highlight } from './highlight.ts';
 
 const tags: Readonly<Record<number, string>> = {
   [smd.PARAGRAPH]: 'p',
@@ -55,7 +56,8 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
       open.push(element);
     },
     end_token: (open) => {
-      if (open.length > 1) open.pop();
+      const element = open.length > 1 ? open.pop() : undefined;
+      if (element?.tagName === 'PRE') color(element);
     },
     add_text: (open, text) => {
       const { lastChild } = top(open);
@@ -67,6 +69,7 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
       const element = top(open);
       if (attribute === smd.HREF && element instanceof HTMLAnchorElement) link(element, value);
       if (attribute === smd.CHECKED) element.textContent = '☑ ';
+      if (attribute === smd.LANG) nameCode(element, value);
       if (attribute === smd.START && element instanceof HTMLOListElement) element.start = Number(value);
     },
   };
@@ -74,15 +77,35 @@ function renderInto(root: HTMLElement): smd.Renderer<HTMLElement[]> {
 
 const isCode: ReadonlySet<number> = new Set([smd.CODE_BLOCK, smd.CODE_FENCE]);
 
+/** Below a bar with its language and the button. */
 function withCopyButton(code: HTMLElement): HTMLElement {
   const block = document.createElement('div');
   block.className = 'code';
+  const bar = document.createElement('div');
   const button = document.createElement('button');
   button.type = 'button';
-  button.className = 'outlined copy-code';
+  button.className = 'quiet';
   nameCopyButton(button, 'Copy');
-  block.append(code, button);
+  bar.append(document.createElement('span'), button);
+  block.append(bar, code);
   return block;
+}
+
+function nameCode(code: HTMLElement, language: string): void {
+  const place = code.previousElementSibling?.firstElementChild;
+  if (place) place.textContent = language.slice(0, 30);
+}
+
+/** Once it is complete. */
+function color(code: HTMLElement): void {
+  const pieces = highlight(code.textContent).map(([text, kind]) => {
+    if (!kind) return text;
+    const piece = document.createElement('span');
+    piece.className = kind;
+    piece.textContent = text;
+    return piece;
+  });
+  code.replaceChildren(...pieces);
 }
 
 function nameCopyButton(button: HTMLButtonElement, shown: 'Copy' | 'Copied'): void {
@@ -93,7 +116,7 @@ function nameCopyButton(button: HTMLButtonElement, shown: 'Copy' | 'Copied'): vo
 /** One listener for all blocks of a text. */
 async function copyCode({ target }: Event): Promise<void> {
   if (!(target instanceof HTMLButtonElement)) return;
-  const code = target.previousElementSibling?.textContent ?? '';
+  const code = target.parentElement?.nextElementSibling?.textContent ?? '';
   if (!(await copy(code))) return;
   nameCopyButton(target, 'Copied');
   setTimeout(() => nameCopyButton(target, 'Copy'), 2_000);

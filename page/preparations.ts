@@ -18,11 +18,18 @@ export const isInstalling = computed(() => preparations.value?.data.some(isInPro
 
 const isInProgress = ({ state }: Preparation) => state === 'preparing';
 
+/** The one that this page has started: the service takes one at a time, beside what it installs by itself. */
+const startedId = signal<string | undefined>(undefined);
+
+export const mayStart = computed(
+  () => !preparations.value?.data.some((one) => one.id === startedId.value && isInProgress(one)),
+);
+
 /**
- * A failure is shown within five seconds; beside it the listings are asked for, and a key may have 60 requests in a
- * minute.
+ * A failure is shown within five seconds, and a file that was copied by hand within ten; beside them the listings are
+ * asked for, and a key may have 60 requests in a minute.
  */
-const askAgainMs = 4_000;
+const askAgainMs = { installing: 4_000, missing: 8_000 } as const;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current: AbortController | undefined;
 
@@ -50,8 +57,14 @@ export async function refreshPreparations(): Promise<void> {
     if (signal.aborted) return;
     // The key may not list them, or the service does not respond: the last list stays.
   }
-  if (isInstalling.value) timer = setTimeout(() => void refreshPreparations(), askAgainMs);
+  const pace = isInstalling.value ? 'installing' : preparations.value?.data.some(isMissing) ? 'missing' : undefined;
+  if (pace) timer = setTimeout(() => void (isIdle(pace) || refreshPreparations()), askAgainMs[pace]);
 }
+
+const isMissing = ({ configured, state }: Preparation) => configured && state === 'missing';
+
+/** A hidden page does not look for files. Its listings are asked for when the user returns, which ends this. */
+const isIdle = (pace: keyof typeof askAgainMs) => pace === 'missing' && document.visibilityState === 'hidden';
 
 function take(list: PreparationList): void {
   const before = preparations.value?.data ?? [];
@@ -71,6 +84,7 @@ function take(list: PreparationList): void {
 /** `start` or `stop`. */
 export async function change(id: string, call: 'start' | 'stop'): Promise<void> {
   preparationFailure.value = undefined;
+  if (call === 'start') startedId.value = id;
   try {
     const changed = await client.value.preparations[call](id);
     const list = preparations.value;

@@ -16,6 +16,7 @@ import {
 import { askIfRefused } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
 import { paced } from './paced.ts';
+import { plainTextOf } from './plain-text.ts';
 import { preferences } from './preferences.ts';
 import { client, clipUrl } from './service.ts';
 import { enqueue, stopPlayback } from './playback.ts';
@@ -134,7 +135,7 @@ function finish(id: number, reading: Reading | undefined, isHandsFree: boolean):
   const isUnread = !reading && shouldRead(isHandsFree) && text !== '';
   if (isUnread && !hasClip) readAloud(soundOf(answer.id), text);
   // A screen reader would talk over the voice.
-  announce(hasClip || isUnread || reading?.isHeard ? '' : `Answer: ${text}`);
+  announce(hasClip || isUnread || reading?.isHeard ? '' : `Answer: ${plainTextOf(text)}`);
 }
 
 /** Identifies the sound of an answer. */

@@ -1,6 +1,6 @@
 /** Sorts and searches the voices of a model. Pure. */
 import type { Preparation, SpeechModelEntry } from '../src/client/index.ts';
-import { nameOfLanguage } from './languages.ts';
+import { nameOfLanguage, otherLanguage } from './languages.ts';
 
 export interface ListedVoice {
   readonly id: string;
@@ -16,8 +16,9 @@ export function listVoices(entry: SpeechModelEntry | undefined): readonly Listed
     language: language === null ? '' : nameOfLanguage(language),
   }));
   const { compare } = new Intl.Collator('en', { numeric: true });
-  const isLast = ({ language }: ListedVoice) => Number(language === '');
-  return voices.sort((a, b) => isLast(a) - isLast(b) || compare(a.language, b.language) || compare(a.name, b.name));
+  const last = [otherLanguage, ''];
+  const rank = ({ language }: ListedVoice) => last.indexOf(language);
+  return voices.sort((a, b) => rank(a) - rank(b) || compare(a.language, b.language) || compare(a.name, b.name));
 }
 
 /** Returns voices whose name, language or id contains every word. */

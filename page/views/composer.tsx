@@ -139,7 +139,7 @@ function FileButton() {
         onClick={() => input.current?.click()}
       >
         <Icon name="file" />
-        <span class="wide">File</span>
+        <span>File</span>
       </Action>
       <input
         ref={input}
@@ -172,7 +172,10 @@ function ReadAloudSwitch() {
       }}
     >
       <Icon name="speaker" />
-      <span class="unseen">Read answers aloud</span>
+      <span class="wide">Read answers aloud</span>
+      <span class="narrow" aria-hidden="true">
+        Aloud
+      </span>
     </Action>
   );
 }
@@ -186,7 +189,7 @@ const HandsFreeButton = () => (
     onClick={() => void startHandsFree()}
   >
     <Icon name="waves" />
-    <span class="wide">Hands-free</span>
+    <span>Hands-free</span>
   </Action>
 );
 
@@ -196,10 +199,10 @@ const draftSound = 'draft';
 /** Needs no chat model. */
 function ReadDraftButton() {
   const isOn = speaking.value === draftSound;
-  const hasRoom = listings.value && !canChat.value && !canTranscribe.value; // on a phone
+  const hasRoom = listings.value && !canChat.value; // on a phone
   return (
     <Action
-      class={!canChat.value && whyNotReadAloud() === undefined ? 'read-draft filled' : 'read-draft quiet'}
+      class={`read-draft ${hasRoom ? 'roomy' : ''} ${!canChat.value && whyNotReadAloud() === undefined ? 'filled' : 'quiet'}`}
       aria-label={isOn ? 'Stop' : 'Read aloud what you typed'}
       whyNot={isOn ? undefined : (whyNotReadAloud() ?? whyNotNow())}
       title="Read aloud what you typed"
@@ -210,7 +213,7 @@ function ReadDraftButton() {
       }}
     >
       <Icon name={isOn ? 'stop' : 'play'} />
-      <span class={hasRoom ? '' : 'wide'}>{isOn ? 'Stop' : 'Read aloud'}</span>
+      <span>{isOn ? 'Stop' : 'Read aloud'}</span>
     </Action>
   );
 }
@@ -230,12 +233,12 @@ function SendOrCancel() {
       }}
     >
       <Icon name={dictation.value === 'off' ? 'stop' : 'close'} />
-      <span class="unseen">Cancel</span>
+      <span>Cancel</span>
     </button>
   ) : (
     <Action key="send" type="submit" class="round primary" title="Send (Enter)" whyNot={whyNotSend()}>
       <Icon name="send" />
-      <span class="unseen">Send</span>
+      <span>Send</span>
     </Action>
   );
 }

@@ -12,6 +12,7 @@ import {
   type Turn,
 } from '../conversation-state.ts';
 import { regenerate } from '../conversation.ts';
+import { startDictation } from '../dictation.ts';
 import { draft, focusDraft, keepFocus } from '../draft.ts';
 import { handsFree } from '../hands-free.ts';
 import { canChat, canSpeak, chosen, listings } from '../listings.ts';
@@ -22,7 +23,7 @@ import { soundOf, turns } from '../run.ts';
 import { clipUrl } from '../service.ts';
 import { stopPlayback, play, speaking, unlock } from '../playback.ts';
 import { readAloud } from '../reading.ts';
-import { whyNot } from '../why-not.ts';
+import { whyNot, whyNotRecord } from '../why-not.ts';
 import { Action } from './action.tsx';
 import { scrollToEnd } from './auto-scroll.ts';
 import { CopyButton } from './copy-button.tsx';
@@ -62,11 +63,9 @@ export function Conversation() {
   }
 }
 
-const sandboxTries = [
-  'Good morning',
-  'read aloud: Good morning from the sandbox',
-  'think: What would be kind?\nHow are you?',
-];
+const tries = ['Explain in three sentences why the sky is blue.', 'Give me ideas for a rainy weekend.'];
+
+const sandboxTries = ['read aloud: Good morning from the sandbox', 'think: What would be kind?\nHow are you?'];
 
 function Welcome() {
   const isSandbox = chosen.value.chat?.id.startsWith('sandbox-') === true;
@@ -74,20 +73,22 @@ function Welcome() {
     <section class="welcome" aria-label="Welcome">
       <p class="lead">Speak, or type.</p>
       <p>Your speech becomes text that you can check before you send it. Answers can be read aloud.</p>
-      {isSandbox && (
-        <>
-          <p>This is the sandbox: its answers are made up. Try one of these.</p>
-          <ul>
-            {sandboxTries.map((text) => (
-              <li key={text}>
-                <button type="button" class="outlined" onClick={() => use(text)}>
-                  {text}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
+      <p>{isSandbox ? 'This is the sandbox: its answers are made up. Try one of these.' : 'Try one of these.'}</p>
+      <ul>
+        <li>
+          <Action class="outlined" whyNot={whyNotRecord()} onClick={() => void startDictation()}>
+            <Icon name="microphone" />
+            <span>Say “Good morning”</span>
+          </Action>
+        </li>
+        {(isSandbox ? sandboxTries : tries).map((text) => (
+          <li key={text}>
+            <button type="button" class="outlined" onClick={() => use(text)}>
+              {text}
+            </button>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
@@ -135,7 +136,9 @@ function AnswerView({ answer, question, isLast }: AnswerProps) {
 /** The model is working, but nothing on the screen moves. */
 function isWaiting(parts: readonly Part[]): boolean {
   const last = parts.at(-1);
-  return !last || last.kind === 'clip' || (last.kind === 'tool' && last.outcome !== undefined);
+  return (
+    !last || last.kind === 'clip' || last.kind === 'reasoning' || (last.kind === 'tool' && last.outcome !== undefined)
+  );
 }
 
 const Dots = () => (

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** The end of a dialog whose choices take effect at once. */
 export const Done = ({ close }: Pick<DialogProps, 'close'>) => (
-  <div class="actions end">
+  <div class="actions end done">
     <button type="button" class="filled" onClick={close}>
       Done
     </button>

@@ -116,7 +116,7 @@ function Notice({ role, close, children }: NoticeProps) {
       {close && (
         <button type="button" class="quiet" title="Dismiss" onClick={close}>
           <Icon name="close" />
-          <span class="unseen">Dismiss</span>
+          <span class="wide">Dismiss</span>
         </button>
       )}
     </div>

@@ -6,7 +6,7 @@ import { nextSteps, preferenceOf, sizeOf } from '../missing.ts';
 import { speaking, stopPlayback, unlock } from '../playback.ts';
 import { prefer } from '../preferences.ts';
 import { readAloud } from '../reading.ts';
-import { change, isInstalling, preparationFailure, preparations } from '../preparations.ts';
+import { change, mayStart, preparationFailure, preparations } from '../preparations.ts';
 import { previewSound, sampleOf } from '../voices.ts';
 import { explain } from '../why-not.ts';
 import { Action } from './action.tsx';
@@ -113,7 +113,7 @@ function installAction({ id, state, configured }: Preparation): OfferAction {
   return {
     label: state === 'failed' ? 'Try again' : 'Install',
     isMain: configured,
-    whyNot: isInstalling.value ? 'Another installation is running. Wait for it, or stop it.' : undefined,
+    whyNot: mayStart.value ? undefined : 'Another installation is running. Wait for it, or stop it.',
     run: () => change(id, 'start'),
   };
 }

@@ -1,4 +1,5 @@
 /** Cards for models that can be installed: each thing once, under what it is for. */
+import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import type { Preparation } from '../../src/client/index.ts';
 import { adviceFor, capabilities, isBroken, otherWays, type Capability } from '../choices.ts';
@@ -7,27 +8,69 @@ import { chosen, listings } from '../listings.ts';
 import { commandsLike, isActive, offersFor, purposes, type Offers } from '../missing.ts';
 import { installed, preparations } from '../preparations.ts';
 import { turns } from '../run.ts';
+import { keepFocus } from '../draft.ts';
+import { prefer, preferences } from '../preferences.ts';
+import { Icon } from './icons.tsx';
 import { Command, Offer } from './offer.tsx';
+
+const isLineOpen = signal(false);
 
 export function Setup() {
   const lists = listings.value;
   if (!lists) return null;
   const missing = capabilities.filter(isMissing);
-  // Something better than what works is offered, but does not stay in the way.
-  const better = turns.value.length > 0 ? [] : capabilities.filter(isBetter);
-  if (missing.length === 0 && better.length === 0) return null;
+  const better = capabilities.filter(isBetter);
+  // A card stays where it is while something in it is installed, and after: it may have the focus.
+  const line = better.filter((name) => isLineOpen.value || !isAtWork(name));
   const isUpToKey = missing.length > 0 && missing.every((name) => lists[name].refusal !== undefined);
+  const cards = capabilities.filter(
+    (name) => missing.includes(name) || (better.includes(name) && !line.includes(name)),
+  );
   return (
-    <section class="setup" aria-labelledby="setup-title">
-      <h2 id="setup-title">{missing.length > 0 || installed.value.size > 0 ? 'Get started' : 'Also available'}</h2>
-      {/* In one order, whatever is installed: a card may have the focus. */}
-      {capabilities.map(
-        (name) => (missing.includes(name) || better.includes(name)) && <Card key={name} capability={name} />,
+    <>
+      {cards.length > 0 && (
+        <section class="setup" aria-labelledby="setup-title">
+          <h2 id="setup-title">Get started</h2>
+          {cards.map((name) => (
+            <Card key={name} capability={name} />
+          ))}
+          {!isUpToKey && missing.length > 0 && <Hints />}
+        </section>
       )}
-      {!isUpToKey && missing.length > 0 && <Hints />}
+      {line.length > 0 && <Line all={line} />}
+    </>
+  );
+}
+
+/** What is better than what works: one line that opens, until the conversation begins or it is dismissed. */
+function Line({ all }: { readonly all: readonly Capability[] }) {
+  if (!isLineOpen.value && (preferences.value.offersDismissed || turns.value.length > 0)) return null;
+  return (
+    <section class="better" aria-label="Also available">
+      <details open={isLineOpen.value} onToggle={({ currentTarget }) => (isLineOpen.value = currentTarget.open)}>
+        <summary>Also available: {all.map((name) => purposes[name].betterTitle).join(', ')}</summary>
+        {all.map((name) => (
+          <Card key={name} capability={name} />
+        ))}
+      </details>
+      <button
+        type="button"
+        class="quiet"
+        title="Do not offer this again"
+        onClick={() => {
+          isLineOpen.value = false;
+          prefer({ offersDismissed: true });
+          keepFocus();
+        }}
+      >
+        <Icon name="close" />
+        <span class="wide">Dismiss</span>
+      </button>
     </section>
   );
 }
+
+const isAtWork = (name: Capability) => [...offersOf(name).main, ...offersOf(name).more].some(isActive);
 
 function isMissing(name: Capability): boolean {
   const { main, more } = offersOf(name);
@@ -68,8 +111,13 @@ function Card({ capability }: { readonly capability: Capability }) {
         <Offer key={one.id} preparation={one} />
       ))}
       {more.length > 0 && <More all={more} isAtWork={more.some(isActive) && !main.some(isActive)} />}
-      {main.some(({ state }) => state !== 'ready') && !entry?.available && (
-        <p class="small">Or {otherWays[capability]}.</p>
+      {!entry?.available && listings.value?.[capability].refusal === undefined && (
+        <p class="small">
+          {main.some(({ state }) => state !== 'ready') && `Or ${otherWays[capability]}. `}
+          <a href={`docs/setup#${capability}`} target="_blank" rel="noopener">
+            How to set up {title.toLowerCase()}
+          </a>
+        </p>
       )}
     </section>
   );

@@ -108,7 +108,7 @@ function Undo() {
       </button>
       <button type="button" class="quiet" title="Dismiss" onClick={forgetRemoved}>
         <Icon name="close" />
-        <span class="unseen">Dismiss</span>
+        <span class="wide">Dismiss</span>
       </button>
     </div>
   );

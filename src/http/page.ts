@@ -61,6 +61,7 @@ const documents: ReadonlyMap<string, readonly [path: string, headers: Readonly<R
   ['index.html', ['/', documentHeaders(pagePolicy)]],
   ['docs.html', ['/docs', documentHeaders(referencePolicy)]],
   ['errors.html', ['/docs/errors', documentHeaders(pagePolicy)]],
+  ['setup.html', ['/docs/setup', documentHeaders(pagePolicy)]],
 ]);
 
 /** Returns the files by path; empty if the page has not been built. */

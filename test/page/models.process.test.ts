@@ -9,6 +9,7 @@ import { catalogue } from '../../engines/whisper-cli/catalogue.ts';
 import { answers, startProvider } from '../support/provider.ts';
 import { replaceFiles } from '../support/catalogue.ts';
 import { describeWith } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import { faultsOf } from './axe.ts';
 import {
@@ -188,14 +189,17 @@ describeWith(programs, 'the models', () => {
     await draftOf(page).toBe('alpha');
   });
 
-  test('show at length why the only model does not work', async () => {
-    const config = `engines: { whisper: { use: whisper-cli, models: [{ id: gone, file: gone.bin }] } }`;
-    const page = await openPage(browser(), await startPageService({ config }));
+  test('show at length why the only model does not work, and notice its file once it was copied', async () => {
+    const file = join(await temporaryDirectory(), 'gone.bin');
+    const config = `engines: { whisper: { use: whisper-cli, models: [{ id: gone, file: '${file}' }] } }`;
+    const page = await openPage(browser(), await startPageService({ config }), { script: fastTimers });
     await page.models.click();
     await textOf(page.page.locator('#transcription-note')).toBe('Not available');
     await page.page.keyboard.press('Escape');
     await textOf(page.page.getByRole('region', { name: 'Get started' })).toContain('gone.bin does not exist');
     expect(await page.button('Speak').isDisabled()).toBe(true);
+    await writeToneModel(file);
+    await expect.poll(() => page.button('Speak').isEnabled(), patience).toBe(true);
   });
 
   test('show on a phone, too, why a download has failed: its address and its path once each', async () => {
@@ -221,11 +225,11 @@ describeWith(programs, 'the models', () => {
 
   test('offer the sandbox at once, if it is on', async () => {
     const page = await openPage(browser(), await startPageService({ config: 'engines: { s: { use: sandbox } }' }));
-    await page.button('Good morning').click();
-    await draftOf(page).toBe('Good morning');
+    await page.button('read aloud: Good morning from the sandbox').click();
+    await draftOf(page).toBe('read aloud: Good morning from the sandbox');
     await page.hasFocus(page.message);
     await page.message.press('Enter');
-    await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
+    await textOf((await page.answer()).locator('.markdown')).toContain('You said');
   });
 
   test('name a provider that refuses its key, as text, before a model to install and other ways', async () => {

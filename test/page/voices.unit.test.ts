@@ -30,7 +30,7 @@ describe('voices', () => {
       'French: Zoé',
       'German: Speaker 9',
       'German: Speaker 10',
-      'not a language tag: Odd',
+      'Another language: Odd',
       ': Alloy',
     ]);
   });
