@@ -164,6 +164,7 @@ function ReadAloudSwitch() {
       role="switch"
       aria-checked={isOn}
       whyNot={whyNot('speech')}
+      aria-label="Read answers aloud"
       title="Read answers aloud"
       onClick={() => {
         unlock();
@@ -173,9 +174,7 @@ function ReadAloudSwitch() {
     >
       <Icon name="speaker" />
       <span class="wide">Read answers aloud</span>
-      <span class="narrow" aria-hidden="true">
-        Aloud
-      </span>
+      <span class="narrow">Aloud</span>
     </Action>
   );
 }

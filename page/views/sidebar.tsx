@@ -25,7 +25,9 @@ export function Sidebar() {
   if (isBeside.value) {
     return (
       <aside class="sidebar" aria-label="Conversations">
-        <h1>Parlance</h1>
+        <p class="brand" aria-hidden="true">
+          Parlance
+        </p>
         <List />
       </aside>
     );

@@ -9,7 +9,7 @@ import { isBeside, isListOpen, startAnew, whyNotYet } from './sidebar.tsx';
 export function Top() {
   return (
     <header class="top">
-      {!isBeside.value && <h1 class="unseen">Parlance</h1>}
+      <h1 class="unseen">Parlance</h1>
       <div class="bar">
         {!isBeside.value && (
           <button type="button" class="quiet" aria-haspopup="dialog" onClick={() => (isListOpen.value = true)}>

@@ -319,6 +319,7 @@ describeWith(programs, 'the page', () => {
     });
     const page = await openPage(browser(), fresh, { context: { reducedMotion: 'reduce' } });
     await page.page.getByRole('region', { name: 'Chat' }).waitFor();
+    await page.page.getByText('Also available: A natural voice').click();
     await page.page.getByRole('region', { name: 'A natural voice' }).getByText('more').click();
     await checkEverywhere(page);
   });
