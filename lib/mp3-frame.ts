@@ -3,7 +3,6 @@
 export interface Mp3Frame {
   /** Bytes of the frame, including the header. */
   readonly bytes: number;
-  readonly ms: number;
   /** Hz. */
   readonly sampleRate: number;
   readonly isMono: boolean;
@@ -27,7 +26,6 @@ export function readMp3Frame(head: number): Mp3Frame | undefined {
   const [sampleRate, samples] = [baseRate / divisor, divisor === 1 ? 1152 : 576];
   return {
     bytes: Math.floor((samples * 125 * kilobits) / sampleRate) + ((head >>> 9) & 1),
-    ms: (samples * 1000) / sampleRate,
     sampleRate,
     isMono: ((head >>> 6) & 3) === 3,
   };

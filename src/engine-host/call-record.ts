@@ -48,8 +48,7 @@ export class CallRecord {
     const { charge, usage, key } = this.#scope ?? {};
     if (charged) charge?.(charged);
     if (usage && facts.tokens) usage.tokens = facts.tokens.total;
-    if (usage && facts.audioMs !== undefined && this.#call.capability === 'transcription')
-      usage.audioMs = facts.audioMs;
+    if (usage && facts.audioMs !== undefined) usage.audioMs = facts.audioMs;
     this.#metrics?.callEnded({ ...this.#call, ...facts, key: key?.name, ms: this.#ms(), firstMs: this.#firstMs });
   }
 

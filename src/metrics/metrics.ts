@@ -45,7 +45,7 @@ export interface CallFacts {
   readonly ms: number;
   /** Time until the first output in milliseconds; streamed chats and speech only. */
   readonly firstMs: number | undefined;
-  /** Length of the recording or of the speech in milliseconds, if known. */
+  /** Length of a transcribed recording in milliseconds, if known. */
   readonly audioMs?: number | undefined;
   /** Tokens of a chat; absent if the provider reports none. */
   readonly tokens?: { readonly input: number; readonly output: number; readonly total: number } | undefined;

@@ -63,15 +63,12 @@ export function createPrometheusMetrics(): PrometheusMetrics {
 
   function countVoice({ capability, ms, error, firstMs, audioMs, key, ...facts }: CallFacts): void {
     const labels = { model: model(facts.model) };
-    const isSpeech = capability === 'speech';
-    (isSpeech ? kept.speechDuration : kept.transcriptionDuration).observe(
-      { ...labels, error_type: error ?? '' },
-      ms / 1000,
-    );
+    const duration = capability === 'speech' ? kept.speechDuration : kept.transcriptionDuration;
+    duration.observe({ ...labels, error_type: error ?? '' }, ms / 1000);
     if (firstMs !== undefined) kept.speechFirstByte.observe(labels, firstMs / 1000);
     if (audioMs === undefined) return;
-    kept.audioSeconds.inc({ operation: capability, ...labels }, audioMs / 1000);
-    if (key !== undefined && !isSpeech) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
+    kept.audioSeconds.inc(labels, audioMs / 1000);
+    if (key !== undefined) kept.keyAudioSeconds.inc({ key }, audioMs / 1000);
   }
 
   return {

@@ -89,8 +89,8 @@ export const metricsTable = {
   audioSeconds: {
     name: 'parlance_audio_seconds_total',
     type: 'counter',
-    help: 'Length of transcribed recordings and of synthesized speech, if known.',
-    labels: ['operation', 'model'],
+    help: 'Length of transcribed recordings, if known.',
+    labels: ['model'],
   },
   queueRunning: {
     name: 'parlance_queue_running',

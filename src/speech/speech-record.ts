@@ -2,8 +2,7 @@
 import type { Speech } from '../../engines/contract/index.ts';
 import { CallRecord } from '../engine-host/call-record.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
-import { errorTypeOf, type ErrorType, type Metrics } from '../metrics/metrics.ts';
-import { createAudioMeter } from './audio-length.ts';
+import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import type { Listener } from './timeouts.ts';
 
 /** Resolves and rejects as `speak` does. The record is complete when the audio has ended or is no longer read. */
@@ -25,25 +24,22 @@ export async function recordSpeech<S extends Speech>(
 }
 
 /** Not a generator: its `return()` would wait for the pending chunk. */
-function watched({ mediaType, audio }: Speech, record: CallRecord, signal: AbortSignal): AsyncIterable<Uint8Array> {
-  const meter = createAudioMeter(mediaType);
+function watched({ audio }: Speech, record: CallRecord, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const source = audio[Symbol.asyncIterator]();
-  const end = (error?: ErrorType) => record.end({ audioMs: meter.ms(), error });
   const iterator: AsyncIterableIterator<Uint8Array> = {
     [Symbol.asyncIterator]: () => iterator,
     async next() {
       try {
         const item = await source.next();
-        if (item.done) end();
-        else meter.take(item.value);
+        if (item.done) record.end({});
         return item;
       } catch (error) {
-        end(errorTypeOf(error, signal));
+        record.end({ error: errorTypeOf(error, signal) });
         throw error;
       }
     },
     async return() {
-      end('cancelled');
+      record.end({ error: 'cancelled' });
       return (await source.return?.()) ?? { done: true, value: undefined };
     },
   };
