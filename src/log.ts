@@ -39,7 +39,7 @@ const secretNames: ReadonlySet<string> = new Set([
 const censored = '[redacted]';
 
 /** Fields with names of API keys and models, which may look like keys but are not masked. */
-const ownNames: ReadonlySet<string> = new Set(['id', 'key', 'model', 'added', 'removed', 'changed', 'widened']);
+const ownNames: ReadonlySet<string> = new Set(['id', 'key', 'model', 'added', 'removed', 'changed']);
 
 /** Maximum depth of values; deeper ones are omitted. */
 const maxDepth = 4;

@@ -6,7 +6,6 @@ import { SettingsError, requiresKeys, type LoadedSettings } from '../settings/lo
 import type { Key } from '../request-scope.ts';
 import { createKey, nameOfToken } from './key.ts';
 import { readKeysFile, type KeyEntry } from './keys-file.ts';
-import { isWidened } from './widened.ts';
 
 /** A token that the service knows. */
 export interface Credential {
@@ -60,8 +59,7 @@ export async function openKeyRing(
       const read = await readKeysFile(path, wait);
       tokens = tokensOf(unnamed, read, path);
       const changes = changesBetween(entries, read);
-      const isDoubtful = changes.removed.length > 0 || changes.widened.length > 0; // may be half of a file
-      log[isDoubtful ? 'warn' : 'info'](changes, 'the keys file was reloaded');
+      log[changes.removed.length > 0 ? 'warn' : 'info'](changes, 'the keys file was reloaded');
       entries = read;
     } catch (error) {
       if (!(error instanceof SettingsError)) throw error;
@@ -132,20 +130,15 @@ function digestOf(token: string): string {
 
 // ------------------------------------------------------------------------------------------------------- changes
 
-/**
- * Returns the names of added, removed and changed keys. Added and removed tokens also change a key. `widened`: keys
- * with more permissions or higher limits than before.
- */
+/** Returns the names of added, removed and changed keys. Added and removed tokens also change a key. */
 function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[]) {
   const [old, now] = [Map.groupBy(before, ({ name }) => name), Map.groupBy(after, ({ name }) => name)];
-  const kept = [...now]
-    .map(([name, own]) => ({ name, before: old.get(name) ?? [], after: own }))
-    .filter((key) => key.before.length > 0);
   return {
     added: [...now.keys()].filter((name) => !old.has(name)),
     removed: [...old.keys()].filter((name) => !now.has(name)),
-    changed: kept.filter((key) => describe(key.before) !== describe(key.after)).map(({ name }) => name),
-    widened: kept.filter((key) => isWidened(key.before, key.after)).map(({ name }) => name),
+    changed: [...now]
+      .filter(([name, entries]) => old.has(name) && describe(old.get(name) ?? []) !== describe(entries))
+      .map(([name]) => name),
   };
 }
 

@@ -173,40 +173,15 @@ describe('reading the file again', () => {
     expect(nameOf(tokenOf('rotates', 2))).toBe('rotates');
     expect(before.weight).toBe(1); // requests in flight keep it
     expect(ring.find(tokenOf('changes'))!.key.weight).toBe(2);
-    const facts = { added: ['comes'], removed: ['goes'], changed: ['changes', 'rotates'], widened: [] };
+    const facts = { added: ['comes'], removed: ['goes'], changed: ['changes', 'rotates'] };
     expect(lines).toEqual([{ level: 'warn', facts, message: 'the keys file was reloaded' }]);
   });
 
-  it.each<[string, Partial<TestEntry>, Partial<TestEntry>]>([
-    ['operations', { operations: ['createChat'] }, {}],
-    ['one more operation', { operations: ['createChat'] }, { operations: ['createChat', 'streamChat'] }],
-    ['all models', { models: ['gpt-*'] }, {}],
-    ['one more model', { models: ['gpt-*'] }, { models: ['gpt-*', 'local'] }],
-    ['an excluded model', { models: ['gpt-*', '!gpt-4*'] }, { models: ['gpt-*'] }],
-    ['all but the excluded models', { models: ['gpt-*', '!gpt-4*'] }, { models: ['!gpt-4*'] }],
-    ['all tools', { tools: [] }, {}],
-    ['a first tool', { tools: [] }, { tools: ['read_aloud'] }],
-    ['its tokens a day without a limit', { limits: { tokensPerDay: 5 } }, { limits: {} }],
-    ['more tokens a day', { limits: { tokensPerDay: 5 } }, { limits: { tokensPerDay: 6 } }],
-    ['a later end', { expires: '2027-02-01T00:00:00Z' }, { expires: '2027-02-01T00:00:00-01:00' }],
-    ['no end', { expires: '2027-02-01T00:00:00Z' }, {}],
-  ])('warns of a key that gains %s; not of one that loses it', async (_what, narrow, wide) => {
-    const other = { name: 'other', operations: ['createChat'] };
-    const { ring, write, lines } = await open({ entries: [other, { ...app, ...narrow }] });
-    const levels = () => lines.filter(({ message }) => message === 'the keys file was reloaded');
-    write(keysFile(other, { ...app, ...wide }));
-    await ring.reload();
-    expect(levels()).toMatchObject([{ level: 'warn', facts: { widened: ['app'], removed: [] } }]);
-    write(keysFile(other, { ...app, ...narrow }));
-    await ring.reload();
-    expect(levels()[1]).toMatchObject({ level: 'info', facts: { changed: ['app'], widened: [] } });
-  });
-
-  it('warns of a key that gains a permission that no key has by default', async () => {
+  it('applies a permission that no key has by default', async () => {
     const { ring, write, lines } = await open({ entries: [app] });
     write(keysFile({ ...app, operations: ['createChat', 'startPreparation'] }));
     await ring.reload();
-    expect(lines).toMatchObject([{ level: 'warn', facts: { widened: ['app'] } }]);
+    expect(lines).toMatchObject([{ level: 'info', facts: { removed: [], changed: ['app'] } }]);
     expect(ring.find(tokenOf('app'))!.key.mayCall('stopPreparation')).toBe(true);
   });
 
@@ -220,7 +195,7 @@ describe('reading the file again', () => {
     write(half);
     await ring.reload();
     expect(ring.find(tokenOf('app'))!.key.mayCall('streamChat')).toBe(false);
-    expect(lines).toMatchObject([{ level: 'info', facts: { added: ['next'], changed: [], widened: [] } }]);
+    expect(lines).toMatchObject([{ level: 'info', facts: { added: ['next'], changed: [] } }]);
   });
 
   it('rejects a file that does not stop changing', async () => {
