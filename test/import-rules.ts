@@ -53,7 +53,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [
     /^src\/conformance\//,
-    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/(chat\/event-order|transcription\/parameters)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|audio)\/|src\/transcription\/parameters\.ts$)/,
   ],
   [/^src\/bin\//, /^(src\/(?!client\/)|lib\/|engines\/contract\/|generated\/)/],
   [

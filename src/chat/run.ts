@@ -3,14 +3,12 @@ import { setImmediate } from 'node:timers/promises';
 import { EngineError, type AgentEvent, type ChatCall, type Tool } from '../../engines/contract/index.ts';
 import { currentUsage } from '../request-scope.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
-import { violation } from '../engine-host/guard/failures.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
 import type { Registry } from '../engine-host/registry/registry.ts';
 import { requireAvailable } from '../engine-host/models/model-selection.ts';
 import type { OperationRequest } from '../contract/operations.ts';
 import type { Toolbox, ToolOptions } from '../tools/toolbox.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { createEventOrder } from './event-order.ts';
 import { ChatRecord } from './chat-record.ts';
 import { createWholeCharacters } from './whole-characters.ts';
 
@@ -82,7 +80,6 @@ async function* run<Event>(
   { model, call, format, isStream }: RunPlan<Event>,
   { tools, scope, metrics }: RunContext,
 ): AsyncGenerator<Event, void, undefined> {
-  const isEmitted = createEventOrder();
   const inWholeCharacters = createWholeCharacters();
   const toEvents = (event: AgentEvent) => inWholeCharacters(event).flatMap((whole) => format.toEvents(whole));
   const record = new ChatRecord({ model, messages: call.messages, tools, isStream, signal }, metrics);
@@ -107,14 +104,11 @@ async function* run<Event>(
       const next = await events.next();
       if (next.done) throw new EngineError('engine-failed', 'The engine ended without a result.');
       const event = next.value;
-      if (!isEmitted(event)) continue;
       if (event.type !== 'completed') {
         record.see(event);
         for (const shown of toEvents(event)) yield shown;
         continue;
       }
-      if (event.result.toolCalls && !call.tools)
-        throw violation('the result has tool calls, but the call has no tools');
       record.complete(event);
       scope[Symbol.dispose]();
       leave();

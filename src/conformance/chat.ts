@@ -9,8 +9,7 @@ import {
   type Message,
   type Tool,
 } from '../../engines/contract/index.ts';
-import { createEventOrder } from '../chat/event-order.ts';
-import { checkEvent } from '../engine-host/guard/events.ts';
+import { createEventCheck } from '../engine-host/guard/events.ts';
 import { parseObject } from '../../lib/json.ts';
 import { expectAccepted, expectThat, expectValid, promptly, shown, type Check } from './kit.ts';
 import { check, checksFor, featuresOf, firstAvailable, type Calls, type Opened, type Subject } from './subject.ts';
@@ -191,16 +190,14 @@ const repeated = {
  * the caller's tools. Without them, the result must not have tool calls.
  */
 function expectValidRun(yielded: readonly unknown[], tools: readonly CallerTool[] = []): ChatResult {
-  const events = yielded.map((event) => expectValid(checkEvent, event));
-  const last = events.at(-1);
-  const isInOrder = createEventOrder();
+  const check = createEventCheck(tools.length > 0);
   const names = new Map<number, string>();
-  for (const event of events) {
-    expectThat(event === last || event.type !== 'completed', 'completed is not the last event');
-    expectThat(
-      expectValid(() => isInOrder(event), event),
-      `${event.type} is outside of its call`,
-    );
+  let last: AgentEvent | undefined;
+  for (const value of yielded) {
+    expectThat(last?.type !== 'completed', 'completed is not the last event');
+    const event = expectValid(check, value);
+    expectThat(event !== undefined, 'an event of a tool is outside of its call');
+    last = event;
     if (event.type === 'tool-started') names.set(event.call, event.name);
     if (event.type !== 'tool-finished') continue;
     const { call, name, durationMs } = event;

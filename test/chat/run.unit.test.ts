@@ -153,28 +153,6 @@ describe('the engine', () => {
     expect(shown.at(-1)).toMatchObject({ type: 'chat.completed' });
   });
 
-  it('violates its contract with tool calls when the request has no tools', async () => {
-    const toolCalls = [{ id: 'a', name: 'weather', arguments: '{}' }];
-    const result = { content: '', finishReason: 'tool_calls', reasoning: null, usage: null, toolCalls } as const;
-    const { plain } = stage({ events: () => listed([told[0]!, { type: 'completed', result }]) });
-    await expect(plain()).rejects.toMatchObject({ code: 'engine-failed' });
-  });
-
-  it('may retract the content of the step so far', async () => {
-    const result = { content: 'Hi', finishReason: 'stop', reasoning: 'Hm.', usage: null } as const;
-    const begun: AgentEvent[] = [
-      { type: 'step-started', step: 0 },
-      { type: 'content-delta', step: 0, delta: 'Hm.' },
-      { type: 'content-retracted', step: 0 },
-      { type: 'reasoning-delta', step: 0, delta: 'Hm.' },
-      { type: 'content-delta', step: 0, delta: 'Hi' },
-    ];
-    const answering = (content: string) => () =>
-      listed([...begun, { type: 'completed', result: { ...result, content } }]);
-    expect((await stage({ events: answering('Hi') }).plain()).body).toMatchObject({ content: 'Hi', reasoning: 'Hm.' });
-    await expect(stage({ events: answering('Hm.Hi') }).plain()).rejects.toMatchObject({ code: 'engine-failed' });
-  });
-
   it('is pulled only on demand', async () => {
     const { state, events } = iterated((count) => Promise.resolve({ done: false, value: told[count]! }));
     const { stream } = stage({ events });

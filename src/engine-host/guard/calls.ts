@@ -12,7 +12,7 @@ import type {
 import { EngineError, type EngineErrorCode } from '../../../engines/contract/index.ts';
 import { checkSpans, checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
-import { checkEvent } from './events.ts';
+import { createEventCheck } from './events.ts';
 import { callFailure, asError } from './failures.ts';
 import { type SharedDeadline, Wait } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
@@ -132,7 +132,8 @@ function checkChunk(value: unknown): Uint8Array {
 export function guardComplete(engine: ChatEngine, facts: CallFacts): ChatEngine['complete'] {
   const { instance, recheck, chatIdle: idle } = facts;
   return (call, { signal, tools, onUsage }) => {
-    const events = new GuardedIterator<AgentEvent>({ instance, recheck, signal, idle, check: checkEvent });
+    const check = createEventCheck(call.tools !== undefined);
+    const events = new GuardedIterator<AgentEvent>({ instance, recheck, signal, idle, check });
     const options = {
       signal,
       tools: tools.map((tool) => guardTool(tool, events.fail)),
@@ -199,7 +200,8 @@ function iteratorOf(value: unknown, what: string): Source {
 
 interface IteratorFacts<T> extends FailureFacts {
   readonly signal: AbortSignal;
-  readonly check: (value: unknown) => T;
+  /** Returns undefined for a value to drop. */
+  readonly check: (value: unknown) => T | undefined;
   /** Absent: the consumer has its own timeout. */
   readonly idle?: SharedDeadline;
 }
@@ -232,18 +234,26 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
       this.#resolve = resolve;
       this.#reject = reject;
       this.#facts.idle?.begin(this.#wait);
-      try {
-        Promise.resolve(this.#source?.next()).then(this.#take, this.#fail);
-      } catch (error) {
-        this.#fail(error);
-      }
+      this.#pull();
       if (this.#facts.signal.aborted) this.interrupt();
     });
   }
 
+  readonly #pull = (): void => {
+    try {
+      Promise.resolve(this.#source?.next()).then(this.#take, this.#fail);
+    } catch (error) {
+      this.#fail(error);
+    }
+  };
+
   readonly #take = (result: unknown): void => {
     try {
       const checked = this.#check(result);
+      if (checked === undefined) {
+        setImmediate(this.#pull); // not at once: an engine that never awaits would block the process
+        return;
+      }
       this.#facts.idle?.end(this.#wait);
       this.#resolve?.(checked);
     } catch (error) {
@@ -278,13 +288,15 @@ class GuardedIterator<T> implements AsyncIterator<T, undefined> {
     return { done: true, value: undefined };
   }
 
-  #check(result: unknown): IteratorResult<T, undefined> {
+  /** Returns undefined for a result to drop. */
+  #check(result: unknown): IteratorResult<T, undefined> | undefined {
     const { done, value } = objectOf(result, 'the result of `next()`');
     if (done) {
       this.#facts.signal.removeEventListener('abort', this.interrupt);
       return { done: true, value: undefined };
     }
-    return { done: false, value: this.#facts.check(value) };
+    const checked = this.#facts.check(value);
+    return checked && { done: false, value: checked };
   }
 
   #late(): EngineError {

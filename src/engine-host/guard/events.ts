@@ -1,54 +1,104 @@
-/** Validates single chat events; their order is checked elsewhere. */
+/** Validates the events of a chat, and enforces their order. */
 import type { AgentEvent, FinishReason } from '../../../engines/contract/index.ts';
 import { isObject } from '../../../lib/json.ts';
 import { isCount, must, mustBeText, objectOf } from './answers.ts';
 
 const finishReasons: readonly unknown[] = ['stop', 'length', 'content_filter', 'tool_calls'] satisfies FinishReason[];
 
-export function checkEvent(value: unknown): AgentEvent {
-  const event = objectOf(value, 'an event');
-  if (event.type === 'completed') checkResult(event.result);
-  else checkStep(event);
-  return value as AgentEvent;
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
-function checkStep(event: Fields): void {
-  const { type, step } = event;
-  must(isCount(step), 'an event has no step');
-  switch (type) {
-    case 'content-delta':
-    case 'reasoning-delta':
-      mustBeText(event.delta, 'a delta');
-      return;
-    case 'step-started':
-    case 'content-retracted':
-      return;
-    case 'tool-started':
-    case 'tool-event':
-    case 'tool-finished':
-      must(isCount(event.call), `a ${type} has no call`);
-      checkCall(type, event);
-      return;
-    default:
-      must(false, 'an event has an unknown type');
+/**
+ * Creates the check of one run, which takes its events in turn and throws a `BadAnswer` at the first violation. Returns
+ * undefined for an event to drop: one that a tool emits after its end, which is not the engine's fault. `hasTools`:
+ * whether the caller has tools.
+ */
+export function createEventCheck(hasTools: boolean): (value: unknown) => AgentEvent | undefined {
+  let step = -1;
+  /** The deltas of the current step. Arrays, because each `+=` on a string would keep an object in memory. */
+  let content: string[] = [];
+  /** The deltas by step. */
+  const reasoning: string[][] = [];
+  let calls = 0;
+  let running: readonly unknown[] = [];
+
+  /** Returns whether the event is to be emitted. The messages name no numbers, because they are built for each event. */
+  function check(event: Fields): boolean {
+    if (event.type === 'completed') return checkEnd(event.result);
+    must(isCount(event.step), 'an event has no step');
+    const isCurrent = event.step === step;
+    switch (event.type) {
+      case 'step-started':
+        must(event.step === step + 1, 'a step does not have the number after that of the last one');
+        must(running.length === 0, 'a step starts while tools are running');
+        step = event.step;
+        content = [];
+        reasoning.push([]);
+        calls = 0;
+        return true;
+      case 'reasoning-delta':
+      case 'content-delta':
+        mustBeText(event.delta, 'a delta');
+        must(isCurrent, 'a delta is not of the current step');
+        (event.type === 'content-delta' ? content : reasoning[step])?.push(event.delta);
+        return true;
+      case 'content-retracted':
+        must(isCurrent, 'a retraction is not of the current step');
+        content = [];
+        return true;
+      case 'tool-started':
+        checkToolStart(event);
+        must(isCurrent && event.call === calls, 'a call is not of the current step, or does not have the next number');
+        running = [...running, calls++];
+        return true;
+      case 'tool-event':
+        must(isCount(event.call), 'a tool-event has no call');
+        checkToolEvent(event.event);
+        return isCurrent && running.includes(event.call);
+      case 'tool-finished':
+        checkToolEnd(event);
+        must(isCurrent && running.includes(event.call), 'a call finished that is not running');
+        running = running.filter((call) => call !== event.call);
+        return true;
+      default:
+        must(false, 'an event has an unknown type');
+    }
   }
+
+  function checkEnd(value: unknown): true {
+    const result = checkResult(value);
+    must(step >= 0, 'the run completed before its first step');
+    must(running.length === 0, 'the run completed while tools are running');
+    must(result.content === content.join(''), 'the deltas of the last step differ from the content of the result');
+    const thoughts = reasoning.map((deltas) => deltas.join('')).filter((text) => text !== '');
+    must(
+      (result.reasoning ?? '') === thoughts.join('\n\n'),
+      'the reasoning deltas, with an empty line between steps, differ from the reasoning of the result',
+    );
+    must(hasTools || result.toolCalls === undefined, 'the result has tool calls, but the call has no tools');
+    return true;
+  }
+
+  return (value) => (check(objectOf(value, 'an event')) ? (value as AgentEvent) : undefined);
 }
 
-function checkCall(type: 'tool-started' | 'tool-event' | 'tool-finished', event: Fields): void {
-  if (type === 'tool-event') return checkToolEvent(event.event);
-  const { name, ok, output, error, durationMs } = event;
-  must(name !== '', 'a tool has no name');
-  mustBeText(name, 'the name of a tool');
-  if (type === 'tool-started') {
-    must(isObject(event.arguments), 'the arguments of a tool are not an object');
-    return;
-  }
+function checkToolStart({ call, name, arguments: args }: Fields): void {
+  must(isCount(call), 'a tool-started has no call');
+  mustBeName(name);
+  must(isObject(args), 'the arguments of a tool are not an object');
+}
+
+function checkToolEnd({ call, name, ok, output, error, durationMs }: Fields): void {
+  must(isCount(call), 'a tool-finished has no call');
+  mustBeName(name);
   must(typeof ok === 'boolean', 'a tool finishes with an `ok` that is not a boolean');
   if (output !== undefined) mustBeText(output, 'the output of a tool');
   if (error !== undefined) mustBeText(error, 'the error of a tool');
   must(typeof durationMs === 'number' && Number.isFinite(durationMs), 'a tool finishes without a duration');
+}
+
+function mustBeName(name: unknown): void {
+  mustBeText(name, 'the name of a tool');
+  must(name !== '', 'a tool has no name');
 }
 
 function checkToolEvent(value: unknown): void {
@@ -64,8 +114,9 @@ function checkToolEvent(value: unknown): void {
   if (message !== undefined) mustBeText(message, 'the message of a tool');
 }
 
-function checkResult(value: unknown): void {
-  const { content, finishReason, reasoning, usage, toolCalls } = objectOf(value, 'the result');
+function checkResult(value: unknown): Fields {
+  const result = objectOf(value, 'the result');
+  const { content, finishReason, reasoning, usage, toolCalls } = result;
   mustBeText(content, 'the content of the result');
   must(finishReasons.includes(finishReason), 'the result has an unknown finish reason');
   must(
@@ -75,6 +126,7 @@ function checkResult(value: unknown): void {
   if (reasoning !== null) mustBeText(reasoning, 'the reasoning of the result, if it is not null,');
   if (usage !== null) checkUsage(usage);
   if (toolCalls !== undefined) checkToolCalls(toolCalls);
+  return result;
 }
 
 function checkToolCalls(value: unknown): void {

@@ -1,6 +1,6 @@
 /** The guard around the chats of an engine. */
 import { describe, expect, it } from 'vitest';
-import type { ChatEngine, Usage } from '../../../engines/contract/index.ts';
+import type { AgentEvent, ChatCall, ChatEngine, ChatResult, Usage } from '../../../engines/contract/index.ts';
 import { guardComplete } from '../../../src/engine-host/guard/calls.ts';
 import { SharedDeadline } from '../../../src/engine-host/guard/shared-deadline.ts';
 
@@ -42,6 +42,57 @@ describe('the usage that an engine reports', () => {
     let asked: unknown;
     await run((onUsage) => (asked = onUsage));
     expect(asked).toBeUndefined();
+  });
+});
+
+describe('the events of an engine', () => {
+  const started: AgentEvent = { type: 'step-started', step: 0 };
+  const completed = (facts: Partial<ChatResult>): AgentEvent => ({
+    type: 'completed',
+    result: { content: 'Hi', finishReason: 'stop', reasoning: null, usage: null, ...facts },
+  });
+
+  async function eventsOf(events: readonly AgentEvent[], call: Partial<ChatCall> = {}): Promise<AgentEvent[]> {
+    const engine = { complete: () => ReadableStream.from(events) };
+    const options = { signal: new AbortController().signal, tools: [] };
+    const passed: AgentEvent[] = [];
+    const run = guarded(engine)({ messages: [], model: 'fake', ...call }, options);
+    for await (const event of run) passed.push(event);
+    return passed;
+  }
+
+  it('may have tool calls only if the caller has tools', async () => {
+    const toolCalls = [{ id: 'a', name: 'weather', arguments: '{}' }];
+    const events = [started, completed({ content: '', finishReason: 'tool_calls', toolCalls })];
+    expect(await eventsOf(events, { tools: [{ name: 'weather', parameters: {} }] })).toEqual(events);
+    await expect(eventsOf(events)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('may retract the content of the step so far', async () => {
+    const begun: AgentEvent[] = [
+      started,
+      { type: 'content-delta', step: 0, delta: 'Hm.' },
+      { type: 'content-retracted', step: 0 },
+      { type: 'reasoning-delta', step: 0, delta: 'Hm.' },
+      { type: 'content-delta', step: 0, delta: 'Hi' },
+    ];
+    const whole = [...begun, completed({ reasoning: 'Hm.' })];
+    expect(await eventsOf(whole)).toEqual(whole);
+    const wrong = [...begun, completed({ reasoning: 'Hm.', content: 'Hm.Hi' })];
+    await expect(eventsOf(wrong)).rejects.toMatchObject({ code: 'engine-failed' });
+  });
+
+  it('are without those that a tool emits after its end', async () => {
+    const head = { step: 0, call: 0 } as const;
+    const late: AgentEvent = { type: 'tool-event', ...head, event: { type: 'progress', progress: 1 } };
+    const before: AgentEvent[] = [
+      started,
+      { type: 'tool-started', ...head, name: 'dig', arguments: {} },
+      late,
+      { type: 'tool-finished', ...head, name: 'dig', ok: true, output: '', durationMs: 1 },
+    ];
+    const after: AgentEvent[] = [{ type: 'content-delta', step: 0, delta: 'Hi' }, completed({})];
+    expect(await eventsOf([...before, late, late, ...after])).toEqual([...before, ...after]);
   });
 });
 
