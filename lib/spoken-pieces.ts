@@ -15,6 +15,8 @@ export interface PieceOptions {
    * pieces. Default: as many whole sentences as fit.
    */
   readonly shortest?: readonly number[];
+  /** Whether a sentence at the end of this text, which begins with the piece, may end the piece. Default: always. */
+  readonly mayEnd?: (text: string) => boolean;
 }
 
 /** UTF-16 units that the segmenters see after a piece: the following text decides whether a cut is allowed ("3.|14"). */
@@ -32,7 +34,7 @@ export function piecesOf(text: string, options: PieceOptions): Piece[] {
 }
 
 /** For a text that arrives in parts: `push` returns the pieces that are complete, `end` returns the rest. */
-export function createPieces({ longest, shortest = [Infinity] }: PieceOptions) {
+export function createPieces({ longest, shortest = [Infinity], mayEnd = () => true }: PieceOptions) {
   let rest = '';
   let count = 0;
 
@@ -42,7 +44,7 @@ export function createPieces({ longest, shortest = [Infinity] }: PieceOptions) {
     let start = skipSpace(text, 0);
     while (start < text.length) {
       const enough = shortest[Math.min(count, shortest.length - 1)] ?? Infinity;
-      const next = nextPiece(text, start, { longest, enough, isLast });
+      const next = nextPiece(text, start, { longest, enough, isLast, mayEnd });
       if (!next) break;
       pieces.push({ text: text.slice(start, start + next.length).trimEnd(), end: next.end });
       start = skipSpace(text, start + next.length);
@@ -61,13 +63,14 @@ interface Limits {
   readonly enough: number;
   /** No text follows. */
   readonly isLast: boolean;
+  readonly mayEnd: (text: string) => boolean;
 }
 
 /** Returns undefined if the piece may go on with the text that follows. */
 function nextPiece(
   text: string,
   start: number,
-  { longest, enough, isLast }: Limits,
+  { longest, enough, isLast, mayEnd }: Limits,
 ): (Pick<Piece, 'end'> & { readonly length: number }) | undefined {
   const full = skipCodePoints(text, start, longest);
   const space = /^\s*/.exec(text.slice(full, full + lookAhead))?.[0].length ?? 0;
@@ -78,6 +81,7 @@ function nextPiece(
   let sentence = 0;
   for (const end of sentenceEnds(window)) {
     if (end > reach || (end === window.length && !isLast && !window.endsWith('\n'))) break;
+    if (end < window.length && !mayEnd(window.slice(0, end))) continue;
     sentence = end;
     if (end > enough) break;
   }

@@ -1,11 +1,11 @@
 /** Reads a text aloud while it is written: the clip of each piece is made while the piece before it plays. */
+import { createSpokenPieces } from '../lib/spoken-markdown.ts';
 import { createClip } from './clips.ts';
 import { failureOf } from './failure.ts';
 import { askIfRefused } from './key.ts';
 import { chosen } from './listings.ts';
 import { enqueue, reading, speakerFailure, stopPlayback, untilStopped } from './playback.ts';
 import { clipUrl } from './service.ts';
-import { createSpokenPieces } from './speakable.ts';
 
 type Speaker = Pick<(typeof chosen)['value'], 'speech' | 'voice'>;
 
@@ -89,5 +89,5 @@ export function readAloud(id: string, markdown: string, speaker?: Speaker): void
   const text = new Reading(id, speaker);
   text.write(markdown);
   text.flush();
-  if (!text.isHeard) speakerFailure.value = { text: 'There is nothing to read aloud but code, tables or symbols.' };
+  if (!text.isHeard) speakerFailure.value = { text: 'There is nothing to read aloud but code, images or symbols.' };
 }

@@ -10,7 +10,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
   [
     /^page\//,
-    /^(page\/|src\/client\/index\.ts$|lib\/(spoken-pieces|sentences|abbreviations|voice-gate|join-texts)\.ts$)/,
+    /^(page\/|src\/client\/index\.ts$|lib\/(spoken-markdown|voice-gate|join-texts)\.ts$)/,
   ],
   [/^src\/client\//, /^generated\/(openai-)?api\.d\.ts$/],
   [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(request-scope|trace|contract\/problems)\.ts$)/],

@@ -71,24 +71,6 @@ export function definedLabel(line: string): string | undefined {
   return label === undefined ? undefined : labelOf(label);
 }
 
-// ------------------------------------------------------------------------------------------------------------ code
-
-export interface Fence {
-  readonly mark: string;
-  readonly length: number;
-}
-
-/** An unclosed fence lasts to the end of the text: apps send texts in pieces, and answers may be cut within code. */
-export function fenceOf(line: string): Fence | undefined {
-  const [, run] = /^\s*(`{3,}(?=[^`]*$)|~{3,})/.exec(line) ?? [];
-  return run === undefined ? undefined : { mark: run.charAt(0), length: run.length };
-}
-
-export function closes({ mark, length }: Fence, line: string): boolean {
-  const [, run] = /^[\s>]*(`+|~+)\s*$/.exec(line) ?? [];
-  return run !== undefined && run.startsWith(mark) && run.length >= length;
-}
-
 // ------------------------------------------------------------------------------------------------------------ math
 
 /** Finds display math: its delimiters have lines of their own, or it is an environment. Unclosed math lasts to the end. */

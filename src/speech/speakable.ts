@@ -2,19 +2,17 @@
  * Prepares a text for speech: removes the marks of Markdown, HTML, LaTeX and chat models, reasoning, code, addresses and
  * emoji, replaces styled letters by plain ones, and adds the punctuation of pauses. Pure, in linear time.
  */
+import { closes, fenceOf, type Fence } from '../../lib/code-fence.ts';
 import {
   cellsOf,
-  closes,
   continuesItem,
   definedLabel,
-  fenceOf,
   isDelimiterRow,
   isRowAlone,
   isRule,
   readLine,
   startOfMath,
   withoutLineBreak,
-  type Fence,
   type Line,
 } from './block-marks.ts';
 import { withoutEmoji } from './emoji.ts';
@@ -62,7 +60,7 @@ class BlockReader {
     const read = readLine(line);
     const { rest } = read;
     if (this.#readMath(source, rest)) return;
-    this.#fence = fenceOf(rest);
+    this.#fence = fenceOf(line);
     this.#isTable = line.includes('|') && (this.#isTable || isDelimiterRow(next));
     const isRow = this.#isTable || isRowAlone(line);
     if (isRow && isDelimiterRow(line)) return;

@@ -129,7 +129,7 @@ describeWith(programs, 'an answer that is read aloud', () => {
     expect(texts()).toEqual([
       'This is the first.',
       'It is certainly not the last one.',
-      'And now code:\n\nThis is the end.',
+      'And now code:\n\n\n\nThis is the end.',
     ]);
     expect(asked.map(({ voice_id }) => voice_id)).toEqual(['de', 'de', 'de']);
     expect([...loaded]).toEqual(made);

@@ -108,6 +108,7 @@ describe('of marks', () => {
     ['fences', 'Run:\n\n```js\n# a = *1*\n```\nEnd.', 'Run:\n\nEnd.'],
     ['fences of tildes around backticks', '~~~~\n```\n~~~\n~~~~\nx', 'x'],
     ['fences in lists', '- ```js\n  a\n  ```\n- b', 'b'],
+    ['fences in numbered lists', '1. ```js\n   a\n   ```\n2. b', '2. b'],
     ['a fence that is not closed', 'a\n```\ncode', 'a'],
     ['emoji', 'Hi 🙂 there 👩🏽‍💻! 🇩🇪 1️⃣ ❤️ ☎ ✅ Done 🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'Hi there! Done'],
   ])('%s: the words', (_what, markdown, words) => {

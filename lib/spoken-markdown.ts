@@ -1,0 +1,91 @@
+/**
+ * Cuts growing Markdown into pieces that are read aloud. `src/speech/speakable` reads each piece, so a piece has whole
+ * marks, and no code. Pure.
+ */
+import { closes, fenceOf, type Fence } from './code-fence.ts';
+import { createPieces, type Piece } from './spoken-pieces.ts';
+
+/**
+ * The first sentence is spoken as soon as it is complete. Each further piece is long enough for the next one to come in time,
+ * and for a text of 3,000 characters to have at most 16.
+ */
+const lengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
+
+/** `write` returns the pieces that are complete. `flush` returns the rest; another text may follow. */
+export function createSpokenPieces() {
+  const pieces = createPieces({ ...lengths, mayEnd: (text) => !isInMark(text) });
+  let lines = createLines();
+  return {
+    write: (markdown: string) => wordsOf(pieces.push(lines.write(markdown))),
+    flush() {
+      const rest = lines.end();
+      lines = createLines();
+      return wordsOf(pieces.end(rest));
+    },
+  };
+}
+
+const silent = /!\[[^[\]]*\]\([^()]*\)|https?:\/\/\S+/g;
+
+/** A piece of only images, addresses, emoji or signs is silent. */
+const wordsOf = (pieces: readonly Piece[]) =>
+  pieces.map(({ text }) => text).filter((text) => /[\p{L}\p{N}]/u.test(text.replace(silent, '')));
+
+/** The beginning of a line that may become a fence. */
+const undecided = /^\s*(?:(?:>|[-*+]|\d{1,3}[.)])\s*)*(?:\d{1,3}|`{0,2}|~{0,2})$/;
+
+/** In UTF-16 units. A longer line neither begins nor ends a fence. */
+const longestHeld = 200;
+
+/** Drops code. `write` returns the text that is complete, `end` returns the rest. */
+function createLines() {
+  let held = '';
+  /** Whether a part of the line has been returned. */
+  let isBegun = false;
+  let fence: Fence | undefined;
+
+  function take(line: string): string {
+    if (fence) {
+      if (closes(fence, line)) fence = undefined;
+      return '';
+    }
+    if (!isBegun) fence = fenceOf(line);
+    isBegun = false;
+    return fence ? '\n' : `${line}\n`;
+  }
+
+  function takePart(): string {
+    if (fence) {
+      held = held.slice(0, longestHeld);
+      return '';
+    }
+    const mayBeFence = held.length < longestHeld && (undecided.test(held) || fenceOf(held) !== undefined);
+    if (mayBeFence && !isBegun) return '';
+    isBegun = true;
+    const part = held;
+    held = '';
+    return part;
+  }
+
+  return {
+    write(markdown: string): string {
+      const lines = (held + markdown).split('\n');
+      held = lines.pop() ?? '';
+      return lines.map(take).join('') + takePart();
+    },
+    end: () => take(held),
+  };
+}
+
+/** What has both of its marks: code, emphasis, a link or a bracket. */
+const whole = /(`+|\*+|_+|~~)(?![\s*]).+?\1|\[[^[\]]*\](?:\([^()\s]*\)|(?!\())/g;
+/** Code, a link, the row of a table, a word, emphasis. */
+const unfinished = /[`[]|^\s*\||[.!?]$|(?:^|[^\p{L}\p{N}])(?:[*_]|~~)\S/u;
+
+/** Whether the text ends within a mark. All marks but those of math end with their line. */
+function isInMark(text: string): boolean {
+  const isIn = (begin: string, end: string) => text.lastIndexOf(begin) > text.lastIndexOf(end);
+  if (isIn('\\[', '\\]') || isIn('\\begin{', '\\end{') || text.split('$$').length % 2 === 0) return true;
+  const line = text.slice(text.lastIndexOf('\n') + 1);
+  return line.trim() !== '' && unfinished.test(line.replace(whole, ''));
+}
