@@ -18,15 +18,14 @@ import type { AnyAnswer } from '../contract/operations.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
 import { safeListener } from './socket/safe-listener.ts';
-import { createSockets, type Sockets } from './socket/upgrade.ts';
-import { UpgradeResponse } from './socket/upgrade-response.ts';
+import { createSockets, UpgradeResponse, type Sockets } from './socket/upgrade.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import { upgradedStatus, type IncomingRequest, type OpenedSession, type ScopedAnswer } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
 import type { PageFile, PageFiles } from './page.ts';
 import { alive, isProbe, type ReadyProbe } from './probes.ts';
 import { readRequestHead, type RequestTarget } from './request-head.ts';
-import { serveSession } from './serve-session.ts';
+import { serveSession } from './sessions.ts';
 import { eventStreamHeaders, sendEvents } from './sse.ts';
 import { runInScope } from '../request-scope.ts';
 

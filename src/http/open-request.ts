@@ -12,7 +12,7 @@ import { requestIdHeader } from '../contract/forwarding.ts';
 import { linger, onBroken } from './body/receive.ts';
 import { RequestBody, type RequestBodyOptions } from './body/request-body.ts';
 import { safeListener, safeSharedListener } from './socket/safe-listener.ts';
-import { UpgradeResponse } from './socket/upgrade-response.ts';
+import { UpgradeResponse } from './socket/upgrade.ts';
 import { ClientDisconnected } from './failures.ts';
 import { upgradedStatus, type Api, type IncomingRequest } from './incoming-request.ts';
 import { isProbe } from './probes.ts';

@@ -1,11 +1,13 @@
 /** The open sessions over WebSockets: their places, which callers share fairly, and their turns for log and metrics. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { onAbort } from '../../lib/abort.ts';
 import { ProblemError } from '../contract/problems.ts';
 import type { SessionPlace, SessionState } from '../contract/session.ts';
 import type { SessionAccess } from '../keys/client-secrets.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { currentCaller, currentKey, currentUsage } from '../request-scope.ts';
-import type { IncomingRequest } from './incoming-request.ts';
+import type { Sockets, UpgradeResponse } from './socket/upgrade.ts';
+import type { IncomingRequest, OpenedSession } from './incoming-request.ts';
 
 export interface SessionsOptions {
   /** REALTIME_SESSIONS. */
@@ -139,4 +141,38 @@ export function createSessions({ limit, draining, concluding, metrics }: Session
       return { place, model: () => session.state?.model, taken: session.taken.signal };
     },
   };
+}
+
+interface ServeSessionOptions {
+  readonly sockets: Sockets;
+  readonly metrics?: Metrics | undefined;
+}
+
+/**
+ * Completes the upgrade of a request, and runs its session. Resolves when the session has ended and its socket has closed.
+ * Rejects if the upgrade fails.
+ */
+export async function serveSession(
+  { run, isAllowed, taken }: OpenedSession,
+  res: UpgradeResponse,
+  request: IncomingRequest,
+  { sockets, metrics }: ServeSessionOptions,
+): Promise<void> {
+  const { id, signal, log, record } = request;
+  const socket = await sockets.accept(res, { isAllowed, signal });
+  const end = request.upgraded?.();
+  const started = performance.now();
+  const off = onAbort(signal, () => socket.close(1012, 'The service is shutting down.'));
+  onAbort(taken, (reason) => socket.close((reason as PlaceTaken).code, (reason as PlaceTaken).message));
+  try {
+    await run(socket);
+    socket.close(1000);
+  } catch (error) {
+    log.error({ id, err: error }, 'a session failed');
+    socket.close(1011);
+  }
+  off();
+  record.close = await socket.closed;
+  metrics?.sessionEnded(performance.now() - started);
+  end?.();
 }

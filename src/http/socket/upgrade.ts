@@ -1,15 +1,16 @@
 /** Accepts WebSockets and watches them; the only file that uses ws, which the first upgrade loads. */
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerOptions, WebSocket } from 'ws';
 import type { Logger } from '../../../engines/contract/index.ts';
 import { raceAbort } from '../../../lib/abort.ts';
 import { ignore } from '../../../lib/errors.ts';
 import { nextTurn } from '../../../lib/event-loop.ts';
+import { ServerResponse } from '../../../lib/node-http.ts';
 import { ProblemError } from '../../contract/problems.ts';
 import type { SocketMessage, TextSocket } from '../../contract/session.ts';
 import { acceptedBytes } from './progress.ts';
 import { safeListener } from './safe-listener.ts';
-import type { UpgradeResponse } from './upgrade-response.ts';
 
 interface AcceptOptions {
   /** Whether the API key is still valid and permits the session. */
@@ -43,6 +44,8 @@ const stalledChecks = 3;
 const incompleteChecks = 4;
 /** Time for the client to confirm a close, in milliseconds. */
 const closeTimeout = 10_000;
+/** Time for the client to close a refused connection, in milliseconds. */
+const refusedMs = 10_000;
 
 /** Without compression, which would cost memory per connection and unpack bombs. */
 const serverOptions: ServerOptions & LatestOptions = {
@@ -94,6 +97,29 @@ export function createSockets({ log, checkMs }: SocketsOptions) {
       return socket;
     },
   };
+}
+
+/**
+ * The response to a request for a WebSocket: Node.js hands over such requests without one. A refusal ends the connection.
+ * An accepted socket must be detached.
+ */
+export class UpgradeResponse extends ServerResponse {
+  /** The bytes after the head of the request. */
+  readonly head: Buffer;
+
+  constructor(req: IncomingMessage, head: Buffer) {
+    super(req);
+    const { socket } = req;
+    this.head = head;
+    this.shouldKeepAlive = false;
+    this.assignSocket(socket);
+    this.on('finish', () => {
+      this.detachSocket(socket);
+      socket.end();
+      socket.resume().setTimeout(refusedMs, () => socket.destroy());
+      this.emit('close');
+    });
+  }
 }
 
 async function handshake(res: UpgradeResponse): Promise<WebSocket> {
