@@ -1,5 +1,6 @@
 /** One definition per operation of the contract; a missing one does not compile. */
 import type { OperationTable } from '../contract/operations.ts';
+import { requireTranscription } from '../transcription/run.ts';
 import { createChat, listChatModels, streamChat } from './chat.ts';
 import type { Services } from './dependencies.ts';
 import { listPreparations, startPreparation, stopPreparation } from './preparations.ts';
@@ -9,7 +10,6 @@ import {
   createTranscription,
   getTranscriptionAvailability,
   listTranscriptionModels,
-  requireTranscription,
   streamTranscription,
 } from './transcription.ts';
 import {

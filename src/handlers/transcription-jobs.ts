@@ -3,10 +3,9 @@ import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import { toSrt, toVtt } from '../transcription/subtitles.ts';
 import { fromApi } from '../transcription/parameters.ts';
-import { chooseTranscriptionModel } from '../transcription/run.ts';
+import { chooseTranscriptionModel, requireTranscription } from '../transcription/run.ts';
 import { currentReader } from '../jobs/store.ts';
 import type { Services } from './dependencies.ts';
-import { requireTranscription } from './transcription.ts';
 
 /** Checks, before the upload, that a job can be accepted. */
 export async function requireJobs(services: Services): Promise<void> {

@@ -9,25 +9,13 @@ import {
 } from '../engine-host/models/model-selection.ts';
 import { delayStart } from '../../lib/delayed-start.ts';
 import { answer, type FormFields, type Handler, type OperationRequest } from '../contract/operations.ts';
-import { ProblemError } from '../contract/problems.ts';
 import { allowedModels, requireModel } from '../keys/permissions.ts';
 import { fit } from '../transcription/fit.ts';
 import { fromApi } from '../transcription/parameters.ts';
-import { chooseTranscriptionModel, transcribe, warmUp } from '../transcription/run.ts';
+import { chooseTranscriptionModel, disabled, transcribe, warmUp } from '../transcription/run.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
-
-const disabled: Availability = {
-  available: false,
-  code: 'disabled',
-  reason: 'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
-};
-
-/** Runs before the body is read, so that callers do not upload 25 MB in vain. */
-export function requireTranscription({ transcribeEnabled }: Services): void {
-  if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
-}
 
 /**
  * Checks the text fields that precede the recording, before it is stored and the fields are validated. Throws

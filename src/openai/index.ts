@@ -1,6 +1,6 @@
 /** One definition per operation of the OpenAI-compatible contract; a missing one does not compile. */
 import type { Services } from '../handlers/dependencies.ts';
-import { requireTranscription } from '../handlers/transcription.ts';
+import { requireTranscription } from '../transcription/run.ts';
 import { createChatCompletion } from './chat.ts';
 import { listAudioModels, listAudioVoices, listModels, listings, retrieveModel } from './models.ts';
 import type { OperationTable } from './operations.ts';

@@ -1,6 +1,7 @@
 /** Runs a transcription: chooses the model, checks what it supports, and applies the timeout. */
 import {
   EngineError,
+  type Availability,
   type Recording,
   type TimestampKind,
   type Transcript,
@@ -9,6 +10,7 @@ import {
 import { startTimeout } from '../../lib/abort.ts';
 import { languagesWithoutIso } from '../../lib/languages.ts';
 import { lengthOf } from '../../lib/wav.ts';
+import { ProblemError } from '../contract/problems.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import { CallRecord } from '../engine-host/call-record.ts';
 import { chooseModel, requireAvailable, supports } from '../engine-host/models/model-selection.ts';
@@ -31,6 +33,17 @@ export interface TranscriptionServices {
   /** TRANSCRIBE_TIMEOUT, in seconds. */
   readonly transcribeTimeout: number | 'auto';
   readonly metrics?: Metrics | undefined;
+}
+
+export const disabled: Availability = {
+  available: false,
+  code: 'disabled',
+  reason: 'Transcription is switched off (TRANSCRIBE_ENABLED=false).',
+};
+
+/** Throws `transcription-disabled`. Runs before the body is read, so that callers do not upload 25 MB in vain. */
+export function requireTranscription({ transcribeEnabled }: { readonly transcribeEnabled: boolean }): void {
+  if (!transcribeEnabled) throw new ProblemError('transcription-disabled', disabled.reason);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Reports of an engine for a reader that is slower: segments wait, progress does not. */
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../engines/contract/index.ts';
-import { createReports, type Report } from '../../src/transcription/reports.ts';
+import { createReports, type Report } from '../../src/transcription/stream.ts';
 
 const segmentAt = (startMs: number, text = 'x') => ({ startMs, endMs: startMs + 1, text });
 

@@ -2,8 +2,8 @@
 import { invalid, ProblemError } from '../../contract/problems.ts';
 import type { Connect, Connecting } from '../../contract/session.ts';
 import type { Services } from '../../handlers/dependencies.ts';
-import { requireTranscription } from '../../handlers/transcription.ts';
 import { openSpeechSession } from '../../realtime/speech-session.ts';
+import { requireTranscription } from '../../transcription/run.ts';
 import type { Handler } from '../operations.ts';
 import type { SessionUpdate } from './client-events.ts';
 import { Session } from './run-session.ts';
