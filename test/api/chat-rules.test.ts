@@ -291,6 +291,13 @@ describe.each(operations)('POST $path', ({ path, base, required, broken, valid }
       expect(problem.detail).toContain('application/json');
     });
 
+    it('a compressed body', async () => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      const { status, problem } = await api.send('POST', path, { headers, body: JSON.stringify(base) });
+      expect(status).toBe(415);
+      expect(problem.detail).toContain('gzip');
+    });
+
     it('a body without a content type', async () => {
       const { status, problem } = await api.send('POST', path, { body: JSON.stringify(base) });
       expect(status).toBe(415);
