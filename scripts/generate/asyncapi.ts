@@ -91,7 +91,7 @@ function reachable(names: readonly string[], schemas: Readonly<Record<string, ob
  * Writes schemas so that Modelina makes no anonymous types, as it does of each `enum` and `anyOf` without a name.
  * AsyncAPI 3 ignores all that stands beside a reference.
  */
-function withoutAnonymous(schemas: object): object {
+export function withoutAnonymous(schemas: object): object {
   const text = JSON.stringify(schemas, (_key, value: Schema | null) => {
     const { $ref, enum: values, anyOf: [schema, other] = [], ...rest } = value ?? {};
     if ($ref !== undefined) return { $ref };

@@ -1,14 +1,16 @@
-/** Breaks of the contract are found, additions are none, and `npm run check` fails on a break that no version announces. */
+/** Breaks of the documents and types are found, additions are none, and `npm run check` fails on a break without a reason. */
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
+import { findTypeBreaks, writePrograms } from './breaking-types.ts';
 import { findBreaks, mayBreak } from './breaking.ts';
 
 const home = join(import.meta.dirname, '../..');
-const published = await readFile(join(home, 'generated/openapi.json'), 'utf8');
+const read = (name: string) => readFile(join(home, 'generated', name), 'utf8');
+const published = await read('openapi.json');
 
 /** As much of a document as the changes below touch. */
 interface Schema {
@@ -50,7 +52,7 @@ const without = (list: string[], name: string) => list.filter((one) => one !== n
 /** Each with words of the line that tells of it. */
 const breaks: readonly (readonly [what: RegExp, edit: Edit])[] = [
   [
-    /Event `tool\.progress` was removed/,
+    /Variant `ToolProgress` was removed/,
     ({ ChatEvent }) => {
       ChatEvent!.oneOf = ChatEvent!.oneOf.filter(({ $ref }) => !$ref?.endsWith('ToolProgress'));
       delete ChatEvent!.discriminator.mapping['tool.progress'];
@@ -106,11 +108,110 @@ describe('between two versions of the contract', () => {
     );
     expect(await findBreaks(published, revision)).toEqual([]);
   });
-
-  test('identical contracts have no breaks', async () => {
-    expect(await findBreaks(published, published)).toEqual([]);
-  });
 });
+
+/** As much of the other documents as the patches touch. */
+interface Other {
+  required?: string[];
+  properties: Record<string, { items: Other & { required: string[] } }>;
+  definitions: Record<string, Other & { required: string[] }>;
+  operations: Record<string, { messages: object[] }>;
+  components: { messages: Record<string, object>; schemas: Record<string, Schema & { anyOf: object[] }> };
+}
+
+const event = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Each document with a patch that breaks it, words of the lines about it, and one that does not. */
+const patches: readonly (readonly [
+  name: string,
+  breaking: (document: Other) => void,
+  found: readonly RegExp[],
+  harmless: (document: Other) => void,
+])[] = [
+  [
+    'openapi-compat.json',
+    ({ components: { schemas } }) => {
+      schemas.AnyTranscription!.anyOf.pop();
+      schemas.OutputItem!.anyOf.shift();
+    },
+    [/^Variant `DiarizedTranscription` was removed/, /^Variant `ReasoningItem` was removed/],
+    ({ components: { schemas } }) => {
+      schemas.Brand = { ...schemas.SpeechAudioDone!, properties: { type: { enum: ['brand.new'] } } };
+      schemas.SpeechEvent!.anyOf.push(event('Brand'));
+      schemas.SpeechRequest!.properties.mood = { type: 'string' };
+    },
+  ],
+  [
+    'asyncapi-compat.json',
+    ({ operations, components: { schemas } }) => {
+      operations.sendEvent!.messages.pop();
+      schemas.RealtimeClientEventInputAudioBufferClear!.required.push('event_id');
+    },
+    [/^Variant `RealtimeServerEventError` was removed/, /`input_audio_buffer.clear` became required: `event_id`/],
+    ({ operations, components: { schemas, messages } }) => {
+      messages.Brand = { name: 'brand.new', payload: event('Brand') };
+      operations.sendEvent!.messages.push({ $ref: '#/channels/realtime/messages/Brand' });
+      schemas.Brand = { ...schemas.RealtimeServerEventError!, properties: { type: { const: 'brand.new' } } };
+      schemas.RealtimeClientEventInputAudioBufferClear!.properties.mood = { type: 'string' };
+    },
+  ],
+  [
+    'config.schema.json',
+    (schema) => {
+      schema.required = ['host'];
+      schema.definitions['hosted-stt']!.required.push('apiKey');
+    },
+    [/`settings` became required: `host`/, /`hosted-stt` became required: `apiKey`/],
+    ({ properties, definitions }) => {
+      properties.mood = { type: 'string' } as never;
+      definitions['hosted-stt']!.properties.mood = { type: 'string' } as never;
+    },
+  ],
+  [
+    'keys.schema.json',
+    ({ properties }) => properties.keys!.items.required.push('expires'),
+    [/became required: `expires`/],
+    ({ properties }) => (properties.keys!.items.properties.mood = { type: 'string' } as never),
+  ],
+];
+
+test.each(patches)('a break of %s is found, an addition is none', async (name, breaking, found, harmless) => {
+  const base = await read(name);
+  const patched = (patch: (document: Other) => void) => {
+    const document = JSON.parse(base) as Other;
+    patch(document);
+    return JSON.stringify(document);
+  };
+  const lines = await findBreaks(base, patched(breaking));
+  expect(lines).toHaveLength(found.length);
+  for (const words of found) expect(lines).toContainEqual(expect.stringMatching(words));
+  expect(await findBreaks(base, patched(harmless))).toEqual([]);
+});
+
+test(
+  'programs of yesterday compile with what is added to the types, and not without what they use',
+  { timeout: 180_000 },
+  async () => {
+    const directory = await temporaryDirectory();
+    await writePrograms('HEAD', home, directory);
+    const patch = async (file: string, from: string, to: string) => {
+      const path = join(directory, 'dist', file);
+      const text = await readFile(path, 'utf8');
+      expect(text).toContain(from);
+      await writeFile(path, text.replace(from, to));
+    };
+    await patch('engines/contract/engine.d.ts', 'interface Engine {', 'interface Engine { ping?(): void;');
+    expect(await findTypeBreaks(directory)).toEqual([]);
+    await patch('engines/contract/engine.d.ts', 'ping?()', 'ping()');
+    await patch('src/client/index.d.ts', ' streamChat(', ' streamTalk(');
+    const lines = await findTypeBreaks(directory);
+    for (const words of [
+      /^examples\/whistle\.ts.*'ping' is missing/,
+      /^test\/fixtures.*page\.ts.*'streamChat' does not exist/,
+    ])
+      expect(lines).toContainEqual(expect.stringMatching(words));
+  },
+);
 
 test.each([
   ['v0.1.0', '0.1.0', false],
@@ -141,54 +242,105 @@ describe('npm run check', { timeout: 120_000 }, () => {
     execFileSync(
       'git',
       ['-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', ...args],
-      {
-        cwd: directory,
-        stdio: 'pipe',
-      },
+      { cwd: directory, encoding: 'utf8', stdio: 'pipe' },
     );
 
-  async function write(directory: string, contract: string, version: string): Promise<void> {
-    await mkdir(join(directory, 'generated'), { recursive: true });
-    await writeFile(join(directory, 'generated/openapi.json'), contract);
-    await writeFile(join(directory, 'package.json'), JSON.stringify({ version }));
+  function commit(directory: string, message: string): void {
+    git(directory, 'add', '.');
+    git(directory, 'commit', '--quiet', '-m', message);
   }
 
-  /** A repository with the published contract as its first commit. */
+  const compilerOptions = { module: 'nodenext', lib: ['es5'], types: [], noEmit: true };
+
+  /** The rest is as small as can be. */
+  const others = {
+    ...Object.fromEntries(patches.map(([name]) => [`generated/${name}`, {}])),
+    'tsconfig.build.json': {
+      compilerOptions: { ...compilerOptions, noEmit: false, declaration: true, rootDir: 'src' },
+      include: ['src'],
+    },
+    'src/index.ts': 'export const one = 1;\n',
+    'examples/browser/page.ts': "import { one } from '@parlance/server';\nexport const two: number = one + one;\n",
+    'test/fixtures/consumers/package/tsconfig.node.json': { compilerOptions, files: ['node.ts'] },
+    'test/fixtures/consumers/package/node.ts': '',
+    'test/fixtures/consumers/package/tsconfig.page.json': { compilerOptions },
+  };
+
+  const exports = { '.': { types: './dist/index.d.ts' } };
+  const write = (directory: string, contract: string, version: string) =>
+    writeFiles(directory, {
+      'generated/openapi.json': contract,
+      'package.json': { name: '@parlance/server', type: 'module', version, exports },
+    });
+
+  /** A repository with the published contract as its first commit, and a baseline that names it. */
   async function repository(): Promise<string> {
     const directory = await temporaryDirectory();
+    await writeFiles(directory, others);
     await write(directory, published, '0.1.0');
     git(directory, 'init', '--quiet', '--initial-branch=main');
-    git(directory, 'add', '.');
-    git(directory, 'commit', '--quiet', '-m', 'first');
+    commit(directory, 'first');
+    await writeFiles(directory, { 'test/contract/baseline': `# comment\n${git(directory, 'rev-parse', 'HEAD')}` });
+    commit(directory, 'second');
     return directory;
   }
 
-  test('passes with a message when nothing has been released yet', async () => {
+  const breakOfModels = 'openapi.json: Path `/models` was removed. (#/paths/~1models)';
+  const intend = (directory: string, line: string) =>
+    appendFile(join(directory, 'test/contract/baseline'), `${line} because nobody has called it\n`);
+
+  test('compares with the commit of the baseline; an intended break has a line with its reason there', async () => {
     const directory = await repository();
+    expect(await check(directory)).toMatch(/^0 nothing breaks [0-9a-f]{40}\n$/);
     await write(directory, broken, '0.1.0');
-    expect(await check(directory)).toMatch(/^0 no release/);
+    await writeFiles(directory, { 'src/index.ts': "export const one = '1';\n" });
+    const refused = await check(directory);
+    expect(refused).toMatch(/^1 this breaks [0-9a-f]{40}/);
+    expect(refused).toContain(`\n  ${breakOfModels}\n  types: examples/browser/page.ts(2,14): error TS2322: `);
+    await writeFiles(directory, { 'src/index.ts': 'export const one = 1;\n' });
+    await intend(directory, breakOfModels);
+    expect(await check(directory)).toMatch(/^0 intended breaks of .*:\n {2}openapi\.json: Path/);
+    await write(directory, published, '0.1.0');
+    expect(await check(directory)).toMatch(/^1 lines of .* that match no break .*:\n {2}openapi\.json: Path/);
   });
 
-  test('fails on a breaking change until the version is raised', async () => {
+  test('fails without the commit of the baseline', async () => {
+    const directory = await repository();
+    await writeFiles(directory, { 'test/contract/baseline': '1'.repeat(40) });
+    expect(await check(directory)).toMatch(/^1 the commit 1{40} is missing/);
+  });
+
+  test('after a release, an intended break needs the version raised, too', async () => {
     const directory = await repository();
     git(directory, 'tag', 'v0.1.0');
     git(directory, 'tag', 'very-well');
     expect(await check(directory)).toBe('0 nothing breaks v0.1.0\n');
     await write(directory, broken, '0.1.1');
-    const refused = await check(directory);
-    expect(refused).toMatch(/^1 this breaks v0\.1\.0; raise the minor version in package\.json \(now 0\.1\.1\)/);
-    expect(refused).toContain('Path `/models` was removed.');
+    await intend(directory, breakOfModels);
+    expect(await check(directory)).toBe('1 0.1.1 must not break v0.1.0; raise the minor version in package.json\n');
     await write(directory, broken, '0.2.0');
-    expect(await check(directory)).toMatch(/^0 0\.2\.0 may break v0\.1\.0, and does:\n {2}Path/);
+    expect(await check(directory)).toMatch(/^0 intended breaks of v0\.1\.0/);
+    commit(directory, 'third');
+    git(directory, 'tag', 'v0.2.0');
+    expect(await check(directory)).toBe('0 nothing breaks v0.2.0\n');
+    git(directory, 'commit', '--quiet', '--allow-empty', '-m', 'fourth');
+    expect(await check(directory)).toMatch(/^1 lines of .* v0\.2\.0/);
   });
 
-  test('fetches tags missing in a CI clone', async () => {
+  test('fetches what a clone of CI lacks: the commit of the baseline, then tags', async () => {
     const origin = await repository();
-    git(origin, 'tag', 'v0.1.0');
     await write(origin, broken, '0.1.1');
-    git(origin, 'commit', '--quiet', '-am', 'second');
-    const clone = join(await temporaryDirectory(), 'clone');
-    git(origin, 'clone', '--quiet', '--depth=1', '--no-tags', pathToFileURL(origin).href, clone);
-    expect(await check(clone)).toMatch(/^1 this breaks v0\.1\.0/);
+    commit(origin, 'third');
+    const clone = async (...args: string[]) => {
+      const directory = join(await temporaryDirectory(), 'clone');
+      git(origin, 'clone', '--quiet', '--no-tags', ...args, pathToFileURL(origin).href, directory);
+      return directory;
+    };
+    expect(await check(await clone('--depth=1'))).toMatch(/^1 this breaks [0-9a-f]{40}/);
+    git(origin, 'tag', 'v0.1.0', 'HEAD~1');
+    expect(await check(await clone('--depth=1'))).toMatch(/^1 this breaks v0\.1\.0/);
+    const whole = await clone();
+    expect(await check(whole)).toMatch(/^1 this breaks v0\.1\.0/);
+    expect(git(whole, 'rev-parse', '--is-shallow-repository')).toBe('false\n');
   });
 });

@@ -4,7 +4,7 @@
  * new required property or an enum that has lost a value; answers that promise less, such as a property that is no longer
  * required or an enum that has gained a value). Where the contract itself says more, the contract decides:
  *
- * - an event type that is gone is a break: redocly takes it for a schema that nobody uses;
+ * - a variant of an answer that is gone, such as an event, is a break: redocly finds it, and judges it as harmless;
  * - a new event type is none: clients ignore the types that they do not know;
  * - a new value of an enum in answers is none where the enum's description says that values "may be added".
  *
@@ -14,10 +14,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-interface Place {
-  readonly pointer: string;
-}
+import { asOpenApi } from './as-openapi.ts';
 
 /** One difference, as `redocly diff --format json` reports it. */
 interface Change {
@@ -29,25 +26,32 @@ interface Change {
   readonly revision?: Place;
 }
 
+interface Place {
+  readonly pointer: string;
+  /** References are resolved. */
+  readonly value?: unknown;
+}
+
 interface UnionOrEnum {
   readonly description?: string;
-  readonly discriminator?: { readonly mapping?: Readonly<Record<string, string>> };
+  readonly discriminator?: object;
+  readonly anyOf?: readonly { readonly $ref?: string }[];
+  readonly properties?: { readonly type?: { readonly enum?: readonly string[] } };
 }
 
 interface Document {
   readonly components?: { readonly schemas?: Readonly<Record<string, UnionOrEnum>> };
 }
 
-/** Both are OpenAPI documents as JSON. A line for each break, with its place. */
+/** Both are OpenAPI, AsyncAPI or JSON Schema, as JSON. A line for each break, with its place. */
 export async function findBreaks(base: string, revision: string): Promise<string[]> {
-  const [before, after] = [JSON.parse(base) as Document, JSON.parse(revision) as Document];
-  const changes = (await diff(withoutTexts(before), withoutTexts(after))).filter(
-    (change) => !isAllowed(change, before),
-  );
-  const judged = changes.flatMap(({ path, verdicts }) =>
-    verdicts.filter(({ impact }) => impact === 'major').map(({ message }) => `${message} (${path})`),
-  );
-  return [...judged, ...removedEvents(before, after)];
+  const [before, after] = [base, revision].map((text) => asOpenApi(JSON.parse(text) as object)) as [Document, Document];
+  return (await diff(withoutTexts(before), withoutTexts(after))).flatMap((change) => {
+    if (isAllowed(change, before)) return [];
+    const major = change.verdicts.filter(({ impact }) => impact === 'major').map(({ message }) => message);
+    const messages = major.length === 0 ? removedVariant(change, before) : major;
+    return messages.map((message) => `${message} (${change.path})`);
+  });
 }
 
 /** Redocly compares the members of a union by likeness: it takes one that gets a description for another one. */
@@ -67,22 +71,34 @@ const numbersOf = (version: string) => version.replace(/^v/, '').split('.').map(
 
 function isAllowed({ kind, verdicts, base, revision }: Change, document: Document): boolean {
   const [, name = '', part] =
-    /^#\/components\/schemas\/([^/]+)\/(oneOf|enum)/.exec((base ?? revision)?.pointer ?? '') ?? [];
+    /^#\/components\/schemas\/([^/]+)\/(oneOf|anyOf|enum)/.exec((base ?? revision)?.pointer ?? '') ?? [];
   const schema = document.components?.schemas?.[name];
-  if (part === 'oneOf') return kind === 'added' && schema?.discriminator !== undefined;
+  if (part === 'oneOf' || part === 'anyOf') return kind === 'added' && isOfEvents(schema, document);
   if (part !== 'enum') return false;
   const onlyGains = verdicts.every(({ ruleId }) => ruleId === 'enum-values-added');
   return onlyGains && (schema?.description ?? '').includes('may be added');
 }
 
-/** Of every union with a discriminator. */
-function removedEvents(before: Document, after: Document): string[] {
-  return Object.entries(before.components?.schemas ?? {}).flatMap(([name, { discriminator }]) => {
-    const left = after.components?.schemas?.[name]?.discriminator?.mapping ?? {};
-    const gone = Object.keys(discriminator?.mapping ?? {}).filter((type) => !(type in left));
-    return gone.map((type) => `Event \`${type}\` was removed. (#/components/schemas/${name})`);
-  });
+/** Has a discriminator, or is an `anyOf` of /v1 whose variants have one `type` each. */
+function isOfEvents({ discriminator, anyOf = [] }: UnionOrEnum = {}, { components }: Document): boolean {
+  const types = anyOf.map(({ $ref = '' }) => components?.schemas?.[nameOf($ref)]?.properties?.type?.enum?.length);
+  return discriminator !== undefined || (types.length > 0 && types.every((count) => count === 1));
 }
+
+/** A sentence about it, if it is one. An answer that is no longer null breaks nobody. */
+function removedVariant({ kind, base }: Change, document: Document): string[] {
+  const { pointer = '', value } = base ?? {};
+  const isVariant = kind === 'removed' && /\/(oneOf|anyOf)\/\d+$/.test(pointer);
+  if (!isVariant || (value as { readonly type?: string } | undefined)?.type === 'null') return [];
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const found = keys.reduce<unknown>((inner, key) => (inner as Readonly<Record<string, unknown>>)[key], document);
+  return [`Variant \`${nameOf((found as { $ref?: string }).$ref ?? pointer)}\` was removed.`];
+}
+
+const nameOf = (pointer: string) => pointer.split('/').at(-1) ?? '';
 
 const redocly = join(import.meta.dirname, '../../node_modules/.bin/redocly');
 
