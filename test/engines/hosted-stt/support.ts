@@ -1,11 +1,11 @@
 /** A service whose only engine is hosted-stt, with a test provider behind it. */
 import { onTestFinished } from 'vitest';
 import { createApi, type Answer } from '../../support/http.ts';
-import { answers, openProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
-import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
+import { answers, type Behavior } from '../../support/provider.ts';
 import { toneWav } from '../../support/tone-model.ts';
+import { openHosted as openService, type Hosted as HostedService, type HostedOptions } from '../providers/support.ts';
 
-export const key = 'sk-very-secret-4711';
+export { key } from '../providers/support.ts';
 
 /** A recording that can be made without ffmpeg. */
 export const recording = toneWav({ words: ['alpha', 'bravo'], rate: 16_000 });
@@ -14,23 +14,10 @@ export const recordingMs = Math.round((recording.length - 44) / 32);
 
 export const fineAnswer = { text: 'alpha bravo', language: 'german', duration: 1.5 };
 
-export interface Hosted {
-  readonly service: TestService;
-  readonly provider: RawProvider;
+export interface Hosted extends HostedService {
   /** POSTs the recording and validates every response against the contract. */
   transcribe(fields?: Readonly<Record<string, string>>, bytes?: Uint8Array): Promise<Answer>;
   probe(model?: string): Promise<unknown>;
-  /** Looks again, as the service does every 2 s. */
-  recheck(): Promise<void>;
-}
-
-export interface HostedOptions extends TestServiceOptions {
-  /** Options of the instance besides `use`, `baseUrl` and `apiKey`: lines of YAML in flow style. */
-  readonly engine?: string;
-  readonly models?: string;
-  readonly apiKey?: string;
-  /** Behavior of the provider. */
-  readonly readsPerSecond?: number;
 }
 
 /** Disposed at the end of the test. */
@@ -45,18 +32,9 @@ export async function startHosted(
 }
 
 /** The caller disposes of it. */
-export async function openHosted(options: HostedOptions = {}): Promise<Hosted & AsyncDisposable> {
-  const { engine = '', models = '[remote]', apiKey = key, readsPerSecond, ...rest } = options;
-  const provider = await openProvider(readsPerSecond === undefined ? {} : { readsPerSecond });
-  const instance = `{ use: hosted-stt, baseUrl: "${provider.baseUrl}", apiKey: "${apiKey}", models: ${models}, ${engine} }`;
-  const service = await startTestService({ config: `engines:\n  cloud: ${instance}\n`, ...rest });
-  return {
-    ...{ service, provider, recheck: () => service.service.registry.recheck(), ...callsOf(service) },
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
+export async function openHosted(options?: HostedOptions): Promise<Hosted & AsyncDisposable> {
+  const hosted = await openService('hosted-stt', options);
+  return { ...hosted, ...callsOf(hosted.service) };
 }
 
 export function callsOf({ url }: { readonly url: string }): Pick<Hosted, 'transcribe' | 'probe'> {

@@ -12,9 +12,9 @@ import type {
 import { createRegistry } from '../../../src/engine-host/registry/registry.ts';
 import type { ServedModel } from '../../../src/engine-host/models/served-models.ts';
 import { startProvider, type Behavior, type RawProvider } from '../../support/provider.ts';
+import { key } from '../providers/support.ts';
 
-export const key = 'sk-very-secret-4711';
-export const secret = 'internal-host-17.example';
+export { key, secret } from '../providers/support.ts';
 
 export interface Line {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

@@ -1,20 +1,8 @@
 /** Requests to the provider, and how its responses reach the client. */
 import { describe, expect, test } from 'vitest';
 import { answers } from '../../support/provider.ts';
-import {
-  begins,
-  bodyOf,
-  chunk,
-  key,
-  mp3,
-  pcm,
-  readerOf,
-  speaks,
-  startTts,
-  synthesize,
-  wav,
-  type TtsOptions,
-} from './support.ts';
+import { begins, bodyOf, chunk, key, mp3, pcm, readerOf, speaks, startTts, synthesize, wav } from './support.ts';
+import type { HostedOptions } from '../providers/support.ts';
 import { wavSamples } from '../../support/wav-samples.ts';
 
 const ogg = (codec: string) =>
@@ -53,7 +41,7 @@ describe('a request', () => {
 });
 
 describe('speed and instructions', () => {
-  const supportsOf = async (options?: TtsOptions) => {
+  const supportsOf = async (options?: HostedOptions) => {
     const { service } = await startTts(speaks(mp3), options);
     return service.service.registry.of('speech').all[0]?.entry.supports;
   };

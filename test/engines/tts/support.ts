@@ -2,15 +2,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
 import type { SpeechCall } from '../../../engines/contract/index.ts';
 import { heldToContract, type Answer } from '../../support/http.ts';
-import { openProvider, type Behavior, type ProviderCall, type RawProvider } from '../../support/provider.ts';
+import type { Behavior, ProviderCall } from '../../support/provider.ts';
 import { run } from '../../support/programs.ts';
-import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
+import type { TestService } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { startHosted, type Hosted, type HostedOptions } from '../providers/support.ts';
 
-export const key = 'sk-very-secret-4711';
+export { key } from '../providers/support.ts';
 
 /** An MPEG 1 layer III frame of silence: 128 kbit/s, 44.1 kHz, 1152 samples. */
 export const mp3Frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0xc0]), Buffer.alloc(413)]);
@@ -121,41 +121,15 @@ export interface Spoken extends Answer {
   readonly bytes: Buffer;
 }
 
-export interface Tts {
-  readonly service: TestService;
-  readonly provider: RawProvider;
+export interface Tts extends Hosted {
   /** POSTs to /tts and validates every response against the contract. */
   speak(fields?: Readonly<Record<string, unknown>>): Promise<Spoken>;
 }
 
-export interface TtsOptions extends TestServiceOptions {
-  /** Options of the instance besides `use`, `baseUrl` and `apiKey`: lines of YAML in flow style. */
-  readonly engine?: string;
-  readonly models?: string;
-  readonly apiKey?: string;
-}
-
 /** Disposed at the end of the test. */
-export async function startTts(behavior: Behavior = speaks(mp3), options?: TtsOptions): Promise<Tts> {
-  const tts = await openTts(options);
-  onTestFinished(() => tts[Symbol.asyncDispose]());
-  tts.provider.behave(behavior);
-  return tts;
-}
-
-/** The caller disposes of it. */
-export async function openTts(options: TtsOptions = {}): Promise<Tts & AsyncDisposable> {
-  const { engine = '', models = '[remote]', apiKey = key, ...rest } = options;
-  const provider = await openProvider();
-  const instance = `{ use: tts, baseUrl: "${provider.baseUrl}", apiKey: "${apiKey}", models: ${models}, ${engine} }`;
-  const service = await startTestService({ config: `engines:\n  voice: ${instance}\n`, ...rest });
-  return {
-    ...{ service, provider, speak: (fields) => speak(service, fields) },
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
+export async function startTts(behavior: Behavior = speaks(mp3), options?: HostedOptions): Promise<Tts> {
+  const hosted = await startHosted('tts', behavior, options);
+  return { ...hosted, speak: (fields) => speak(hosted.service, fields) };
 }
 
 /** A call of the engine itself, for fields that /tts does not have. */

@@ -27,6 +27,7 @@ test.each<[string, object]>([
   ['an address with a query', { baseUrl: 'https://a.example/v1?key=secret' }],
   ['an address with a fragment', { baseUrl: 'https://a.example/v1#a' }],
   ['an address of another protocol', { baseUrl: 'ftp://a.example' }],
+  ['an address without a protocol', { baseUrl: 'api.example.com' }],
   ['an address with a space', { baseUrl: 'https://a.example/v 1' }],
   ['a key with a line end', { apiKey: 'a\nb' }],
   ['a key that no header can carry', { apiKey: 'schlüssel' }],
