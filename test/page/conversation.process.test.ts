@@ -24,13 +24,13 @@ describeWith(programs, 'the conversation', () => {
     await page.ready();
   };
 
-  /** The last text that IndexedDB has. */
+  /** The last message of a conversation is in IndexedDB. */
   const isKept = ({ page }: UserPage, text: string) =>
     expect.poll(() => page.evaluate<string>(`new Promise((resolve) => {
       const opening = indexedDB.open('parlance');
       opening.onsuccess = () => {
         const reading = opening.result.transaction('contents').objectStore('contents').getAll();
-        reading.onsuccess = () => resolve(JSON.stringify(reading.result.at(-1)?.turns.at(-1)) ?? '');
+        reading.onsuccess = () => resolve(JSON.stringify(reading.result.map(({ turns }) => turns.at(-1))));
         opening.result.close();
       };
     })`), patience).toContain(text); // prettier-ignore
