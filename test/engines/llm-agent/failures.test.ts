@@ -1,7 +1,7 @@
 /** Connections that break in the middle of a stream. test/engines/providers has the table of failures. */
 import { describe, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../engines/contract/index.ts';
-import { chunk, stallsAfter, startAgent } from './support.ts';
+import { chunk, says, stallsAfter, startAgent } from './support.ts';
 
 const hi = chunk({ content: 'Hi.' });
 
@@ -28,4 +28,10 @@ describe('a failure', () => {
     }
     expect(last).toMatchObject({ result: { content: 'Hi.', finishReason: 'stop' } });
   });
+});
+
+test('the engine itself sends nothing without the key that it needs', async () => {
+  const { ask, provider } = await startAgent(says('Hi.'), { apiKey: '' });
+  await expect(ask()).rejects.toMatchObject({ code: 'model-unavailable' });
+  expect(provider.calls).toEqual([]);
 });
