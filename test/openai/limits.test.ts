@@ -47,12 +47,3 @@ it('a budget that is used up is reported at once', async () => {
   await expect(ask('fine')).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' });
   expect(statuses).toEqual([200, 429]);
 });
-
-it('answers have the remaining requests in OpenAI’s headers', async () => {
-  const { ask } = await start({ app: { requestsPerMinute: 60 } });
-  const { headers } = await ask('fine');
-  expect(headers.get('x-ratelimit-limit-requests')).toBe('60');
-  expect(headers.get('x-ratelimit-remaining-requests')).toBe('59');
-  expect(headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+s$/);
-  expect(headers.get('x-ratelimit-limit-tokens')).toBeNull();
-});

@@ -12,8 +12,8 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const send = (method: string, path: string) => createApi(service.url).send(method, path);
 
-it.each(['/v1/models', '/v1//models', '/v1/models/', '//v1/models'])('GET %s lists the models', async (path) => {
-  expect(await send('GET', path)).toMatchObject({ status: 200, body: { object: 'list' } });
+it('GET lists the models, however many slashes the path has', async () => {
+  expect(await send('GET', '//v1//models/')).toMatchObject({ status: 200, body: { object: 'list' } });
 });
 
 it.each(['/v1', '/v1/', '/v1/readyz', '/v1/test', '/v1/health', '/v1/responses/resp_1', '/v1/audio/translation'])(
@@ -33,16 +33,11 @@ it.each([
   ['/v1/images/generations', 'use another service for it'],
   ['/v1/files/file_1', 'use another service for it'],
   ['/v1/responses/resp_1', 'send the whole conversation to /v1/responses'],
+  ['/v1/v1/models', 'already ends in /v1'],
 ])('%s is 404 and says what to do', async (path, hint) => {
   const { status, error } = await send('POST', path);
   expect(status).toBe(404);
   expect(error).toMatchObject({ code: 'unknown_url', message: expect.stringContaining(hint) as string });
-});
-
-it('a doubled /v1 is 404 with a hint', async () => {
-  const { status, error } = await send('GET', '/v1/v1/models');
-  expect(status).toBe(404);
-  expect(error).toMatchObject({ code: 'unknown_url', message: expect.stringMatching('already ends in /v1') as string });
 });
 
 it('a path with invalid percent-encoding is 404', async () => {
@@ -68,17 +63,12 @@ describe('a method', () => {
   });
 });
 
-it('a request that is not HTTP is answered in the error format of the API if its path is known', async () => {
-  const connection = await connectRaw(service.url);
-  await connection.send('GET /v1/models HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n');
-  await expect.poll(() => connection.received).toContain('"code":"malformed_request"');
-  expect(connection.received).toMatch(/^HTTP\/1\.1 400 .*X-Should-Retry: false\r\n/s);
-  connection[Symbol.dispose]();
-});
-
-it('a rejected request head is answered in that format, too', async () => {
-  const connection = await connectRaw(service.url);
-  await connection.send(requestHead('GET', '/v1/models', { expect: 'miracles' }));
-  await expect.poll(() => connection.received).toContain('"code":"expectation_failed"');
-  connection[Symbol.dispose]();
+it.each([
+  ['that is not HTTP', 'GET /v1/models HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n', 400, 'malformed_request'],
+  ['with a rejected head', requestHead('GET', '/v1/models', { expect: 'miracles' }), 417, 'expectation_failed'],
+])('a request %s is answered in the error format of the API', async (_what, head, status, code) => {
+  using connection = await connectRaw(service.url);
+  await connection.send(head);
+  await expect.poll(() => connection.received).toContain(`"code":"${code}"`);
+  expect(connection.received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*X-Should-Retry: false\\r\\n`, 's'));
 });
