@@ -19,7 +19,7 @@ export interface Part extends NightlyPart {
 
 export const parts: readonly Part[] = [
   {
-    // The npm package, the bootstrap of a clone, and what a fresh machine downloads and builds.
+    // The npm package, the bootstrap of a clone, what a fresh machine downloads and builds, and types made by Modelina.
     name: 'install',
     script: 'test:install',
     files: [
@@ -52,6 +52,7 @@ export const parts: readonly Part[] = [
       'test/engines/llama-local/**',
       'test/fixtures/consumers/**',
       'test/fixtures/programs/**',
+      'test/programs/modelina/**',
       'test/**/*.install.test.ts',
     ],
   },
