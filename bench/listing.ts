@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChildService } from '../test/support/child-service.ts';
-import { writeParrotModel } from '../test/support/parrot-model.ts';
+import { writeParrotModel } from './support/parrot-model.ts';
 import { makeClip, type Clip } from './support/clip.ts';
 import { interleave, median, percentile } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { spinLimit } from '../engines/whisper-cli/whisper-call.ts';
-import { writeParrotModel } from '../test/support/parrot-model.ts';
+import { writeParrotModel } from './support/parrot-model.ts';
 import { requireProgram } from '../test/support/programs.ts';
 import { toneWav } from '../test/support/tone-model.ts';
 import { assertSaid } from './support/clip.ts';

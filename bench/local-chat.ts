@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { hasLibrary, runtime } from '../test/engines/llama-local/support.ts';
 import { spawnService } from '../test/support/child-service.ts';
-import { writeLargeChatModel } from '../test/support/large-chat-model.ts';
+import { writeLargeChatModel } from './support/large-chat-model.ts';
 import { processes } from '../test/support/proc.ts';
 import { interleave, mean, processorMsOf } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { quiet, sound, voice } from '../test/realtime/support.ts';
 import { spawnService } from '../test/support/child-service.ts';
-import { writeParrotModel } from '../test/support/parrot-model.ts';
+import { writeParrotModel } from './support/parrot-model.ts';
 import { toneWav } from '../test/support/tone-model.ts';
 import { assertSaid } from './support/clip.ts';
 import { commitEvent, inputUpdate, liveRate, openLiveSession } from './support/live-session.ts';

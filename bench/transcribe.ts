@@ -3,7 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChildService } from '../test/support/child-service.ts';
-import { writeParrotModel } from '../test/support/parrot-model.ts';
+import { writeParrotModel } from './support/parrot-model.ts';
 import { prepareByHand } from './support/by-hand.ts';
 import { assertSaid, makeClip, type Clip } from './support/clip.ts';
 import {

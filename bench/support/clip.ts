@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { sentence } from '../../test/support/parrot-model.ts';
+import { sentence } from './parrot-model.ts';
 import { recordingKind } from '../../test/support/recordings.ts';
 import { speechSeconds, words } from '../../test/support/tone-model.ts';
 

@@ -1,7 +1,7 @@
 /** Command-line options of every benchmark. */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { parrotShapes, type ParrotSize } from '../../test/support/parrot-model.ts';
+import { parrotShapes, type ParrotSize } from './parrot-model.ts';
 
 export interface BenchOptions {
   readonly model: ParrotSize;

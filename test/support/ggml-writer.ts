@@ -93,7 +93,7 @@ export const bytes = (values: ArrayBufferView): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
 /** The bits of half-precision floats; what is too small for an ordinary one is 0. (Float16Array came with Node 24.) */
-function halfPrecision(values: Float32Array): Uint16Array {
+export function halfPrecision(values: Float32Array): Uint16Array {
   const single = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const half = new Uint16Array(single.length);
   for (let at = 0; at < single.length; at++) {

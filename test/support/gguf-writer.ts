@@ -1,4 +1,5 @@
 /** Writes GGUF files, version 3 (ggml's docs/gguf.md). */
+import { halfPrecision } from './ggml-writer.ts';
 
 export interface GgufTensor {
   readonly name: string;
@@ -17,7 +18,7 @@ export const plainTensor = (name: string, dimensions: readonly number[], data: F
 
 export const halfTensor = (name: string, dimensions: readonly number[], data: Float32Array): GgufTensor => ({
   ...{ name, dimensions, type: 1 },
-  data: Buffer.from(Uint16Array.from(data, toHalf).buffer),
+  data: Buffer.from(halfPrecision(data).buffer),
 });
 
 export function ggufFile(metadata: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
@@ -52,16 +53,3 @@ const u32 = (value: number) => written(4, (bytes) => bytes.writeUInt32LE(value))
 const u64 = (value: number) => written(8, (bytes) => bytes.writeBigUInt64LE(BigInt(value)));
 const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
 const padding = (length: number) => Buffer.alloc((32 - (length % 32)) % 32);
-
-const float = new Float32Array(1);
-const bits = new Uint32Array(float.buffer);
-
-function toHalf(value: number): number {
-  if (value === 0) return 0;
-  float[0] = value;
-  const [raw = 0] = bits;
-  const [sign, exponent, fraction] = [(raw >>> 16) & 0x8000, ((raw >>> 23) & 255) - 112, raw & 0x7fffff];
-  if (exponent <= 0) return sign;
-  if (exponent > 30) throw new Error(`too large for 16 bits: ${value}`);
-  return sign | (exponent << 10) | (fraction >> 13);
-}

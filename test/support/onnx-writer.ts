@@ -67,22 +67,34 @@ export interface Port {
   readonly dims: readonly (number | string)[];
 }
 
-function port(field: number, { name, type, dims }: Port): Field {
+/** An input or output. */
+export const port = (name: string, type: TensorType, ...dims: readonly (number | string)[]): Port => ({
+  name,
+  type,
+  dims,
+});
+
+function portField(field: number, { name, type, dims }: Port): Field {
   const shape = dims.map((dim) => message(1, typeof dim === 'string' ? bytes(2, dim) : integer(1, dim)));
   const kind = message(1, integer(1, tensorTypes[type]), message(2, ...shape));
   return message(field, bytes(1, name), message(2, kind));
 }
 
+/** Without what is undefined. */
+export type Metadata = Readonly<Record<string, string | number | undefined>>;
+
 /** Fields of a protobuf message may come in any order: appended to a file, these bytes are metadata of its model. */
-export function metadataFields(metadata: Readonly<Record<string, string | number>>): Buffer {
-  const fields = Object.entries(metadata).map(([key, value]) => message(14, bytes(1, key), bytes(2, String(value))));
+export function metadataFields(metadata: Metadata): Buffer {
+  const fields = Object.entries(metadata).flatMap(([key, value]) =>
+    value === undefined ? [] : [message(14, bytes(1, key), bytes(2, String(value)))],
+  );
   return Buffer.concat(fields);
 }
 
 export interface ModelShape {
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];
-  readonly metadata: Readonly<Record<string, string | number>>;
+  readonly metadata: Metadata;
 }
 
 export class Graph {
@@ -119,7 +131,7 @@ export class Graph {
 
   /** The file. */
   model({ inputs, outputs, metadata }: ModelShape): Buffer {
-    const ports = [...inputs.map((input) => port(11, input)), ...outputs.map((output) => port(12, output))];
+    const ports = [...inputs.map((input) => portField(11, input)), ...outputs.map((output) => portField(12, output))];
     const graph = message(7, ...this.#parts, bytes(2, 'tones'), ...ports);
     const [irVersion, opset] = [8, 16];
     const imports = message(8, bytes(1, ''), integer(2, opset));

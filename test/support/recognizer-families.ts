@@ -2,15 +2,15 @@
  * Models of the other families that the real library transcribes tones with: those of the tone model (tone-model.ts), each a
  * word. They are made by hand, as that of NeMo CTC (recognizer-model.ts): a lost or doubled sound changes the text.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Graph, type Port, type TensorType } from './onnx-writer.ts';
+import { Graph, port, type Metadata } from './onnx-writer.ts';
+import { bandWeights, frames } from './recognizer-model.ts';
+import { writeFiles } from './temporary.ts';
 import { words, wordTone } from './tone-model.ts';
 import { melCenters } from './voice-model.ts';
 
 export interface FamilyOptions {
   /** Instead of the model's own metadata; undefined removes one. */
-  readonly metadata?: Readonly<Record<string, string | number | undefined>>;
+  readonly metadata?: Metadata;
   /** It fails with every recording but that of the warm-up, which has 0.5 s. */
   readonly failsInRequests?: boolean;
 }
@@ -30,9 +30,7 @@ const writers: Readonly<Record<Shape, (options: FamilyOptions) => Files>> = {
 
 /** Writes the files into the folder, and returns it. */
 export async function writeFamily(folder: string, shape: Shape, options: FamilyOptions = {}): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  for (const [name, content] of Object.entries(writers[shape](options))) await writeFile(join(folder, name), content);
-  return folder;
+  return writeFiles(folder, writers[shape](options));
 }
 
 export interface ToneSpeech {
@@ -60,8 +58,6 @@ const size = tones.length;
 const marked = words.map((word) => `▁${word}`);
 const table = (symbols: readonly string[]) => symbols.map((symbol, id) => `${symbol} ${id}\n`).join('');
 
-const port = (name: string, type: TensorType, ...dims: readonly (number | string)[]): Port => ({ name, type, dims });
-
 /** The columns `from` to `to` of the last of two or three dimensions. */
 const columns = (g: Graph, x: string, from: number, to: number, axis: number) =>
   g.op('Slice', [x, g.constant([from]), g.constant([to]), g.constant([axis])]);
@@ -72,16 +68,6 @@ function onsetsOf(g: Graph, ids: string, blank: number): string {
   const before = columns(g, shifted, 0, -1, 1);
   const isNew = g.op('Not', [g.op('Equal', [ids, before])]);
   return g.op('And', [isNew, g.op('Not', [g.op('Equal', [ids, g.constant([blank])])])]);
-}
-
-/** One weight for each word, at the mel band of its tone. */
-function bandWeights(centers: readonly number[], width: number, offset = 0): Float32Array {
-  const weights = new Float32Array(centers.length * width);
-  tones.forEach((hz, word) => {
-    const distances = centers.map((center) => Math.abs(center - hz));
-    weights[distances.indexOf(Math.min(...distances)) * width + offset + word] = 1;
-  });
-  return weights;
 }
 
 // -------------------------------------------------------------------------------------------------- NeMo transducers
@@ -102,17 +88,14 @@ function transducer({ isTdt, metadata }: FamilyOptions & { readonly isTdt: boole
   };
 }
 
-type Metadata = Readonly<Record<string, string | number | undefined>>;
-
 function encoder(bands: number, subsampling: number, metadata: Metadata): Buffer {
   const g = new Graph();
-  const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });
-  const centered = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
-  const every = [g.constant([subsampling >> 1]), g.constant([2 ** 31]), g.constant([1]), g.constant([subsampling])];
-  const frames = g.op('Slice', [centered, ...every]);
-  const weights = g.floats(bandWeights(melCenters(bands), size + 1), [bands, size + 1]);
+  const weights = g.floats(bandWeights(melCenters(bands), tones, size + 1), [bands, size + 1]);
   const bias = g.floats([...tones.map(() => 0), 8]);
-  const ids = g.op('ArgMax', [g.op('Add', [g.op('MatMul', [frames, weights]), bias])], { axis: 2, keepdims: 0 });
+  const ids = g.op('ArgMax', [g.op('Add', [g.op('MatMul', [frames(g, subsampling), weights]), bias])], {
+    axis: 2,
+    keepdims: 0,
+  });
   const onsets = g.op('Cast', [onsetsOf(g, ids, size)], { to: 1 });
   const count = g.op('Unsqueeze', [g.op('CumSum', [onsets, g.constant([1], [])]), g.constant([2])]);
   const hot = g.op('OneHot', [ids, g.constant([size + 1], []), g.floats([0, 1])], { axis: -1 });
@@ -121,7 +104,7 @@ function encoder(bands: number, subsampling: number, metadata: Metadata): Buffer
   return g.model({
     inputs: [port('audio_signal', 'float', 'b', bands, 't'), port('length', 'int64', 'b')],
     outputs: [port('outputs', 'float', 'b', size + 2, 'T'), port('encoded_lengths', 'int64', 'b')],
-    metadata: defined(metadata),
+    metadata,
   });
 }
 
@@ -175,7 +158,7 @@ function senseVoice({ metadata, failsInRequests }: FamilyOptions): Files {
   const g = new Graph();
   const frame = columns(g, 'x', 0, 80, 2);
   const centered = g.op('Sub', [frame, g.op('ReduceMean', [frame], { axes: [2], keepdims: 1 })]);
-  const weights = g.floats(bandWeights(kaldiCenters(80), width, prefix.length), [80, width]);
+  const weights = g.floats(bandWeights(kaldiCenters(80), tones, width, prefix.length), [80, width]);
   const bias = g.floats(
     Float32Array.from({ length: width }, (_, id) => (id === 0 ? 6 : id < prefix.length ? -100 : 0)),
   );
@@ -196,7 +179,7 @@ function senseVoice({ metadata, failsInRequests }: FamilyOptions): Files {
   const model = g.model({
     inputs: [port('x', 'float', 'N', 'T', 560), int('x_length'), int('language'), int('text_norm')],
     outputs: [port('logits', 'float', 'N', 'T2', width), int('lengths')],
-    metadata: defined({ ...usual, ...metadata }),
+    metadata: { ...usual, ...metadata },
   });
   return { 'model.onnx': model, 'tokens.txt': table([...prefix, ...marked]) };
 }
@@ -301,10 +284,4 @@ function moonshineV2({ failsInRequests }: FamilyOptions): Files {
     }),
     'tokens.txt': symbols.map((symbol, id) => `${Buffer.from(symbol).toString('base64')}\t${id}\n`).join(''),
   };
-}
-
-function defined(values: Metadata): Record<string, string | number> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
 }

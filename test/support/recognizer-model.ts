@@ -5,9 +5,8 @@
  * How it works: a linear layer over the log mel spectrum, with one band for each token. The loudest band wins, and the blank
  * where none is far above the average.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Graph } from './onnx-writer.ts';
+import { Graph, port, type Metadata } from './onnx-writer.ts';
+import { writeFiles } from './temporary.ts';
 import { words, wordTone } from './tone-model.ts';
 import { letters, letterTones, melCenters } from './voice-model.ts';
 
@@ -18,7 +17,7 @@ export interface RecognizerOptions {
   /** Frames of 10 ms per output of the model. */
   readonly subsampling?: number;
   /** Instead of the model's own metadata; undefined removes one. */
-  readonly metadata?: Readonly<Record<string, string | number | undefined>>;
+  readonly metadata?: Metadata;
   /** With layers that change nothing and take some 1.5 seconds of processor time for a piece of 30 s. */
   readonly isSlow?: boolean;
 }
@@ -36,38 +35,27 @@ export function recognizerModel({ code = 'letters', subsampling = 1, ...more }: 
   const size = symbols.length + 1;
   const usual = { model_type: 'EncDecCTCModelBPE', vocab_size: symbols.length, subsampling_factor: subsampling, normalize_type: '' }; // prettier-ignore
   const onnx = graphOf(tones, subsampling, more.isSlow).model({
-    inputs: [
-      { name: 'audio_signal', type: 'float', dims: ['batch', bands, 'time'] },
-      { name: 'length', type: 'int64', dims: ['batch'] },
-    ],
-    outputs: [{ name: 'logprobs', type: 'float', dims: ['batch', 'frames', size] }],
-    metadata: defined({ ...usual, ...more.metadata }),
+    inputs: [port('audio_signal', 'float', 'batch', bands, 'time'), port('length', 'int64', 'batch')],
+    outputs: [port('logprobs', 'float', 'batch', 'frames', size)],
+    metadata: { ...usual, ...more.metadata },
   });
   return { 'model.onnx': onnx, 'tokens.txt': [...symbols, '<blk>'].map((symbol, id) => `${symbol} ${id}\n`).join('') };
 }
 
 /** Writes the files into the folder, and returns it. */
 export async function writeRecognizer(folder: string, options: RecognizerOptions = {}): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  for (const [name, content] of Object.entries(recognizerModel(options))) await writeFile(join(folder, name), content);
-  return folder;
+  return writeFiles(folder, recognizerModel(options));
 }
 
 function graphOf(tones: readonly number[], subsampling: number, isSlow = false): Graph {
-  const centers = melCenters();
   const size = tones.length + 1;
-  const weights = new Float32Array(bands * size);
-  tones.forEach((hz, token) => (weights[nearest(centers, hz) * size + token] = 1));
   const bias = new Float32Array(size);
   bias[size - 1] = 8;
   const g = new Graph();
-  const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });
-  const centered = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
-  const all = [g.constant([subsampling >> 1]), g.constant([2 ** 31]), g.constant([1]), g.constant([subsampling])];
-  const frames = g.op('Slice', [centered, ...all]);
-  const logits = g.op('Add', [g.op('MatMul', [frames, g.floats(weights, [bands, size])]), g.floats(bias)]);
-  const heard = isSlow ? g.op('Add', [logits, slowZeros(g, frames, size)]) : logits;
-  g.op('LogSoftmax', [heard], { axis: -1 }, 'logprobs');
+  const heard = frames(g, subsampling);
+  const weights = g.floats(bandWeights(melCenters(), tones, size), [bands, size]);
+  const logits = g.op('Add', [g.op('MatMul', [heard, weights]), g.floats(bias)]);
+  g.op('LogSoftmax', [isSlow ? g.op('Add', [logits, slowZeros(g, heard, size)]) : logits], { axis: -1 }, 'logprobs');
   return g;
 }
 
@@ -80,13 +68,20 @@ function slowZeros(g: Graph, frames: string, size: number): string {
   return g.op('MatMul', [x, zeros(width, size)]);
 }
 
-function nearest(centers: readonly number[], hz: number): number {
-  const distances = centers.map((center) => Math.abs(center - hz));
-  return distances.indexOf(Math.min(...distances));
+/** One weight for each tone, at its mel band. */
+export function bandWeights(centers: readonly number[], tones: readonly number[], width: number, offset = 0) {
+  const weights = new Float32Array(centers.length * width);
+  tones.forEach((hz, token) => {
+    const distances = centers.map((center) => Math.abs(center - hz));
+    weights[distances.indexOf(Math.min(...distances)) * width + offset + token] = 1;
+  });
+  return weights;
 }
 
-function defined<T>(values: Readonly<Record<string, T | undefined>>): Record<string, T> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
+/** The spectrum less its mean, one frame of `subsampling`. */
+export function frames(g: Graph, subsampling: number): string {
+  const mean = g.op('ReduceMean', ['audio_signal'], { axes: [1], keepdims: 1 });
+  const centered = g.op('Transpose', [g.op('Sub', ['audio_signal', mean])], { perm: [0, 2, 1] });
+  const all = [g.constant([subsampling >> 1]), g.constant([2 ** 31]), g.constant([1]), g.constant([subsampling])];
+  return g.op('Slice', [centered, ...all]);
 }

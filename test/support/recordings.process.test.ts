@@ -5,12 +5,11 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hostileFiles } from './hostile.ts';
 import { describeWith, run } from './programs.ts';
 import { recordings, usual } from './recordings.ts';
-import { languages, tonePcm, toneWav, wav, words, writeToneModel } from './tone-model.ts';
+import { tonePcm, wav, words, writeToneModel } from './tone-model.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const everyWord = words.join(' ');
-const beginnings = hostileFiles.filter(({ holds }) => holds === 'beginning');
 const bombs = hostileFiles.filter(({ holds }) => holds === 'hours');
 
 let directory: string;
@@ -22,47 +21,41 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describeWith(['whisper-cli'], 'the tone model', (programs) => {
-  async function hear(name: string, speech: Buffer, model = 'model.bin') {
-    await writeFile(inDirectory(name), speech);
-    const [heard] = await transcribe(programs['whisper-cli'], inDirectory(model), [inDirectory(name)]);
-    return heard;
+  async function hear(name: string, speech: Buffer): Promise<string> {
+    const file = inDirectory(name);
+    await writeFile(file, speech);
+    // Of each half minute only the first 7.7 seconds, the likeliest words, and nothing handed from file to file.
+    const inHaste = ['-ac', '384', '-bs', '1', '-bo', '1', '-mc', '0', '-t', '1'];
+    const args = ['-np', '-m', inDirectory('model.bin'), '-l', 'auto', ...inHaste, '-oj', '-f', file];
+    await run(programs['whisper-cli'], args, { deadlineMs: 100_000 });
+    const { transcription } = JSON.parse(await readFile(`${file}.json`, 'utf8')) as {
+      transcription: { text: string }[];
+    };
+    return transcription
+      .map(({ text }) => text)
+      .join('')
+      .trim();
   }
 
   beforeAll(async () => {
     await writeToneModel(inDirectory('model.bin'));
-    await writeToneModel(inDirectory('model.en.bin'), { englishOnly: true });
-  });
-
-  test.each(languages)('hears words and language: %s', async (language) => {
-    const speech = toneWav({ words: ['東京', 'echo', 'echo'], language, rate: 16_000 });
-    expect(await hear(`${language}.wav`, speech)).toEqual({ text: '東京 echo echo', language });
-  });
-
-  test('hears silence', async () => {
-    expect(await hear('silence.wav', toneWav({ words: [], rate: 16_000 }))).toMatchObject({ text: '' });
-  });
-
-  test('hears English alone when it is English-only', async () => {
-    const speech = toneWav({ words, language: 'de', rate: 16_000 });
-    expect(await hear('english-only.wav', speech, 'model.en.bin')).toEqual({ text: everyWord, language: 'en' });
   });
 
   test('hears something else at a wrong rate', async () => {
     const speech = wav(tonePcm({ words, rate: 44_100 }), { rate: 48_000, channels: 1 });
-    expect(await hear('wrong-rate.wav', speech)).not.toMatchObject({ text: everyWord });
+    expect(await hear('wrong-rate.wav', speech)).not.toBe(everyWord);
   });
 
   test('hears something else without one of two channels', async () => {
     const left = tonePcm({ words, rate: 16_000, channels: 2 }).filter((_, i) => i % 2 === 0);
     const speech = wav(left, { rate: 16_000, channels: 1 });
-    expect(await hear('left-only.wav', speech)).not.toMatchObject({ text: everyWord });
+    expect(await hear('left-only.wav', speech)).not.toBe(everyWord);
   });
 });
 
-/** That the recordings are heard is in test/transcription/recordings.process.test.ts. */
-describeWith(['ffmpeg', 'whisper-cli'], 'what the tests make', (programs) => {
+/** That they are heard is in test/transcription. */
+describeWith(['ffmpeg'], 'what the tests make', (programs) => {
   const paths = new Map<string, string>();
-  const heard = new Map<string, Heard>();
   const bytesOf = (name: string): Promise<Buffer> => readFile(paths.get(name)!);
 
   beforeAll(async () => {
@@ -75,14 +68,6 @@ describeWith(['ffmpeg', 'whisper-cli'], 'what the tests make', (programs) => {
       ...hostileFiles.map(async ({ name, make }) => paths.set(name, await make(surroundings))),
     ]);
     await copyFile(paths.get('mp4/aac fragmented (Safari)')!, targetFile);
-  });
-
-  beforeAll(async () => {
-    await writeToneModel(inDirectory('tones.bin'));
-    const names = beginnings.map(({ name }) => name);
-    const wavs = await Promise.all(names.map((name) => decode(programs.ffmpeg, paths.get(name)!)));
-    const transcripts = await transcribe(programs['whisper-cli'], inDirectory('tones.bin'), wavs);
-    for (const [i, name] of names.entries()) heard.set(name, transcripts[i]!);
   });
 
   test('MediaRecorder knows neither the duration nor the size of its clusters', async () => {
@@ -124,12 +109,6 @@ describeWith(['ffmpeg', 'whisper-cli'], 'what the tests make', (programs) => {
     expect(read.map(({ status }) => status)).toContain('fulfilled');
   });
 
-  test.each(beginnings)('is heard up to the damage: $name', ({ name }) => {
-    const { text } = heard.get(name)!;
-    expect(text).toMatch(/^alpha bravo/);
-    expect(everyWord.startsWith(text)).toBe(true);
-  });
-
   test.each(bombs)('goes on and on: $name', async ({ name }) => {
     const pcm = inDirectory('bomb.pcm');
     const limit = 10_000_000;
@@ -144,29 +123,4 @@ async function decode(ffmpeg: string, recording: string): Promise<string> {
   const mono16k = ['-ac', '1', '-ar', '16000', '-c:a', 'pcm_s16le', '-bitexact'];
   await run(ffmpeg, ['-nostdin', '-loglevel', 'error', '-i', recording, ...mono16k, decoded]);
   return decoded;
-}
-
-interface Heard {
-  text: string;
-  language: string;
-}
-
-/** One run for all files, so that the model is loaded once. */
-async function transcribe(whisper: string, model: string, wavs: readonly string[]): Promise<Heard[]> {
-  // Of each half minute only the first 7.7 seconds, the likeliest words, and nothing handed from file to file.
-  const inHaste = ['-ac', '384', '-bs', '1', '-bo', '1', '-mc', '0', '-t', '1'];
-  const files = wavs.flatMap((file) => ['-f', file]);
-  await run(whisper, ['-np', '-m', model, '-l', 'auto', ...inHaste, '-oj', ...files], { deadlineMs: 100_000 });
-  return Promise.all(
-    wavs.map(async (file) => {
-      const { result, transcription } = JSON.parse(await readFile(`${file}.json`, 'utf8')) as WhisperJson;
-      const text = transcription.map((segment) => segment.text).join('');
-      return { text: text.trim(), language: result.language };
-    }),
-  );
-}
-
-interface WhisperJson {
-  result: { language: string };
-  transcription: { text: string }[];
 }

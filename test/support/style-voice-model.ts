@@ -2,9 +2,8 @@
  * Kokoro and Kitten voices made from nothing, which the real library speaks with. Each token is a tone (voice-model.ts).
  * Speaker s > 0 hums at 60 * s Hz. The sound is silent unless the library has taken the style for this number of tokens.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Graph } from './onnx-writer.ts';
+import { Graph, port, type Metadata } from './onnx-writer.ts';
+import { writeFiles } from './temporary.ts';
 import { addTones, sine, tokens } from './voice-model.ts';
 
 export interface StyleVoiceOptions {
@@ -13,7 +12,7 @@ export interface StyleVoiceOptions {
   /** One for each speaker. */
   readonly names?: readonly string[];
   /** Instead of the model's own metadata; undefined removes one. */
-  readonly metadata?: Readonly<Record<string, string | number | undefined>>;
+  readonly metadata?: Metadata;
 }
 
 const rate = 24_000;
@@ -31,7 +30,7 @@ const defaultNames = {
 /** The files by name. */
 export function styleVoice(options: StyleVoiceOptions = {}): Readonly<Record<string, Buffer>> {
   const { family = 'kokoro', names = defaultNames[family], metadata = {} } = options;
-  const facts: StyleVoiceOptions['metadata'] = {
+  const facts = {
     model_type: family === 'kitten' ? 'kitten-tts' : 'kokoro',
     ...{ language: 'made by hand', has_espeak: 1, voice: 'en-us', sample_rate: rate },
     version: family === 'kokoro' ? 2 : 1,
@@ -40,9 +39,8 @@ export function styleVoice(options: StyleVoiceOptions = {}): Readonly<Record<str
     speaker_names: names.join(','),
     ...metadata,
   };
-  const given = Object.entries(facts).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
   return {
-    'model.onnx': modelWith(Object.fromEntries(given)),
+    'model.onnx': modelWith(facts),
     'voices.bin': styles(names.length),
     'tokens.txt': Buffer.from(table.map(({ symbol }, id) => `${symbol} ${id}\n`).join('')),
     ...(family === 'kokoro' && { 'lexicon-zh.txt': Buffer.from('一 一\n') }),
@@ -54,13 +52,7 @@ export async function writeStyleVoice(folder: string, options?: StyleVoiceOption
   return writeFiles(folder, styleVoice(options));
 }
 
-export async function writeFiles(folder: string, files: Readonly<Record<string, Buffer>>): Promise<string> {
-  await mkdir(folder, { recursive: true });
-  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
-  return folder;
-}
-
-function modelWith(metadata: Readonly<Record<string, string | number>>): Buffer {
+function modelWith(metadata: Metadata): Buffer {
   const g = new Graph();
   const ids = g.op('Reshape', ['tokens', g.constant([-1])]);
   const lengths = g.op('Gather', [g.floats(table.map(({ ms }) => (ms * rate) / 1000)), ids], { axis: 0 });
@@ -74,11 +66,13 @@ function modelWith(metadata: Readonly<Record<string, string | number>>): Buffer 
   const isRight = g.op('Cast', [g.op('Equal', [g.op('Cast', [row], { to: 7 }), expected])], { to: 1 });
   g.op('Mul', [g.op('Add', [sound, hum]), isRight], {}, 'audio');
   const inputs = [
-    { name: 'tokens', type: 'int64', dims: ['batch', 'length'] },
-    { name: 'style', type: 'float', dims: ['batch', columns] },
-    { name: 'speed', type: 'float', dims: [1] },
-  ] as const;
-  return g.model({ inputs, outputs: [{ name: 'audio', type: 'float', dims: ['samples'] }], metadata });
+    ...[
+      port('tokens', 'int64', 'batch', 'length'),
+      port('style', 'float', 'batch', columns),
+      port('speed', 'float', 1),
+    ],
+  ];
+  return g.model({ inputs, outputs: [port('audio', 'float', 'samples')], metadata });
 }
 
 function styles(speakers: number): Buffer {

@@ -2,7 +2,7 @@
  * A Supertonic voice made from nothing, which the real library speaks with: each character is a tone of 100 ms, and each
  * voice has its own pitch. Its text has tags of the language, which are spoken, too.
  */
-import { Graph } from './onnx-writer.ts';
+import { Graph, port } from './onnx-writer.ts';
 import { frequency, readWav } from './tone-listener.ts';
 
 const rate = 44_100;
@@ -42,8 +42,8 @@ export function heardCharacters(wav: Buffer, voice = 0): string {
   return codes.map((code) => (code > 0 ? String.fromCodePoint(code) : '')).join('');
 }
 
-const float = (name: string, ...dims: (number | string)[]) => ({ name, type: 'float', dims }) as const;
-const ids = { name: 'text_ids', type: 'int64', dims: [1, 'L'] } as const;
+const float = (name: string, ...dims: (number | string)[]) => port(name, 'float', ...dims);
+const ids = port('text_ids', 'int64', 1, 'L');
 const textMask = float('text_mask', 1, 1, 'L');
 
 /** 100 ms for each character. */
@@ -78,13 +78,8 @@ function vectorEstimator(): Buffer {
   const rest = g.op('Slice', [empty, g.constant([0]), g.constant([chunks - 1]), g.constant([1])]);
   g.op('Concat', [codes, rest], { axis: 1 }, 'denoised_latent');
   const inputs = [
-    float('noisy_latent', 1, chunks, 'T'),
-    float('text_emb', 1, 1, 'L'),
-    float('style_ttl', 1, 50, 256),
-    float('latent_mask', 1, 1, 'T'),
-    textMask,
-    float('current_step', 1),
-    float('total_step', 1),
+    ...[float('noisy_latent', 1, chunks, 'T'), float('text_emb', 1, 1, 'L'), float('style_ttl', 1, 50, 256)],
+    ...[float('latent_mask', 1, 1, 'T'), textMask, float('current_step', 1), float('total_step', 1)],
   ];
   return g.model({ inputs, outputs: [float('denoised_latent', 1, chunks, 'T')], metadata: {} });
 }

@@ -10,13 +10,14 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
-/** Texts by their path below the directory; JSON for what is not a text. */
-export async function writeFiles(directory: string, files: Readonly<Record<string, unknown>>): Promise<void> {
+/** Texts and bytes by their path below the directory, which is returned; JSON for what is neither. */
+export async function writeFiles(directory: string, files: Readonly<Record<string, unknown>>): Promise<string> {
   for (const [name, content] of Object.entries(files)) {
     const path = join(directory, name);
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+    await writeFile(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
   }
+  return directory;
 }
 
 /** What is in a directory, and below it if wanted, without the files of locks, which stay. */

@@ -2,7 +2,7 @@
  * A model in the shape of Silero's, made from nothing, which the real library runs: whatever is loud is speech. So tones, in
  * which Silero finds no speech, are the words of tests.
  */
-import { Graph } from './onnx-writer.ts';
+import { Graph, port } from './onnx-writer.ts';
 
 export function voiceActivityModel(): Buffer {
   const graph = new Graph();
@@ -11,15 +11,8 @@ export function voiceActivityModel(): Buffer {
   graph.op('Sigmoid', [graph.op('Mul', [excess, graph.floats([400], [1, 1])])], {}, 'output');
   graph.op('Identity', ['state'], {}, 'stateN');
   return graph.model({
-    inputs: [
-      { name: 'input', type: 'float', dims: [1, 'samples'] },
-      { name: 'state', type: 'float', dims: [2, 1, 128] },
-      { name: 'sr', type: 'int64', dims: ['one'] },
-    ],
-    outputs: [
-      { name: 'output', type: 'float', dims: [1, 1] },
-      { name: 'stateN', type: 'float', dims: [2, 1, 128] },
-    ],
+    inputs: [port('input', 'float', 1, 'samples'), port('state', 'float', 2, 1, 128), port('sr', 'int64', 'one')],
+    outputs: [port('output', 'float', 1, 1), port('stateN', 'float', 2, 1, 128)],
     metadata: {},
   });
 }

@@ -7,7 +7,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Graph, tensor } from './onnx-writer.ts';
+import { Graph, port, tensor } from './onnx-writer.ts';
 import { addMediumLayers } from './medium-layers.ts';
 
 export interface Token {
@@ -156,14 +156,15 @@ export function sine(g: Graph, turns: string): string {
 }
 
 function ports(speakers: number) {
-  const integers = (name: string, ...dims: string[]) => ({ name, type: 'int64', dims }) as const;
   const inputs = [
-    integers('input', 'batch', 'phonemes'),
-    integers('input_lengths', 'batch'),
-    { name: 'scales', type: 'float', dims: [3] } as const,
-    ...(speakers > 1 ? [integers('sid', 'batch')] : []),
+    ...[
+      port('input', 'int64', 'batch', 'phonemes'),
+      port('input_lengths', 'int64', 'batch'),
+      port('scales', 'float', 3),
+    ],
+    ...(speakers > 1 ? [port('sid', 'int64', 'batch')] : []),
   ];
-  return { inputs, outputs: [{ name: 'output', type: 'float', dims: ['batch', 1, 1, 'time'] }] as const };
+  return { inputs, outputs: [port('output', 'float', 'batch', 1, 1, 'time')] };
 }
 
 interface VoiceFacts {

@@ -12,47 +12,39 @@ const tokens = {
   output_tokens: 10,
 };
 
-const dialects: readonly {
-  readonly name: string;
-  readonly answer: object;
-  readonly expected: { readonly text: string; readonly language: string | null; readonly duration_ms: number };
-}[] = [
-  {
-    name: 'OpenAI whisper-1, verbose_json',
-    answer: {
-      task: 'transcribe',
-      language: 'german',
-      duration: 8.470000267028809,
-      text: 'Guten Tag.',
-      segments: [
-        {
-          id: 0,
-          seek: 0,
-          start: 0,
-          end: 3.32,
-          text: ' Guten Tag.',
-          tokens: [50364],
-          temperature: 0,
-          avg_logprob: -0.28,
-        },
-      ],
-      usage,
+/** Without a duration of the provider, it is that of the samples. */
+const dialects: readonly (readonly [
+  name: string,
+  answer: object,
+  text: string,
+  language: string | null,
+  duration_ms?: number,
+])[] = [
+  [
+    'OpenAI whisper-1, verbose_json',
+    {
+      ...{ task: 'transcribe', language: 'german', duration: 8.470000267028809, text: 'Guten Tag.', usage },
+      segments: [{ id: 0, seek: 0, start: 0, end: 3.32, text: ' Guten Tag.', tokens: [50364], avg_logprob: -0.28 }],
     },
-    expected: { text: 'Guten Tag.', language: 'de', duration_ms: 8470 },
-  },
-  {
-    name: 'OpenAI gpt-4o-transcribe, json',
-    answer: { text: 'Imagine the wildest idea.', usage: tokens },
-    expected: { text: 'Imagine the wildest idea.', language: null, duration_ms: recordingMs },
-  },
-  {
-    name: 'OpenAI gpt-transcribe, json with languages',
-    answer: { text: 'Bonjour.', languages: [{ code: 'fr' }, { code: 'en' }], usage: tokens },
-    expected: { text: 'Bonjour.', language: 'fr', duration_ms: recordingMs },
-  },
-  {
-    name: 'Groq, verbose_json',
-    answer: {
+    'Guten Tag.',
+    'de',
+    8470,
+  ],
+  [
+    'OpenAI gpt-4o-transcribe, json',
+    { text: 'Imagine the wildest idea.', usage: tokens },
+    'Imagine the wildest idea.',
+    null,
+  ],
+  [
+    'OpenAI gpt-transcribe, json with languages',
+    { text: 'Bonjour.', languages: [{ code: 'fr' }, { code: 'en' }], usage: tokens },
+    'Bonjour.',
+    'fr',
+  ],
+  [
+    'Groq, verbose_json',
+    {
       task: 'transcribe',
       language: 'English',
       duration: 1.52,
@@ -60,95 +52,86 @@ const dialects: readonly {
       segments: [{ id: 0, start: 0, end: 1.5, text: ' Hello there.', no_speech_prob: 0.01 }],
       x_groq: { id: 'req_01j' },
     },
-    expected: { text: 'Hello there.', language: 'en', duration_ms: 1520 },
-  },
-  {
-    name: 'speaches, verbose_json',
-    answer: { task: 'transcribe', language: 'en', duration: 2.2, text: 'Hi.', words: null, segments: [] },
-    expected: { text: 'Hi.', language: 'en', duration_ms: 2200 },
-  },
-  {
-    name: 'vLLM, the duration as a string',
-    answer: { text: 'Ciao.', language: 'it', duration: '3.25', segments: null, words: null },
-    expected: { text: 'Ciao.', language: 'it', duration_ms: 3250 },
-  },
-  {
-    name: 'vLLM, json with usage',
-    answer: { text: 'Ciao.', usage },
-    expected: { text: 'Ciao.', language: null, duration_ms: recordingMs },
-  },
-  {
-    name: 'LocalAI, segments without a language',
-    answer: {
+    'Hello there.',
+    'en',
+    1520,
+  ],
+  [
+    'speaches, verbose_json',
+    { task: 'transcribe', language: 'en', duration: 2.2, text: 'Hi.', words: null, segments: [] },
+    'Hi.',
+    'en',
+    2200,
+  ],
+  [
+    'vLLM, the duration as a string',
+    { text: 'Ciao.', language: 'it', duration: '3.25', segments: null, words: null },
+    'Ciao.',
+    'it',
+    3250,
+  ],
+  ['vLLM, json with usage', { text: 'Ciao.', usage }, 'Ciao.', null],
+  [
+    'LocalAI, segments without a language',
+    {
       segments: [{ id: 0, start: 0, end: 1500000000, text: 'Hola.', tokens: [1] }],
       text: 'Hola.',
       language: '',
       duration: 0,
     },
-    expected: { text: 'Hola.', language: null, duration_ms: recordingMs },
-  },
-  {
-    name: 'Ollama, text only',
-    answer: { text: 'Olá.' },
-    expected: { text: 'Olá.', language: null, duration_ms: recordingMs },
-  },
-  {
-    name: 'Mistral',
-    answer: {
+    'Hola.',
+    null,
+  ],
+  ['Ollama, text only', { text: 'Olá.' }, 'Olá.', null],
+  [
+    'Mistral',
+    {
       model: 'voxtral-mini-2507',
       text: 'Bom dia.',
       language: 'pt',
       segments: [],
       usage: { prompt_audio_seconds: 203, prompt_tokens: 4, total_tokens: 3264, completion_tokens: 635 },
     },
-    expected: { text: 'Bom dia.', language: 'pt', duration_ms: recordingMs },
-  },
-  {
-    name: 'a language tag with a region',
-    answer: { text: 'Servus.', language: 'de-AT', duration: 1 },
-    expected: { text: 'Servus.', language: 'de', duration_ms: 1000 },
-  },
-  {
-    name: 'a language without a two-letter code',
-    answer: { text: 'Aloha.', language: 'hawaiian', duration: 1 },
-    expected: { text: 'Aloha.', language: null, duration_ms: 1000 },
-  },
-  {
-    name: 'silence with a language',
-    answer: { text: '', language: 'english', duration: 4 },
-    expected: { text: '', language: null, duration_ms: 4000 },
-  },
-  {
-    name: 'white space as silence',
-    answer: { text: ' \n', language: 'en', duration: 4 },
-    expected: { text: '', language: null, duration_ms: 4000 },
-  },
-  {
-    name: 'control characters and NUL',
-    answer: { text: 'a\0b\tc\u0007 "\\d', language: 'en', duration: 1 },
-    expected: { text: 'ab\tc\u0007 "\\d', language: 'en', duration_ms: 1000 },
-  },
-  {
-    name: 'half of a surrogate pair',
-    answer: { text: 'a\ud83d b', language: 'en', duration: 1 },
-    expected: { text: 'a\ufffd b', language: 'en', duration_ms: 1000 },
-  },
-  {
-    name: 'several lines, joined into one string',
-    answer: { text: 'One.\nTwo. \r\n\n Three.\u2028Four.\n', language: 'en', duration: 1 },
-    expected: { text: 'One. Two. Three. Four.', language: 'en', duration_ms: 1000 },
-  },
-  {
-    name: 'several lines of a language without spaces',
-    answer: { text: '请坐。\n明天见。\n', language: 'zh', duration: 1 },
-    expected: { text: '请坐。明天见。', language: 'zh', duration_ms: 1000 },
-  },
-  {
-    name: 'invalid fields beside the text',
-    answer: { text: 'ok', language: 7, languages: [null], duration: 'soon', usage: 'none' },
-    expected: { text: 'ok', language: null, duration_ms: recordingMs },
-  },
+    'Bom dia.',
+    'pt',
+  ],
+  ['a language tag with a region', { text: 'Servus.', language: 'de-AT', duration: 1 }, 'Servus.', 'de', 1000],
+  ['a language without a two-letter code', { text: 'Aloha.', language: 'hawaiian', duration: 1 }, 'Aloha.', null, 1000],
+  ['silence with a language', { text: '', language: 'english', duration: 4 }, '', null, 4000],
+  ['white space as silence', { text: ' \n', language: 'en', duration: 4 }, '', null, 4000],
+  [
+    'control characters and NUL',
+    { text: 'a\0b\tc\u0007 "\\d', language: 'en', duration: 1 },
+    'ab\tc\u0007 "\\d',
+    'en',
+    1000,
+  ],
+  ['half of a surrogate pair', { text: 'a\ud83d b', language: 'en', duration: 1 }, 'a\ufffd b', 'en', 1000],
+  [
+    'several lines, joined into one string',
+    { text: 'One.\nTwo. \r\n\n Three.\u2028Four.\n', language: 'en', duration: 1 },
+    'One. Two. Three. Four.',
+    'en',
+    1000,
+  ],
+  [
+    'several lines of a language without spaces',
+    { text: '请坐。\n明天见。\n', language: 'zh', duration: 1 },
+    '请坐。明天见。',
+    'zh',
+    1000,
+  ],
+  [
+    'invalid fields beside the text',
+    { text: 'ok', language: 7, languages: [null], duration: 'soon', usage: 'none' },
+    'ok',
+    null,
+  ],
 ];
+
+const rows = dialects.map(([name, answer, text, language, duration_ms = recordingMs]) => ({
+  ...{ name, answer, expected: { text, language, duration_ms } },
+}));
 
 describe('parses the response of', () => {
   let hosted: Hosted & AsyncDisposable;
@@ -157,7 +140,7 @@ describe('parses the response of', () => {
   });
   afterAll(() => hosted[Symbol.asyncDispose]());
 
-  test.each(dialects)('$name', async ({ answer, expected }) => {
+  test.each(rows)('$name', async ({ answer, expected }) => {
     hosted.provider.behave(answers(200, answer));
     // The detected language is returned, whatever the client requested.
     const { status, body } = await hosted.transcribe({ language: 'sv' });

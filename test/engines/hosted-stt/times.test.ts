@@ -47,6 +47,9 @@ const whisper = {
 const both = { timestamps: ['segment', 'word'] } as const;
 const segmentsOnly = { timestamps: ['segment'] } as const;
 const at = (startMs: number, endMs: number, text: string) => ({ startMs, endMs, text });
+/** Segments whose texts are their numbers. */
+const spans = (...times: readonly (readonly [start: unknown, end: unknown])[]) =>
+  times.map(([start, end], n) => ({ start, end, text: `${n}` }));
 
 describe('the provider is sent', () => {
   test('nothing that the call does not contain', async () => {
@@ -121,48 +124,18 @@ describe('the times of a response are read', () => {
     ],
     [
       'starts that go back',
-      {
-        segments: [
-          { start: 1, end: 1.2, text: 'a' },
-          { start: 0.9, end: 1.4, text: 'b' },
-        ],
-      },
-      { segments: [at(1000, 1200, 'a'), at(1000, 1400, 'b')] },
+      { segments: spans([1, 1.2], [0.9, 1.4]) },
+      { segments: [at(1000, 1200, '0'), at(1000, 1400, '1')] },
     ],
     [
       'one start after the recording',
-      {
-        duration: 5,
-        segments: [
-          [0, 1],
-          [9, 9.5],
-          [2, 3],
-          [3, 4],
-        ].map(([start, end], n) => ({ start, end, text: `${n}` })),
-      },
+      { duration: 5, segments: spans([0, 1], [9, 9.5], [2, 3], [3, 4]) },
       { segments: [at(0, 1000, '0'), at(1000, 2000, '1'), at(2000, 3000, '2'), at(3000, 4000, '3')] },
     ],
     [
       'times that are missing or no numbers (NaN in JSON)',
-      {
-        duration: 5,
-        segments: [
-          [0, null],
-          [null, 1.5],
-          ['soon', 2],
-          [3, 4],
-          [4, ''],
-        ].map(([start, end], n) => ({ start, end, text: `${n}` })),
-      },
-      {
-        segments: [
-          at(0, 1000, '0'),
-          at(1000, 2000, '1'),
-          at(2000, 3000, '2'),
-          at(3000, 4000, '3'),
-          at(4000, 5000, '4'),
-        ],
-      },
+      { duration: 5, segments: spans([0, null], [null, 1.5], ['soon', 2], [3, 4], [4, '']) },
+      { segments: [0, 1, 2, 3, 4].map((second) => at(1000 * second, 1000 * (second + 1), `${second}`)) },
     ],
     [
       'segments of lines, and without text',
@@ -222,15 +195,7 @@ describe('the times of a response are read', () => {
     ['an end that is no number', { segments: [{ ...good, end: 'soon' }] }],
     ['an end that is empty', { segments: [{ ...good, end: '' }] }],
     ['an end that is null (NaN in JSON)', { segments: [{ ...good, end: null }] }],
-    [
-      'starts and ends, never together',
-      {
-        segments: [
-          { start: 0, text: 'a' },
-          { end: 1, text: 'b' },
-        ],
-      },
-    ],
+    ['starts and ends, never together', { segments: spans([0, undefined], [undefined, 1]) }],
     ['nanoseconds (LocalAI)', { segments: [{ ...good, end: 1_500_000_000 }] }],
   ])('unless it has %s: provider-bad-response, without its text', async (_what, times) => {
     const { transcribe } = await openModel(answers(200, { text: 'a secret', duration: 1, ...times }));

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { until } from '../../support/processes.ts';
 import { requireProgram, run } from '../../support/programs.ts';
-import { writeFiles, writeStyleVoice, type StyleVoiceOptions } from '../../support/style-voice-model.ts';
+import { writeStyleVoice, type StyleVoiceOptions } from '../../support/style-voice-model.ts';
 import { heardCharacters, supertonic } from '../../support/supertonic-model.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 import { heard, loudness, secondsOf } from '../../support/tone-listener.ts';
 import { startVoices, type Voices } from './support.ts';
 

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import type { VoiceFile } from '../../../engines/sherpa-voice/voice-facts.ts';
 import { rememberVoice } from '../../../engines/sherpa-voice/voice-folder.ts';
 import { bytes as bytesField } from '../../support/onnx-writer.ts';
-import { styleVoice, writeFiles } from '../../support/style-voice-model.ts';
+import { styleVoice } from '../../support/style-voice-model.ts';
 import { supertonic, ttsJson } from '../../support/supertonic-model.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { temporaryDirectory, writeFiles } from '../../support/temporary.ts';
 import { writeVoice } from '../../support/voice-model.ts';
 
 type Files = Readonly<Record<string, Buffer>>;

@@ -1,7 +1,7 @@
 /** A chat model with noise for weights in the shape of Qwen3 0.6B, as Q8_0: what it costs is true, what it says is noise. */
 import { writeFile } from 'node:fs/promises';
-import { ggufFile, plainTensor, type GgufTensor } from './gguf-writer.ts';
-import { noise } from './noise.ts';
+import { ggufFile, plainTensor, type GgufTensor } from '../../test/support/gguf-writer.ts';
+import { noise } from '../../test/support/noise.ts';
 
 const shape = {
   layers: 28,

@@ -12,7 +12,7 @@ import {
   type Tensor,
   textContext,
   writeWhisperModel,
-} from './ggml-writer.ts';
+} from '../../test/support/ggml-writer.ts';
 
 /** As whisper's own models of these names have it. */
 export const parrotShapes = {
