@@ -1,22 +1,21 @@
 /**
- * Decodes the recording as any local engine does, and returns a fixed sentence, or "" for silence. Its segments and
- * words share the duration in proportion to their length. A translation is the English sentence. The prompt, keywords
- * and temperature have no effect.
+ * Decodes the recording as any local engine does, and reads the speech of the sandbox in it. Any other sound is a fixed
+ * sentence, whose segments and words share the duration in proportion to their length; silence is "". A translation of
+ * another sound is the English sentence. The prompt, keywords and temperature have no effect. A line `fail: CODE` fails.
  */
 import {
   EngineError,
-  type Decoded,
   type EngineContext,
   type TimedText,
-  type Transcript,
-  type TranscriptionCall,
   type TranscriptionEngine,
   type TranscriptionOptions,
 } from '../contract/index.ts';
 import { pause } from '../../lib/abort.ts';
 import { lengthOf, readSlice } from '../../lib/wav.ts';
+import { hear, type Heard } from './hear.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
+import { readScript } from './script.ts';
 
 const supports = ['prompt', 'temperature', 'segment', 'word', 'keywords', 'translate'] as const;
 
@@ -39,18 +38,24 @@ function createListener(context: EngineContext): TranscriptionEngine {
       const { signal } = options;
       const spoken = languageFor(call.language);
       const totalMs = modelOf(call.model).isSlow ? slowMs : 0;
-      const { durationMs, silent } = await queue.run(async () => {
+      const { durationMs, heard } = await queue.run(async () => {
         const sound = await context.decode(call.recording, { signal });
-        return { durationMs: lengthOf(sound), silent: await isSilent(sound, signal) };
+        return { durationMs: lengthOf(sound), heard: await hear(() => readSlice(sound), signal) };
       }, options);
-      if (silent) {
-        await pause(totalMs, signal);
-        options.onProgress?.(durationMs, durationMs);
-        return { text: '', language: null, durationMs, ...timesOf([], durationMs, call) };
-      }
-      const { segments } = call.translate ? languageFor('en') : spoken;
-      await report(placeTexts(segments, durationMs), { ...options, durationMs, totalMs });
-      return { text: segments.join(' '), language: spoken.code, durationMs, ...timesOf(segments, durationMs, call) };
+      const { text, language, segments, words } = heard ?? {
+        ...madeUp(call.translate ? languageFor('en') : spoken, durationMs),
+        language: spoken.code,
+      };
+      const { failure } = readScript(text);
+      if (failure !== undefined) throw new EngineError(failure, `Sandbox: the speech asks for the failure ${failure}.`);
+      await report(segments, { ...options, durationMs, totalMs });
+      return {
+        text,
+        language: text === '' ? null : (call.language ?? language),
+        durationMs,
+        ...(call.timestamps?.includes('segment') && { segments }),
+        ...(call.timestamps?.includes('word') && { words }),
+      };
     },
   };
 }
@@ -65,6 +70,10 @@ async function report(
   segments: readonly TimedText[],
   { signal, onSegment, onProgress, durationMs, totalMs }: TranscriptionOptions & Pace,
 ): Promise<void> {
+  if (segments.length === 0) {
+    await pause(totalMs, signal);
+    onProgress?.(durationMs, durationMs);
+  }
   for (const segment of segments) {
     await pause(totalMs / segments.length, signal);
     onSegment?.(segment);
@@ -72,15 +81,14 @@ async function report(
   }
 }
 
-function timesOf(
-  parts: readonly string[],
-  durationMs: number,
-  { timestamps }: TranscriptionCall,
-): Pick<Transcript, 'segments' | 'words'> {
-  const words = parts.flatMap((part) => part.split(' '));
+function madeUp({ segments }: Language, durationMs: number): Omit<Heard, 'language'> {
   return {
-    ...(timestamps?.includes('segment') && { segments: placeTexts(parts, durationMs) }),
-    ...(timestamps?.includes('word') && { words: placeTexts(words, durationMs) }),
+    text: segments.join(' '),
+    segments: placeTexts(segments, durationMs),
+    words: placeTexts(
+      segments.flatMap((part) => part.split(' ')),
+      durationMs,
+    ),
   };
 }
 
@@ -103,16 +111,4 @@ function languageFor(code: string | undefined): Language {
   if (found) return found;
   const supported = languages.map((language) => language.code).join(', ');
   throw new EngineError('language-not-supported', `Unsupported language "${code}"; supported: ${supported}.`);
-}
-
-/** Silence threshold, of 32,768: above the noise that codecs add to silence. */
-const silenceLevel = 328;
-
-/** True if no sample of the decoded recording reaches the silence threshold. */
-async function isSilent(sound: Decoded, signal: AbortSignal): Promise<boolean> {
-  for await (const samples of readSlice(sound)) {
-    signal.throwIfAborted();
-    if (samples.some((sample) => Math.abs(sample) >= silenceLevel)) return false;
-  }
-  return true;
 }

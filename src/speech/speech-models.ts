@@ -35,7 +35,7 @@ export interface SpeechSelection {
 
 export interface Utterance {
   readonly text: string;
-  /** Removes markup, code, reasoning, addresses and emoji from the text. Defaults to true. */
+  /** Removes markup, code, reasoning, addresses and emoji from the text. Defaults to true, unless the engine is `verbatim`. */
   readonly speakable?: boolean | undefined;
   /** ISO 639-1; ignored when the request or TTS_VOICE selects the voice. */
   readonly language?: string;
@@ -136,8 +136,9 @@ function selectedSpeech(
 ): Pick<SelectedSpeech, 'speak'> {
   return {
     async speak({ language, format, speed, instructions, ...utterance }, listener) {
-      const text = utterance.speakable === false ? composed(utterance.text) : speakable(utterance.text);
       const model = modelFor(language);
+      const prepares = utterance.speakable ?? !model.engine.verbatim;
+      const text = prepares ? speakable(utterance.text) : composed(utterance.text);
       const voiceOrLanguage = voice === undefined ? { ...(language !== undefined && { language }) } : { voice };
       const call = {
         ...{ text, model: model.engineId, format, ...voiceOrLanguage },

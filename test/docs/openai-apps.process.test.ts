@@ -1,10 +1,9 @@
 /** The programs in the page about OpenAI-compatible apps run, and print what their comments say. */
 import { execFile } from 'node:child_process';
-import { copyFile, symlink, writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spokenWords } from '../../src/conformance/recordings.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { blocksOf, home } from './support/pages.ts';
@@ -33,7 +32,8 @@ describe('the programs for OpenAI-compatible apps', () => {
   it.each(programs)('$client', async ({ program }) => {
     const cwd = await temporaryDirectory();
     await symlink(join(home, 'node_modules'), join(cwd, 'node_modules'));
-    await copyFile(spokenWords, join(cwd, 'memo.wav'));
+    const memo = await service.post('/tts', { text: 'yes no hello', format: 'wav' });
+    await writeFile(join(cwd, 'memo.wav'), await memo.bytes());
     await writeFile(join(cwd, 'program.mjs'), program.replaceAll('http://127.0.0.1:8484', service.url));
     const { stdout } = await promisify(execFile)(process.execPath, ['program.mjs'], { cwd });
     expect(outputOf(program).length).toBeGreaterThan(0);

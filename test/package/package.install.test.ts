@@ -354,7 +354,7 @@ describe('the recipe of the guide for contract tests', () => {
   });
 
   it('fails when a test of the consumer fails', async () => {
-    const { code, stdout } = await follow((tests) => tests.replace('has heard', 'has not heard'));
+    const { code, stdout } = await follow((tests) => tests.replace("text, 'Hello'", "text, 'Goodbye'"));
     expect(stdout).toMatch(/fail 1\n/);
     expect(code).toBe(1);
   });

@@ -1,11 +1,14 @@
 /** Sandbox speech through ffmpeg, and through an encoder that crashes. */
+import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../support/http.ts';
 import { describeWith } from '../support/programs.ts';
 import { startTestService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { sentences } from './sentences.ts';
 import { serveSandbox } from './support.ts';
 
 const sandbox = serveSandbox();
@@ -31,7 +34,42 @@ describeWith(['ffmpeg'], 'with ffmpeg', () => {
     expect(type).toBe(`audio/${format}`);
     expect(sound.toString('latin1', 0, 4)).toMatch(begins);
   });
+
+  it.each([
+    ['opus', []],
+    ['flac', []],
+    ['aac', ['-f', 'wav']],
+  ])('is read back from %s', async (format, decoding) => {
+    for (const text of sentences) {
+      const { sound } = await speak({ text, format });
+      const file = decoding.length === 0 ? sound : await runFfmpeg(sound, decoding);
+      const body = new FormData();
+      body.set('file', new File([Buffer.from(file)], 'memo'));
+      expect((await sandbox.api.send('POST', '/v1/audio/transcriptions', { body })).body).toMatchObject({ text });
+    }
+  });
+
+  it.each([0.5, 2])('is read back from opus at a speed of %d', async (speed) => {
+    const texts = sentences.slice(0, 5);
+    for (const input of texts) {
+      const request = { model: 'tts-1', voice: 'alloy', input, response_format: 'opus', speed };
+      const headers = { 'content-type': 'application/json' };
+      const spoken = await fetch(`${sandbox.service.url}/v1/audio/speech`, {
+        ...{ method: 'POST', headers, body: JSON.stringify(request) },
+      });
+      const body = new FormData();
+      body.set('file', new File([await spoken.bytes()], 'memo'));
+      expect((await sandbox.api.send('POST', '/api/v1/transcribe', { body })).body).toMatchObject({ text: input });
+    }
+  });
 });
+
+/** Decodes AAC, as a player does: the service refuses it without a container. */
+async function runFfmpeg(sound: Buffer, options: readonly string[]): Promise<Buffer> {
+  const child = spawn('ffmpeg', ['-loglevel', 'error', '-f', 'aac', '-i', 'pipe:0', ...options, 'pipe:1']);
+  child.stdin.end(sound);
+  return buffer(child.stdout);
+}
 
 describe('without ffmpeg', () => {
   it.each(['opus', 'flac', 'aac'])('%s is refused, and the message names what is missing', async (format) => {

@@ -1,4 +1,4 @@
-/** It speaks in beeps, in every format. */
+/** It speaks in tones, in every format. */
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { Schemas } from '../../src/contract/operations.ts';
@@ -15,11 +15,6 @@ async function speak(request: object): Promise<{ type: string | null; sound: Buf
 
 const samplesOf = (wav: Buffer) => new Int16Array(Uint8Array.from(wavSamples(wav)).buffer);
 
-/** How often the sound crosses zero, upwards. */
-function cycles(samples: Int16Array): number {
-  return samples.filter((sample, i) => sample > 0 && (samples[i - 1] ?? 0) <= 0).length;
-}
-
 describe('the sandbox', () => {
   it('lists its voices', async () => {
     const { body } = await sandbox.api.get('/api/v1/tts/models');
@@ -34,14 +29,14 @@ describe('the sandbox', () => {
     ]);
   });
 
-  it('beeps for each word, as long as the word, the same every time', async () => {
+  it('speaks the same every time: 50 ms a byte, 100 ms around and between words', async () => {
     const { sound } = await speak({ text: 'ab, cdef!', format: 'wav' });
     const ms = samplesOf(sound).length / 16;
-    expect(ms).toBe(100 + (2 * 50 + 100) + (4 * 50 + 100));
+    expect(ms).toBe(100 + (3 + 2) * 50 + 100 + (5 + 2) * 50 + 100);
     expect((await speak({ text: 'ab, cdef!', format: 'wav' })).sound.equals(sound)).toBe(true);
   });
 
-  it('speaks faster and higher if asked', async () => {
+  it('speaks faster and in another way if asked', async () => {
     const [model] = sandbox.service.service.registry.of('speech').all;
     const { engine, engineId, entry } = model!;
     expect(entry.supports).toEqual(['speed', 'instructions']);
@@ -53,23 +48,7 @@ describe('the sandbox', () => {
     const usual = await speakBy({});
     expect((await speakBy({ speed: 2 })).length).toBe(usual.length / 2);
     expect((await speakBy({ speed: 0.25 })).length).toBe(usual.length * 4);
-    expect(cycles(await speakBy({ instructions: 'Higher!' }))).toBe(2 * cycles(usual));
-  });
-
-  it('has a pitch for each voice', async () => {
-    const pitches = await Promise.all(
-      ['en', 'de', 'es', 'fr'].map(async (voice_id) => {
-        const { sound } = await speak({ text: 'x'.repeat(20), voice_id, format: 'wav' });
-        return cycles(samplesOf(sound)); // in a second
-      }),
-    );
-    expect(pitches).toEqual([440, 330, 550, 660]);
-  });
-
-  it('makes a sound of what has no word', async () => {
-    const { sound } = await speak({ text: '… 🙂', format: 'wav' });
-    expect(samplesOf(sound).length).toBeGreaterThan(0);
-    expect(cycles(samplesOf(sound))).toBe(0);
+    expect(await speakBy({ instructions: 'Higher!' })).not.toEqual(usual);
   });
 
   it.each([

@@ -41,7 +41,11 @@ const guardVerb: { readonly [C in Capability]: (raw: Engines[C], guarded: Engine
     ...(raw.decodes && { decodes: true }),
   }),
   chat: (raw, guarded, call) => ({ ...guarded, complete: guardComplete(raw, call) }),
-  speech: (raw, guarded, call) => ({ ...guarded, synthesize: guardSynthesize(raw, call) }),
+  speech: (raw, guarded, call) => ({
+    ...guarded,
+    synthesize: guardSynthesize(raw, call),
+    ...(raw.verbatim && { verbatim: true }),
+  }),
 };
 
 export interface Guarded<C extends Capability> {

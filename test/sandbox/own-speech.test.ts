@@ -1,0 +1,108 @@
+/** What the sandbox speaks, it transcribes: in every format without ffmpeg, through both APIs, jobs and live sessions. */
+import { describe, expect, it } from 'vitest';
+import { pcmFormat } from '../../engines/contract/index.ts';
+import { wavHeader } from '../../lib/wav.ts';
+import { create, end } from '../jobs/support/jobs.ts';
+import { commitEvent, inputUpdate, openLiveSession, transcription } from '../support/realtime-client.ts';
+import { sentences } from './sentences.ts';
+import { serveSandbox } from './support.ts';
+
+const sandbox = serveSandbox();
+
+async function speak(path: string, request: object): Promise<Buffer> {
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${sandbox.service.url}${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(request),
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+  return Buffer.from(await response.arrayBuffer());
+}
+
+async function transcribe(path: string, sound: Uint8Array, fields: Readonly<Record<string, string>> = {}) {
+  const body = new FormData();
+  body.set('file', new File([Buffer.from(sound)], 'memo'));
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  return (await sandbox.api.send('POST', path, { body })).body as { text: string; language?: string };
+}
+
+/** G.711. */
+function toMuLaw(sample: number): number {
+  const value = Math.min(32_635, Math.abs(sample)) + 132;
+  const exponent = 31 - Math.clz32(value) - 7;
+  return ~((sample < 0 ? 128 : 0) | (exponent << 4) | ((value >> (exponent + 3)) & 15)) & 255;
+}
+
+const asWav = (pcm: Buffer) => Buffer.concat([wavHeader(pcm.length, pcmFormat.sampleRate), pcm]);
+
+describe('the same text comes back', () => {
+  it.each(['mp3', 'wav', 'ogg', 'pcm'])('from %s of /api/v1', async (format) => {
+    for (const text of sentences) {
+      const spoken = await speak('/api/v1/tts', { text, format });
+      const sound = format === 'pcm' ? asWav(spoken) : spoken;
+      expect((await transcribe('/api/v1/transcribe', sound)).text).toBe(text);
+    }
+  });
+
+  it.each(['mp3', 'wav', 'pcm'])('from %s of /v1, at half and twice the speed', async (format) => {
+    for (const [index, input] of sentences.entries()) {
+      const request = { model: 'tts-1', voice: 'alloy', input, response_format: format, speed: [0.5, 1, 2][index % 3] };
+      const spoken = await speak('/v1/audio/speech', request);
+      const sound = format === 'pcm' ? asWav(spoken) : spoken;
+      expect((await transcribe('/v1/audio/transcriptions', sound, { model: 'whisper-1' })).text).toBe(input);
+    }
+  });
+
+  it('in the language of the voice, and without markup if the request asks for that', async () => {
+    const spoken = await speak('/api/v1/tts', {
+      text: 'Guten **Morgen** 🙂',
+      voice_id: 'de',
+      format: 'wav',
+      speakable: true,
+    });
+    expect(await transcribe('/api/v1/transcribe', spoken)).toMatchObject({ text: 'Guten Morgen', language: 'de' });
+  });
+
+  it('from a job that is cut into parts', async () => {
+    const text = Array.from({ length: 130 }, (_, index) => `Sentence number ${index}.`).join(' ');
+    const spoken = await speak('/api/v1/tts', { text: `${text} ${text} ${text}`, format: 'mp3' });
+    const { id } = await create(sandbox.service, spoken);
+    const job = await end(sandbox.service, id);
+    expect(job.duration_ms).toBeGreaterThan(300_000);
+    expect(job.result?.text).toBe(`${text} ${text} ${text}`);
+  });
+});
+
+describe('a live session', () => {
+  const pcm = (text: string) => speak('/api/v1/tts', { text, format: 'pcm' });
+  const texts = (events: readonly object[]) => events.map((event) => (event as { transcript: string }).transcript);
+
+  it('reads turns that its detector finds', async () => {
+    const session = await openLiveSession(sandbox.service);
+    const pause = Buffer.alloc(2 * pcmFormat.sampleRate);
+    for (const text of sentences.slice(0, 4)) session.sound(Buffer.concat([await pcm(text), pause]), 4_800);
+    const completed = await session.until(`${transcription}completed`, 4);
+    expect(texts(completed)).toEqual(sentences.slice(0, 4));
+  });
+
+  it('reads G.711, and fails where the speech says so', async () => {
+    const session = await openLiveSession(sandbox.service);
+    session.say(inputUpdate({ format: { type: 'audio/pcmu' }, turn_detection: null }));
+    await session.until('session.updated');
+    for (const text of [sentences[4]!, 'fail: overloaded']) {
+      const wide = await pcm(text);
+      const samples = new Int16Array(Uint8Array.from(wide).buffer).filter((_, index) => index % 3 === 0);
+      session.sound(Buffer.from(Array.from(samples, toMuLaw)));
+      session.say(commitEvent);
+    }
+    expect(texts(await session.until(`${transcription}completed`))).toEqual([sentences[4]]);
+    await session.until(`${transcription}failed`);
+  });
+});
+
+it('a spoken failure is an answer of both APIs', async () => {
+  const spoken = await speak('/api/v1/tts', { text: 'Hello\nfail: overloaded', format: 'wav' });
+  expect(await transcribe('/api/v1/transcribe', spoken)).toMatchObject({ status: 503, code: 'overloaded' });
+  expect(await transcribe('/v1/audio/transcriptions', spoken)).toMatchObject({ error: { code: 'overloaded' } });
+});
