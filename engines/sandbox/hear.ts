@@ -2,7 +2,7 @@
 import { sentenceEnds } from '../../lib/sentences.ts';
 import type { TimedText } from '../contract/index.ts';
 import { languages } from './languages.ts';
-import { countLevels, loudLevel, newLevels, ToneReader, type PlacedBurst } from './tones.ts';
+import { countLevels, loudLevel, newLevels, ToneReader, type PlacedBurst } from './tone-reader.ts';
 
 export interface Heard {
   readonly text: string;
