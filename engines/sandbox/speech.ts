@@ -6,7 +6,7 @@ import { EngineError, type EngineContext, type SpeechCall, type SpeechEngine } f
 import { pause } from '../../lib/abort.ts';
 import { findLanguage, languages, type Language } from './languages.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
-import { type Burst, burstsOf, sampleRate, silenceBetween, soundOf } from './tones.ts';
+import { type Burst, burstsOf, createTones, sampleRate, silenceBetween } from './tones.ts';
 
 /** Delay of the slow model before each word. */
 const slowMs = 500;
@@ -52,11 +52,12 @@ async function* speak(
   { speed, delayMs }: Manner,
   signal: AbortSignal,
 ): AsyncGenerator<Int16Array> {
+  const soundOf = createTones(speed);
   const between = silenceBetween(speed);
   yield between;
   for (const burst of bursts) {
     if (delayMs > 0) await pause(delayMs, signal);
-    yield soundOf(burst, speed);
+    yield soundOf(burst);
     yield between;
   }
 }

@@ -46,35 +46,27 @@ function piecesOf(word: string): string[] {
   return pieces;
 }
 
-/** The samples of a burst. */
-export function soundOf({ text, voice, isContinued }: Burst, speed: number): Int16Array {
-  const flags = voice * 2 + Number(isContinued);
-  const bytes = Buffer.from(text);
-  const pulses = [
-    [flags, beginning],
-    ...[...bytes, checksum(flags, bytes)].map((byte) => [byte >> 4, byte & 15]),
-  ] as const;
+/** Returns a function that speaks bursts at this speed. The tones of a pulse are computed once: texts may have 128 KB. */
+export function createTones(speed: number): (burst: Burst) => Int16Array {
   const length = pulseLength(speed);
-  const samples = new Int16Array(pulses.length * length);
-  const noise = createNoise();
-  for (const [index, [low = 0, high = 0]] of pulses.entries()) {
-    const [step, otherStep] = [(lows[low] ?? 0) * radians, (highs[high] ?? 0) * radians];
-    for (let i = 0; i < length; i++) {
-      const loudness = amplitude * Math.sin((Math.PI * i) / length) ** 2;
-      const tones = loudness * (Math.sin(step * i) + Math.sin(otherStep * i));
-      samples[index * length + i] = Math.round(tones + noise());
+  const [low, high] = [lows, highs].map((tones) => tones.map((hertz) => pulseOf(hertz, length)));
+  return ({ text, voice, isContinued }) => {
+    const flags = voice * 2 + Number(isContinued);
+    const bytes = Buffer.from(text);
+    const pulses = [[flags, beginning], ...[...bytes, checksum(flags, bytes)].map((byte) => [byte >> 4, byte & 15])];
+    const samples = new Int16Array(pulses.length * length);
+    for (const [index, [first = 0, second = 0]] of pulses.entries()) {
+      const [one, other, at] = [low?.[first], high?.[second], index * length];
+      for (let i = 0; i < length; i++) samples[at + i] = (one?.[i] ?? 0) + (other?.[i] ?? 0) + (noise[at + i] ?? 0);
     }
-  }
-  return samples;
+    return samples;
+  };
 }
 
-/** Between -600 and 600, the same every time. Without it, the predictor of libopus is unstable: it distorts some pulses. */
-function createNoise(): () => number {
-  let state = 1;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return (state / 2_147_483_647 - 0.5) * 1_200;
-  };
+function pulseOf(hertz: number, length: number): Float32Array {
+  return Float32Array.from({ length }, (_, i) => {
+    return amplitude * Math.sin((Math.PI * i) / length) ** 2 * Math.sin(hertz * radians * i);
+  });
 }
 
 export function silenceBetween(speed: number): Int16Array {
@@ -82,6 +74,17 @@ export function silenceBetween(speed: number): Int16Array {
 }
 
 export const radians = (2 * Math.PI) / sampleRate;
+
+/** Between -600 and 600, the same in every burst. Without it, the predictor of libopus is unstable and distorts pulses. */
+const noise = createNoise((maxBytes + 2) * pulseLength(1));
+
+function createNoise(length: number): Float32Array {
+  let state = 1;
+  return Float32Array.from({ length }, () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return (state / 2_147_483_647 - 0.5) * 1_200;
+  });
+}
 
 export function pulseLength(speed: number): number {
   return Math.round((sampleRate * msPerPulse) / 1000 / Math.min(speed, maxSpeed));

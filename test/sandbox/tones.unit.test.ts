@@ -1,11 +1,12 @@
 /** Speech that carries its text: without it, every recording has the same transcript. */
 import { describe, expect, it } from 'vitest';
 import { hear, type Heard } from '../../engines/sandbox/hear.ts';
-import { burstsOf, silenceBetween, soundOf } from '../../engines/sandbox/tones.ts';
+import { burstsOf, createTones, silenceBetween } from '../../engines/sandbox/tones.ts';
 import { sentences } from './sentences.ts';
 
 function speak(text: string, { speed = 1, voice = 0 } = {}): Int16Array {
-  const parts = burstsOf(text, voice).map((burst) => [...soundOf(burst, speed), ...silenceBetween(speed)]);
+  const soundOf = createTones(speed);
+  const parts = burstsOf(text, voice).map((burst) => [...soundOf(burst), ...silenceBetween(speed)]);
   return Int16Array.from([...silenceBetween(speed), ...parts.flat()]);
 }
 
