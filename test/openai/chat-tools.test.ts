@@ -118,19 +118,6 @@ describe('with tools of the caller', () => {
 describe('without tools of the caller', () => {
   const adds = calls({ id: 'x', name: 'calc__add', args: '{"a":2,"b":40}' });
 
-  it.each([false, true])('the service’s tools run and are not shown; stream: %s', async (stream) => {
-    const mcp = await startMcp();
-    const { openai, provider } = await startChatService([adds, says('It is 42.')], { settings: mcp.settings });
-    const { choices } = stream
-      ? await openai.chat.completions.stream({ model: 'remote', messages }).finalChatCompletion()
-      : await openai.chat.completions.create({ model: 'remote', messages });
-    expect(choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It is 42.' } });
-    expect(choices[0]?.message.tool_calls ?? []).toEqual([]);
-    expect(mcp.calls).toEqual([{ a: 2, b: 40 }]);
-    const [sent] = (await sentTo(provider)) as Sent[];
-    expect(toolNames(sent)).toEqual(['calc__add']); // read_aloud would be the first one
-  });
-
   it('a run that fails after a tool has run is not retried: the tool has run once', async () => {
     const mcp = await startMcp();
     const failure = answers(503, { error: { message: 'Later.' } }, { 'retry-after': '1' });
@@ -142,17 +129,6 @@ describe('without tools of the caller', () => {
     expect(mcp.calls).toEqual([{ a: 2, b: 40 }]);
     const asked = (await sentTo(provider)).map((sent) => (sent.messages as unknown[]).length);
     expect(asked.filter((count) => count === 1)).toHaveLength(1);
-  });
-
-  it.each([
-    ['tool_choice is "none"', {}, { tool_choice: 'none' as const }],
-    ['COMPAT_TOOLS is off', { env: { COMPAT_TOOLS: 'false' } }, {}],
-  ])('the service’s tools are not offered when %s', async (_when, options, fields) => {
-    const mcp = await startMcp();
-    const { openai, provider } = await startChatService(says('Hi.'), { settings: mcp.settings, ...options });
-    await openai.chat.completions.create({ model: 'remote', messages, ...fields });
-    const [sent] = (await sentTo(provider)) as Sent[];
-    expect(sent).not.toHaveProperty('tools');
   });
 
   it('the native API still offers read_aloud', async () => {
