@@ -1,69 +1,17 @@
 /** The proxies of docs/guides/reverse-proxy.md, configured as it says: a large upload, a stream, sound, a disconnect and a WebSocket. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { wantsInterim } from '../../src/http/app.ts';
-import { spawnService, tiedToUs, type ChildService } from '../support/child-service.ts';
+import { spawnService, type ChildService } from '../support/child-service.ts';
 import { connect, useSessions } from '../http/support/sessions.ts';
 import { startTestService } from '../support/service.ts';
-import { freePort } from '../support/free-port.ts';
 import { describeWith } from '../support/programs.ts';
-import { temporaryDirectory, writeFiles } from '../support/temporary.ts';
 import { toneWav } from '../support/tone-model.ts';
+import { proxies, startProxy, type Proxy } from './proxies.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-
-const page = readFileSync(join(import.meta.dirname, '../../docs/guides/reverse-proxy.md'), 'utf8');
-
-/** The block of the page in this language. */
-function example(language: string): string {
-  const [, text] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page) ?? [];
-  if (text === undefined) throw new Error(`docs/guides/reverse-proxy.md has no block in ${language}`);
-  return text;
-}
-
-interface Place {
-  readonly directory: string;
-  /** Where the proxy listens: host and port. */
-  readonly at: string;
-  /** Where the service listens. */
-  readonly service: string;
-}
-
-interface Proxy {
-  /** The text of its configuration file. */
-  readonly configure: (place: Place) => string;
-  readonly args: (file: string) => readonly string[];
-}
-
-const proxies: Readonly<Record<string, Proxy>> = {
-  nginx: {
-    configure: ({ directory, at, service }) => {
-      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${directory}/tmp;`); // prettier-ignore
-      const http = example('nginx').replace('listen 80;', `listen ${at};`).replace('127.0.0.1:8484', service);
-      return `daemon off; master_process off; pid ${directory}/pid; error_log stderr; events {}
-        http { access_log off; ${temporary.join(' ')} ${http} }`;
-    },
-    args: (file) => ['-e', 'stderr', '-c', file],
-  },
-  caddy: {
-    configure: ({ directory, at, service }) =>
-      `{\nadmin off\nauto_https off\nstorage file_system ${directory}/tmp\n}\n${example('caddyfile')
-        .replace('voice.example.com', `http://${at}`)
-        .replace('127.0.0.1:8484', service)}`,
-    args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
-  },
-  haproxy: {
-    configure: ({ at, service }) =>
-      example('haproxy').replace('bind :80', `bind ${at}`).replace('127.0.0.1:8484', service),
-    args: (file) => ['-db', '-f', file],
-  },
-};
 
 const key = 'a-key-of-twenty-characters';
 const headers = { authorization: `Bearer ${key}` };
@@ -71,26 +19,9 @@ const json = { ...headers, 'content-type': 'application/json' };
 
 /** The proxy's URL. It ends with the test. */
 async function start(program: string, proxy: Proxy, { url }: Pick<ChildService, 'url'>): Promise<string> {
-  const directory = await temporaryDirectory();
-  await mkdir(join(directory, 'tmp'));
-  const at = `127.0.0.1:${await freePort()}`;
-  await writeFiles(directory, { config: proxy.configure({ directory, at, service: new URL(url).host }) });
-  const [command, ...args] = tiedToUs(program, ...proxy.args(join(directory, 'config')));
-  const child = spawn(command, args, { env: { HOME: directory, PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'pipe'] }); // prettier-ignore
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  onTestFinished(async () => {
-    const ended = child.exitCode === null ? once(child, 'exit') : undefined;
-    child.kill('SIGKILL');
-    await ended;
-  });
-  const isUp = () =>
-    fetch(`http://${at}/readyz`).then(
-      ({ status }) => status,
-      () => said,
-    );
-  await expect.poll(isUp, { timeout: 30_000 }).toBe(200);
-  return `http://${at}`;
+  const started = await startProxy(program, proxy, { url });
+  onTestFinished(() => started[Symbol.asyncDispose]());
+  return started.url;
 }
 
 const chat = (url: string, signal?: AbortSignal) =>

@@ -1,20 +1,14 @@
 /** Below a path of a real nginx, with the blocks of docs/guides/reverse-proxy.md. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import type { ContractDocument } from '../../src/contract/document.ts';
-import { blocksOf } from '../docs/support/pages.ts';
 import { open, openSpeechService, sound, startReading } from '../speech/support.ts';
 import { freePort } from '../support/free-port.ts';
-import { until } from '../support/processes.ts';
 import { startChromium } from '../support/chromium.ts';
 import { describeWith } from '../support/programs.ts';
 import type { TestService } from '../support/service.ts';
+import { nginx, startProxy } from './proxies.ts';
 
 const patience = { timeout: 10_000, interval: 20 };
 
@@ -32,51 +26,12 @@ describeWith(['nginx', 'chromium'], 'below /voice/ of nginx', (programs) => {
     const engines = ['chat: { use: ./chat.mjs }', 'speech: { use: ./speech.mjs }', 'made-up: { use: sandbox }'];
     const config = `engines: { ${engines.join(', ')} }\n`;
     service = cleanup.use(await openSpeechService({ config, env: { PUBLIC_URL: base } }));
-    await startNginx(port);
+    const belowPath = nginx((server, path) => server.replace(/location \/ \{[^}]*\}/, path));
+    cleanup.use(await startProxy(programs.nginx, belowPath, { url: service.url, port, probe: '/voice/healthz' }));
     browser = await startChromium(['--autoplay-policy=no-user-gesture-required']);
     cleanup.defer(() => browser.close());
   });
   afterAll(() => cleanup.disposeAsync());
-
-  async function startNginx(port: number): Promise<void> {
-    const directory = await mkdtemp(join(tmpdir(), 'parlance-nginx-'));
-    cleanup.defer(() => rm(directory, { recursive: true }));
-    const [server = '', path = ''] = blocksOf('docs/guides/reverse-proxy.md', 'nginx');
-    const http = server
-      .replace('127.0.0.1:8484', new URL(service.url).host)
-      .replace('listen 80;', `listen 127.0.0.1:${port};`)
-      .replace(/location \/ \{[^}]*\}/, path);
-    expect(http).toContain('location /voice/ {');
-    const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/t;`);
-    await mkdir(join(directory, 't'));
-    await writeFile(
-      join(directory, 'nginx.conf'),
-      `daemon off; master_process off; pid ${directory}/pid; error_log stderr;
-events {}
-http {
-  access_log off; absolute_redirect off; ${own.join(' ')}
-  ${http}
-}
-`,
-    );
-    const nginx = spawn(programs.nginx, ['-p', directory, '-e', 'stderr', '-c', join(directory, 'nginx.conf')], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    const ended = once(nginx, 'exit');
-    let complaint = '';
-    nginx.stderr.on('data', (text: Buffer) => (complaint += text.toString()));
-    cleanup.defer(async () => {
-      nginx.kill('SIGKILL');
-      await ended;
-    });
-    await until(`nginx answers: ${complaint}`, async () => {
-      if (nginx.exitCode !== null) throw new Error(`nginx ended: ${complaint}`);
-      return fetch(`${base}healthz`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    });
-  }
 
   interface Visit {
     readonly page: Page;
@@ -151,21 +106,6 @@ http {
     })()`;
     expect(await page.evaluate(play)).toBe('ended');
     expect(errors).toEqual([]);
-  });
-
-  test('an event stream comes event by event, and a disconnect cancels it', async () => {
-    const client = createClient({ baseUrl: base });
-    const before = service.log.length;
-    const content = JSON.stringify({ calls: [[{ text: '10' }]], then: 'hang' });
-    const types: string[] = [];
-    for await (const event of client.streamChat({ messages: [{ role: 'user', content }] })) {
-      types.push(event.type);
-      if (event.type !== 'audio.created') continue;
-      expect(event.audio.url).toMatch(`${base}api/v1/tts/clips/`);
-      break;
-    }
-    expect(types).toContain('tool.started');
-    await expect.poll(() => service.log.slice(before).some(({ status }) => status === 499), patience).toBe(true);
   });
 
   test('speech comes byte by byte', async () => {
