@@ -1,13 +1,14 @@
 /** A scripted model that does what the last user message says, run by the same agent loop as real models. */
-import { EngineError, type ChatCall, type ChatEngine, type Message } from '../contract/index.ts';
+import { EngineError, type ChatCall, type ChatEngine, type EngineContext, type Message } from '../contract/index.ts';
 import { complete } from '../lib/agent/complete.ts';
 import type { Delta } from '../lib/agent/delta.ts';
 import type { Conversation, Round, RoundStream } from '../lib/agent/loop.ts';
 import { pause } from '../../lib/abort.ts';
 import { isObject, type JsonObject } from '../../lib/json.ts';
 import { defineSandbox, serveSandbox } from './models.ts';
+import { readAnswers, type Options } from './options.ts';
 import { sampleOf } from './schema-sample.ts';
-import { callsFor, readScript } from './script.ts';
+import { callsFor, readScript, type Script } from './script.ts';
 
 const maxSteps = 8;
 /** Delay per word: words are streamed one by one, as by a real model. */
@@ -18,15 +19,16 @@ const maxPauses = 500;
 
 export const chat = defineSandbox('chat', createChat);
 
-function createChat(): ChatEngine {
+function createChat(_context: EngineContext, options: Options): ChatEngine {
+  const answerTo = readAnswers(options);
   const { models, modelOf } = serveSandbox('sandbox-chat', { supports: ['tools', 'json', 'images'] });
   return {
     models,
-    complete: (call, options) =>
-      complete(call, options, () => {
+    complete: (call, callOptions) =>
+      complete(call, callOptions, () => {
         const { isSlow } = modelOf(call.model);
         const pace = isSlow ? { ms: slowMs, pauses: Infinity } : { ms: normalMs, pauses: maxPauses };
-        return { conversation: converse(call, pace), maxSteps };
+        return { conversation: converse(call, pace, answerTo), maxSteps };
       }),
   };
 }
@@ -38,24 +40,25 @@ interface Pace {
   readonly pauses: number;
 }
 
-function converse(call: ChatCall, pace: Pace): Conversation {
+function converse(call: ChatCall, pace: Pace, answerTo: (message: string) => Script | undefined): Conversation {
   const { messages, maxTokens = Infinity } = call;
   const last = messages.findLast(({ role }) => role === 'user');
   const message = last?.content ?? '';
-  const script = readScript(message);
+  const script = answerTo(message) ?? readScript(message);
   /** The model's input so far, for the token counts. */
   const input = messages.map(({ content }) => content);
   const toolOutputs = callerOutputs(messages);
+
+  function echo(): string {
+    return [`You said: ${message}`, ...imagesIn(last), ...toolOutputs].join('\n');
+  }
 
   /** The first round has the reasoning and the tool calls, the last one the content. */
   function nextRound(): Round {
     const isFirst = toolOutputs.length === 0;
     const calls = isFirst ? callsFor(script, call) : [];
     const reasoning = isFirst ? wordsOf(script.reasoning) : [];
-    const content =
-      calls.length > 0
-        ? []
-        : wordsOf(shapeAnswer([`You said: ${message}`, ...imagesIn(last), ...toolOutputs].join('\n'), call));
+    const content = calls.length > 0 ? [] : wordsOf(upToStop(script.answer ?? shapeAnswer(echo(), call), call));
     const thought = reasoning.slice(0, maxTokens);
     const spoken = content.slice(0, maxTokens - thought.length);
     const isCut = thought.length + spoken.length < reasoning.length + content.length;
@@ -127,10 +130,12 @@ function wordsOf(text: string): readonly string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }
 
-/** The answer in the form that the caller asks for: as JSON (`response_format`), or up to a `stop` sequence. */
-function shapeAnswer(text: string, { provider = {} }: ChatCall): string {
-  const { response_format: format, stop } = provider;
-  const answer = isObject(format) ? formatted(text, format) : text;
+/** The answer as JSON, if the caller asks for it (`response_format`). */
+function shapeAnswer(text: string, { provider: { response_format: format } = {} }: ChatCall): string {
+  return isObject(format) ? formatted(text, format) : text;
+}
+
+function upToStop(answer: string, { provider: { stop } = {} }: ChatCall): string {
   const stops = [stop].flat().filter((one) => typeof one === 'string' && one !== '') as string[];
   const ends = stops.map((one) => answer.indexOf(one)).filter((at) => at >= 0);
   return answer.slice(0, Math.min(answer.length, ...ends));

@@ -1,14 +1,19 @@
 /** Models of the sandbox: each capability has one that answers immediately and a slow one. */
 import type { Capability, EngineContext, EngineDefinition, Engines, ModelEntry } from '../contract/index.ts';
 import { findModel } from '../lib/find-model.ts';
+import { optionsSchema, type Options } from './options.ts';
 
 export function defineSandbox<C extends Capability>(
   capability: C,
-  create: (context: EngineContext) => Engines[C],
-): EngineDefinition<C, object> {
-  // There are no options, because tests of clients rely on fixed answers.
-  const options = { type: 'object', properties: {}, additionalProperties: false } as const;
-  return { contract: 1, name: 'sandbox', capability, options, create: (_options, context) => create(context) };
+  create: (context: EngineContext, options: Options) => Engines[C],
+): EngineDefinition<C, Options> {
+  return {
+    contract: 1,
+    name: 'sandbox',
+    capability,
+    options: optionsSchema,
+    create: (options, context) => create(context, options),
+  };
 }
 
 export interface Model {

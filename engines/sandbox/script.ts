@@ -5,6 +5,7 @@
  *     read aloud: TEXT       calls the tool read_aloud
  *     call NAME {"a": 1}     calls the tool NAME; all calls of a message run concurrently
  *     call NAME "TEXT"       the same with {"text": "TEXT"}; also: call the tool `NAME` with the text "TEXT"
+ *     say: TEXT              is the whole answer, also after tool calls
  *     fail: CODE             fails with this problem code after the first words
  *
  * If the caller sends tools, only those are called.
@@ -14,6 +15,8 @@ import { engineErrorCodes, type ChatCall, type EngineErrorCode, type ToolChoice 
 export interface Script {
   readonly reasoning: string;
   readonly calls: readonly ScriptedCall[];
+  /** Replaces the echo. */
+  readonly answer: string | undefined;
   readonly failure: EngineErrorCode | undefined;
 }
 
@@ -27,8 +30,10 @@ export function readScript(message: string): Script {
   const lines = message.split('\n');
   const valuesOf = (keyword: string) =>
     lines.filter((line) => startsWith(line, keyword)).map((line) => rest(line, keyword));
+  const said = valuesOf('say:');
   return {
     reasoning: valuesOf('think:').join('\n'),
+    answer: said.length === 0 ? undefined : said.join('\n'),
     calls: lines.flatMap((line) => readCall(line) ?? []),
     failure: engineErrorCodes.find((code) => valuesOf('fail:').includes(code)),
   };
