@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, type BuildOptions } from 'esbuild';
 
 const here = import.meta.dirname;
 const scalar = join(here, '../node_modules/@scalar/api-reference');
@@ -21,9 +21,9 @@ export interface Texts {
 
 export async function buildPage({ errors }: Texts): Promise<Record<string, Uint8Array>> {
   const worklet = named('worklet', 'js', await bundle('frames.worklet.ts'));
-  const script = named('main', 'js', await bundle('main.tsx', { WORKLET_URL: JSON.stringify(worklet.name) }));
+  const scripts = await split('main.tsx', { WORKLET_URL: JSON.stringify(worklet.name) });
   const assets: Assets = {
-    'main.js': script,
+    'main.js': scripts.entry,
     'styles.css': named('styles', 'css', await bundle('styles.css')),
     'icon.svg': named('icon', 'svg', await readFile(join(here, 'icon.svg'))),
     'docs.js': named('docs', 'js', await bundle('docs.ts')),
@@ -32,33 +32,58 @@ export async function buildPage({ errors }: Texts): Promise<Record<string, Uint8
     'scalar.js': named('scalar', 'js', await readFile(join(scalar, 'dist/browser/standalone.js'))),
   };
   const files: Record<string, Uint8Array> = {
-    'index.html': await html('index.html', assets),
+    'index.html': await html('index.html', assets, { preloads: scripts.preloads }),
     'docs.html': await html('docs.html', assets),
     'errors.html': await html('errors.html', assets, { errors }),
     'setup.html': await html('setup.html', assets),
     'LICENSES.txt': await licenses(),
   };
-  for (const { name, content } of [worklet, ...Object.values(assets)]) {
+  for (const { name, content } of [worklet, ...scripts.others, ...Object.values(assets)]) {
     if (name.includes('/scalar-')) files[`${name}.gz`] = gzipSync(content, { level: 9 });
     else files[name] = content;
   }
   return files;
 }
 
-async function bundle(entry: string, define: Record<string, string> = {}): Promise<Uint8Array> {
-  const { outputFiles } = await build({
-    entryPoints: [join(here, entry)],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: 'esm',
-    target: ['chrome111', 'firefox115', 'safari16.4'],
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    legalComments: 'none', // LICENSES.txt has them
-    define: { process: 'undefined', ...define }, // openapi-fetch asks for Node.js
-  });
+const options = {
+  absWorkingDir: here,
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'esm',
+  target: ['chrome111', 'firefox115', 'safari16.4'],
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none', // LICENSES.txt has them
+} as const satisfies BuildOptions;
+
+async function bundle(entry: string): Promise<Uint8Array> {
+  const { outputFiles } = await build({ ...options, entryPoints: [entry] });
   return Buffer.concat(outputFiles.map(({ contents }) => contents)); // one entry point, one file
+}
+
+/** What the page imports later, such as the reader, has files of its own, and what both need has another one. */
+async function split(entry: string, define: Record<string, string>) {
+  const { outputFiles, metafile } = await build({
+    ...options,
+    entryPoints: [entry],
+    define: { process: 'undefined', ...define }, // openapi-fetch asks for Node.js
+    splitting: true,
+    outdir: 'assets',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    metafile: true,
+  });
+  const files = outputFiles.map(({ path, contents }) => ({ name: `assets/${basename(path)}`, content: contents }));
+  const [name, { imports } = { imports: [] }] =
+    Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry) ?? [];
+  const main = files.find((file) => file.name === name);
+  if (!main) throw new Error(`${entry} is not built`);
+  const preloads = imports
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => `<link rel="modulepreload" href="${path}" />`)
+    .join('');
+  return { entry: main, others: files.filter((file) => file !== main), preloads };
 }
 
 function named(name: string, extension: string, content: Uint8Array): Assets[string] {

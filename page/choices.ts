@@ -84,6 +84,12 @@ export function recordingFieldsFor(
   };
 }
 
+/** The finest times that the model reports. */
+export function timestampsFor(entry: ModelEntry | undefined): Pick<TranscribeOptions, 'timestamps'> {
+  const timestamps = (['word', 'segment'] as const).find((one) => entry?.supports.includes(one));
+  return timestamps ? { timestamps } : {};
+}
+
 /** True for automatic detection, and for a model that does not list its languages: it decides with the recording. */
 export const knowsLanguage = ({ languages }: ModelEntry, language: string): boolean =>
   language === '' || languages === undefined || languages.includes(language);

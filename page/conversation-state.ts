@@ -6,6 +6,16 @@ export interface Question {
   readonly role: 'user';
   readonly id: number;
   readonly text: string;
+  readonly about?: About;
+}
+
+/** A transcript that a question is about. */
+export interface About {
+  /** Of the recording. */
+  readonly title: string;
+  readonly text: string;
+  /** The end of what is left of a longer transcript, in milliseconds. */
+  readonly untilMs?: number;
 }
 
 export interface Answer {
@@ -132,10 +142,20 @@ const maxMessages = 100;
 export function messagesOf(turns: readonly Turn[], systemPrompt = ''): Message[] {
   const system: Message[] = systemPrompt.trim() === '' ? [] : [{ role: 'system', content: systemPrompt }];
   const messages = turns
-    .map((turn): Message => ({ role: turn.role, content: textOf(turn).slice(0, maxTextLength) }))
+    .map((turn): Message => ({ role: turn.role, content: contentOf(turn) }))
     .filter(({ content }) => content.trim() !== '')
     .slice(system.length - maxMessages);
   return [...system, ...messages.slice(messages.findIndex(({ role }) => role === 'user'))];
+}
+
+/** The question stands last, where models look for it, and is never cut for the transcript. */
+function contentOf(turn: Turn): string {
+  const text = textOf(turn).slice(0, maxTextLength);
+  if (turn.role !== 'user' || !turn.about) return text;
+  const { title, text: transcript, untilMs } = turn.about;
+  const part = untilMs === undefined ? '' : ' (only its beginning)';
+  const quoted = `Transcript of the recording “${title}”${part}:\n\n${transcript}`;
+  return `${quoted.slice(0, Math.max(0, maxTextLength - text.length - 2))}\n\n${text}`.trimStart();
 }
 
 /** The questions and the texts of the answers, as a Markdown file. */
@@ -145,7 +165,10 @@ export function toMarkdown(turns: readonly Turn[], at: Date): string {
 }
 
 function section(turn: Turn): string {
-  if (turn.role === 'user') return `## You\n\n${turn.text}`;
+  if (turn.role === 'user') {
+    const about = turn.about ? `_About the transcript of “${turn.about.title}”._\n\n` : '';
+    return `## You\n\n${about}${turn.text}`;
+  }
   const model = turn.result?.model ?? turn.model;
   const heading = model === undefined ? '## Answer' : `## Answer (${model})`;
   const end =

@@ -1,7 +1,11 @@
-/** Records from one press to the next, and puts the transcript into the composer. Files take the same way. */
+/**
+ * Records from one press to the next, and puts the transcript into the composer. Where the service transcribes live, the
+ * words appear at each pause. Files go to the reader.
+ */
 import { signal } from '@preact/signals';
 import { addToDraft, draft, focusDraft } from './draft.ts';
-import { undelivered, transcribe, transcribing } from './transcription.ts';
+import { LiveDictation } from './live-dictation.ts';
+import { transcribeFile, transcribeSpeech, transcribing, undelivered } from './transcription.ts';
 import { onGone, useMicrophone } from './microphone.ts';
 import { preferences } from './preferences.ts';
 import { ask, isAnswering } from './run.ts';
@@ -14,6 +18,7 @@ export const dictation = signal<'off' | 'asking' | 'recording'>('off');
 export const startedAt = signal(0);
 
 let recording: Recording | undefined;
+let live: LiveDictation | undefined;
 /** Aborts when the recording ends. */
 let session: AbortController | undefined;
 
@@ -24,7 +29,8 @@ export async function startDictation(): Promise<void> {
   const { signal } = (session = new AbortController());
   const isOpen = await useMicrophone(signal, async (stream) => {
     onGone(stream, () => void finishDictation());
-    const begun = await record(stream, signal);
+    const words = (live = LiveDictation.open());
+    const begun = await record(stream, signal, (frame, rate) => words?.push(frame, rate));
     if (!signal.aborted) recording = begun;
   });
   if (signal.aborted) return;
@@ -37,27 +43,34 @@ export async function startDictation(): Promise<void> {
 export async function finishDictation(): Promise<void> {
   const file = recording?.file;
   if (!file) return;
+  const words = live;
+  live = undefined;
   dropDictation();
-  await deliver(file);
+  await deliver(file, words);
 }
 
 export function dropDictation(): void {
   session?.abort();
+  live?.close();
+  live = undefined;
   recording = undefined;
   dictation.value = 'off';
 }
 
 export async function takeFile(file: File): Promise<void> {
   unlock();
-  await deliver(file);
+  await transcribeFile(file);
 }
 
 export async function tryAgain(): Promise<void> {
-  if (undelivered.value?.recording) await takeFile(undelivered.value.recording);
+  const { recording: failed, isDictated } = undelivered.value ?? {};
+  if (!failed) return;
+  unlock();
+  await (isDictated ? deliver(failed) : transcribeFile(failed));
 }
 
-async function deliver(source: File | Promise<File>): Promise<void> {
-  const text = await transcribe(source);
+async function deliver(source: File | Promise<File>, words?: LiveDictation): Promise<void> {
+  const text = await transcribeSpeech(source, { live: words && ((signal) => words.finish(signal)) });
   if (text === undefined) return;
   addToDraft(text);
   if (preferences.value.sendAtOnce && !isAnswering.value) {

@@ -6,8 +6,8 @@ import { key } from './key.ts';
 import { fromArchive, maxArchiveBytes, toArchive } from './library/archive.ts';
 import { add, deleteAll, entries, readAll, refresh } from './library/library.ts';
 import { ownerOf } from './library/owner.ts';
-import { forgetJobs } from './long-recordings.ts';
 import { startNewConversation } from './open-conversation.ts';
+import { forgetRecordings } from './reader/recordings.ts';
 import { defaults } from './preference-storage.ts';
 import { prefer, preferences } from './preferences.ts';
 import { saveFile } from './save-file.ts';
@@ -45,7 +45,7 @@ export async function importFile(file: File): Promise<void> {
 export async function deleteEverything(): Promise<void> {
   startNewConversation();
   await deleteAll();
-  forgetJobs();
+  forgetRecordings();
   prefer({ ...Object.fromEntries(Object.keys(preferences.value).map((name) => [name, undefined])), ...defaults });
   report('Everything is deleted.');
 }

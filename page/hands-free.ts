@@ -7,7 +7,7 @@ import { levelOf, loudness } from '../lib/voice-gate.ts';
 import { textOf } from './conversation-state.ts';
 import { isEcho } from './echo.ts';
 import { canInterrupt, isOpen, onPress, onVoice, stateOf, type Facts } from './hands-free-state.ts';
-import { stopTranscribing, transcribe, transcribing, undelivered } from './transcription.ts';
+import { stopTranscribing, transcribeSpeech, transcribing, undelivered } from './transcription.ts';
 import { cancelsEcho, level, onGone, useMicrophone } from './microphone.ts';
 import { preferences } from './preferences.ts';
 import { ask, isAnswering, stopAnswer, turns } from './run.ts';
@@ -133,7 +133,7 @@ function lastAnswer(): string {
 /** `said`: what the page was saying when the utterance began. */
 async function answer(utterance: File | Promise<File>, said = ''): Promise<void> {
   utteranceAtWork.value = utterance;
-  const text = await transcribe(utterance);
+  const text = await transcribeSpeech(utterance);
   if (text !== undefined && isEcho(text, said)) hearsItself.value = true;
   else if (text !== undefined) await ask(text, true);
   if (utteranceAtWork.peek() === utterance) utteranceAtWork.value = undefined;

@@ -11,16 +11,17 @@ import { preferences } from './preferences.ts';
 export interface KeptRecording {
   readonly id: string;
   readonly file: File;
+  readonly isDictated: boolean;
 }
 
 const limits = { count: 3, bytes: 100 * 1_048_576, ms: 86_400_000 } as const;
 
 /** Returns the id; undefined if it is not kept: the option is off, it is too large, or the browser's storage is full. */
-export async function keepRecording(file: File): Promise<string | undefined> {
+export async function keepRecording(file: File, isDictated: boolean): Promise<string | undefined> {
   if (!preferences.value.keepRecordings || file.size > limits.bytes) return undefined;
   return attempt(async (db) => {
     const id = newId();
-    await db.put('recordings', { file, owner: ownerOf(key.value), at: Date.now() }, id);
+    await db.put('recordings', { file, isDictated, owner: ownerOf(key.value), at: Date.now() }, id);
     await prune(db);
     return id;
   });
@@ -31,7 +32,9 @@ export async function keptRecordings(): Promise<readonly KeptRecording[]> {
   const kept = await attempt(async (db) => {
     await prune(db);
     const owner = ownerOf(key.value);
-    return (await stored(db)).filter(([, one]) => one.owner === owner).map(([id, { file }]) => ({ id, file }));
+    return (await stored(db))
+      .filter(([, one]) => one.owner === owner)
+      .map(([id, { file, isDictated = false }]) => ({ id, file, isDictated }));
   });
   return kept ?? [];
 }

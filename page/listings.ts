@@ -6,7 +6,7 @@ import {
   type SpeechModelEntry,
   type TranscriptionAvailability,
 } from '../src/client/index.ts';
-import { choose, chooseVoice, isPreparing, recordingFieldsFor, type Listing } from './choices.ts';
+import { choose, chooseVoice, isPreparing, recordingFieldsFor, timestampsFor, type Listing } from './choices.ts';
 import { failureOf, isNotAllowed, type Failure } from './failure.ts';
 import { askIfRefused, isKeyAsked } from './key.ts';
 import { preferences } from './preferences.ts';
@@ -48,6 +48,9 @@ export const chosen = computed(() => {
 
 /** The fields that are sent with every recording. */
 export const recordingFields = computed(() => recordingFieldsFor(chosen.value.transcription, preferences.value));
+
+/** Sent with a recording that the reader will show. */
+export const timestamps = computed(() => timestampsFor(chosen.value.transcription));
 
 export const canTranscribe = computed(() => chosen.value.transcription?.available === true);
 export const canChat = computed(() => chosen.value.chat?.available === true);

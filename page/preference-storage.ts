@@ -4,7 +4,7 @@ export interface Preferences {
   readonly chatModel?: string;
   readonly speechModel?: string;
   readonly voice?: string;
-  /** Spoken in recordings, ISO 639-1; "" for automatic detection. */
+  /** Spoken in recordings, ISO 639-1 or, for `yue` and `haw`, 639-3; "" for automatic detection. */
   readonly language: string;
   /** Recordings are translated into English, by models that can. */
   readonly translate: boolean;
@@ -91,7 +91,7 @@ const isValid: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
     chatModel: isText,
     speechModel: isText,
     voice: isText,
-    language: (value: unknown) => typeof value === 'string' && /^([a-z]{2})?$/.test(value),
+    language: (value: unknown) => typeof value === 'string' && /^([a-z]{2,3})?$/.test(value),
     translate: isSwitch,
     keywords: isTextUpTo(longestKeywords),
     systemPrompt: isTextUpTo(longestSystemPrompt),

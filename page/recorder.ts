@@ -13,8 +13,8 @@ export interface Recording {
   readonly file: Promise<File>;
 }
 
-/** Resolves when the recorder has started: what is said before is lost. */
-export async function record(stream: MediaStream, signal: AbortSignal): Promise<Recording> {
+/** Resolves when the recorder has started: what is said before is lost. Calls back with frames of 20 ms. */
+export async function record(stream: MediaStream, signal: AbortSignal, onFrame: OnFrame): Promise<Recording> {
   const mimeType = containers.find((type) => MediaRecorder.isTypeSupported(type));
   const recorder = new MediaRecorder(stream, { audioBitsPerSecond: 32_000, ...(mimeType && { mimeType }) });
   const pieces: Blob[] = [];
@@ -23,7 +23,11 @@ export async function record(stream: MediaStream, signal: AbortSignal): Promise<
   signal.addEventListener('abort', () => {
     if (recorder.state !== 'inactive') recorder.stop();
   });
-  readSamples(stream, signal, (frame) => (level.value = loudness(levelOf(frame)))).catch(() => undefined); // no meter
+  const onSamples: OnFrame = (frame, rate) => {
+    level.value = loudness(levelOf(frame));
+    onFrame(frame, rate);
+  };
+  readSamples(stream, signal, onSamples).catch(() => undefined); // neither a meter nor words before the end
   await started(recorder);
   return { file: stopped.then(() => fileOf(pieces, recorder.mimeType)) };
 }
@@ -41,12 +45,10 @@ function fileOf(pieces: Blob[], mimeType: string): File {
   return new File(pieces, `recording.${type.includes('mp4') ? 'm4a' : 'webm'}`, { type });
 }
 
+type OnFrame = (samples: Float32Array, rate: number) => void;
+
 /** Calls back with frames of 20 ms, also in a hidden tab. */
-export async function readSamples(
-  stream: MediaStream,
-  signal: AbortSignal,
-  onFrame: (samples: Float32Array, rate: number) => void,
-): Promise<void> {
+export async function readSamples(stream: MediaStream, signal: AbortSignal, onFrame: OnFrame): Promise<void> {
   const context = new AudioContext(); // at its own rate: Firefox refuses another one with a microphone
   const resume = () => void context.resume(); // after a call on iOS
   document.addEventListener('visibilitychange', resume);

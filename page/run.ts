@@ -9,10 +9,12 @@ import {
   newAnswer,
   stop,
   textOf,
+  type About,
   type Answer,
   type Question,
   type Turn,
 } from './conversation-state.ts';
+import { takeAbout } from './about.ts';
 import { askIfRefused } from './key.ts';
 import { canSpeak, chosen } from './listings.ts';
 import { paced } from './paced.ts';
@@ -32,7 +34,7 @@ let lastId = 0;
 /** Stops an answer that is running. Resolves when its own run has ended, even if it failed. */
 export async function ask(text: string, isHandsFree = false): Promise<void> {
   stopAnswer();
-  await askAfter(turns.value, text, isHandsFree);
+  await askAfter(turns.value, { text, ...aboutOf(takeAbout()) }, isHandsFree);
 }
 
 /** Asks in place of a question. All that followed it is gone, and an answer that is running is stopped. */
@@ -40,7 +42,7 @@ export async function askInstead(question: Question, text: string): Promise<void
   const at = turns.value.indexOf(question);
   if (at < 0) return;
   stopAnswer();
-  await askAfter(turns.value.slice(0, at), text, false);
+  await askAfter(turns.value.slice(0, at), { text, ...aboutOf(question.about) }, false);
 }
 
 /** Asks the last question again. */
@@ -51,10 +53,16 @@ export async function askAgain(): Promise<void> {
   await answer(false);
 }
 
-async function askAfter(earlier: readonly Turn[], text: string, isHandsFree: boolean): Promise<void> {
+const aboutOf = (about: About | undefined) => (about ? { about } : {});
+
+async function askAfter(
+  earlier: readonly Turn[],
+  { text, about }: Pick<Question, 'text' | 'about'>,
+  isHandsFree: boolean,
+): Promise<void> {
   if (text.trim() === '') return;
   await batch(() => {
-    turns.value = [...earlier, { role: 'user', id: newTurnId(), text: text.trim() }];
+    turns.value = [...earlier, { role: 'user', id: newTurnId(), text: text.trim(), ...aboutOf(about) }];
     return answer(isHandsFree);
   });
 }

@@ -13,3 +13,6 @@ export const client = computed(() =>
 export function clipUrl(id: string): string {
   return new URL(`api/v1/tts/clips/${encodeURIComponent(id)}`, base).href;
 }
+
+/** Live transcription. */
+export const realtimeUrl = new URL('v1/realtime?intent=transcription', base.href.replace(/^http/, 'ws')).href;

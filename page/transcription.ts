@@ -1,11 +1,12 @@
-/** Transcribes recordings. A failed one is kept for a retry or a download, unless the service refuses the recording. */
+/** Transcribes speech and files. A failed recording is kept for a retry or a download, unless the service refuses it. */
 import { effect, signal, untracked } from '@preact/signals';
-import { ParlanceError } from '../src/client/index.ts';
+import { ParlanceError, type TranscribeOptions, type Transcription } from '../src/client/index.ts';
 import { failureOf, isRecordingRefused, type Failure } from './failure.ts';
 import { askIfRefused } from './key.ts';
-import { recordingFields } from './listings.ts';
+import { recordingFields, timestamps } from './listings.ts';
 import { dropRecording, keepRecording, keptRecordings } from './kept-recordings.ts';
-import { createJob, isLong } from './long-recordings.ts';
+import { createJob, isLong } from './reader/jobs.ts';
+import { addRecording } from './reader/recordings.ts';
 import { saveFile } from './save-file.ts';
 import { client } from './service.ts';
 import { announce } from './announcements.ts';
@@ -17,6 +18,8 @@ export interface Undelivered {
   readonly keptAs?: string | undefined;
   /** Undefined if it failed before there was one, and for a refused file, which its owner has. */
   readonly recording: File | undefined;
+  /** Its transcript belongs into the message. */
+  readonly isDictated?: boolean | undefined;
   /** A retry would be refused again. */
   readonly isRefused?: boolean;
 }
@@ -29,8 +32,48 @@ export const wasSilent = signal(false);
 
 let call: AbortController | undefined;
 
-/** The transcript; undefined if there is none: silence, failed, canceled, or a long recording, which is a job now. */
-export async function transcribe(source: File | Promise<File>): Promise<string | undefined> {
+export interface SpeechOptions {
+  /**
+   * The words that were transcribed while they were spoken; undefined if the recording has to be uploaded, after all.
+   * Rejects when the signal aborts.
+   */
+  readonly live?: ((signal: AbortSignal) => Promise<string | undefined>) | undefined;
+}
+
+/** The text of what was dictated or said hands-free; undefined if there is none, see `transcribe`. */
+export async function transcribeSpeech(
+  source: File | Promise<File>,
+  { live }: SpeechOptions = {},
+): Promise<string | undefined> {
+  return transcribe(source, {
+    isDictated: true,
+    work: async (recording, signal) => (await live?.(signal)) ?? (await resultOf(recording, signal))?.text.trim(),
+    textOf: (text) => text,
+  });
+}
+
+/** Transcribes a file for the reader. */
+export async function transcribeFile(file: File): Promise<void> {
+  const result = await transcribe(file, {
+    isDictated: false,
+    work: (recording, signal) => resultOf(recording, signal, timestamps.value),
+    textOf: ({ text }) => text.trim(),
+  });
+  if (result) addRecording(file, { result });
+}
+
+interface Work<Result> {
+  readonly isDictated: boolean;
+  /** Undefined for a long recording, which is a job now, and in the reader. */
+  readonly work: (recording: File, signal: AbortSignal) => Promise<Result | undefined>;
+  readonly textOf: (result: Result) => string;
+}
+
+/** The result; undefined if there is none: silence, failed, canceled, or a long recording. */
+async function transcribe<Result>(
+  source: File | Promise<File>,
+  { isDictated, work, textOf }: Work<Result>,
+): Promise<Result | undefined> {
   const before = undelivered.value;
   call?.abort();
   const { signal } = (call = new AbortController());
@@ -42,25 +85,23 @@ export async function transcribe(source: File | Promise<File>): Promise<string |
   try {
     recording = await source;
     signal.throwIfAborted();
-    const isJob =
-      (await isLong(recording)) && (await createJob(recording, { signal, onUploadProgress: sentOf(signal) }));
-    const text = isJob ? '' : await textOf(recording, signal);
+    const result = await work(recording, signal);
     await forget(recording, before);
-    if (isJob) return undefined;
-    if (text !== '') return text;
+    if (result === undefined || textOf(result) !== '') return result;
     wasSilent.value = true;
     announce('No speech was detected.');
   } catch (error) {
     if (signal.aborted) return undefined;
     askIfRefused(error);
+    const kind = { ...(isDictated && { isDictated }), failure: failureOf(error) };
     if (isRecordingRefused(error)) {
       const isFile = source instanceof File && source !== before?.recording;
-      undelivered.value = { recording: isFile ? undefined : recording, failure: failureOf(error), isRefused: true };
+      undelivered.value = { recording: isFile ? undefined : recording, ...kind, isRefused: true };
       await forget(recording, before);
       return undefined;
     }
-    undelivered.value = { recording, failure: failureOf(error) };
-    if (recording) await keep(recording, before);
+    undelivered.value = { recording, ...kind };
+    if (recording) await keep(recording, before, isDictated);
   } finally {
     if (call.signal === signal) transcribing.value = undefined;
   }
@@ -73,9 +114,9 @@ async function forget(recording: File | undefined, before: Undelivered | undefin
 }
 
 /** Keeps the recording across a reload. */
-async function keep(recording: File, before: Undelivered | undefined): Promise<void> {
+async function keep(recording: File, before: Undelivered | undefined, isDictated: boolean): Promise<void> {
   const known = before?.recording === recording ? before.keptAs : undefined;
-  const keptAs = known ?? (await keepRecording(recording));
+  const keptAs = known ?? (await keepRecording(recording, isDictated));
   if (undelivered.value?.recording === recording) undelivered.value = { ...undelivered.value, keptAs };
 }
 
@@ -89,7 +130,7 @@ async function offerKept(): Promise<void> {
   const [kept] = await keptRecordings();
   if (!kept) return;
   const failure = { text: 'This recording was not transcribed. It is kept on this device for a day.' };
-  undelivered.value = { recording: kept.file, keptAs: kept.id, failure };
+  undelivered.value = { recording: kept.file, isDictated: kept.isDictated, keptAs: kept.id, failure };
 }
 
 export async function discardUndelivered(): Promise<void> {
@@ -107,19 +148,32 @@ function changeOf(signal: AbortSignal) {
 
 const sentOf = (signal: AbortSignal) => (sent: number) => changeOf(signal)((transcript) => ({ ...transcript, sent }));
 
-async function textOf(recording: File, signal: AbortSignal): Promise<string> {
-  const change = changeOf(signal);
-  const options = { signal, ...recordingFields.value };
+/** Undefined for a long recording, which is a job then. */
+async function resultOf(
+  recording: File,
+  signal: AbortSignal,
+  times: Pick<TranscribeOptions, 'timestamps'> = {},
+): Promise<Transcription | undefined> {
+  const onUploadProgress = sentOf(signal);
+  const job = (await isLong(recording)) && (await createJob(recording, { signal, onUploadProgress }));
+  if (!job) return shortResultOf(recording, { signal, onUploadProgress, ...recordingFields.value, ...times });
+  addRecording(recording, { job: job.id });
+  announce('Recording uploaded. You can close this page; the transcription continues.');
+  return undefined;
+}
+
+async function shortResultOf(
+  recording: File,
+  options: TranscribeOptions & { readonly signal: AbortSignal },
+): Promise<Transcription> {
+  const change = changeOf(options.signal);
   const asking = setInterval(() => {
     if (!transcribing.value || !isUnknown(transcribing.value)) return;
     void isLoading(options).then((isLoading) => change((transcript) => ({ ...transcript, isLoading })));
   }, askAgainMs);
   try {
-    for await (const event of client.value.streamTranscription(recording, {
-      ...options,
-      onUploadProgress: sentOf(signal),
-    })) {
-      if (event.type === 'transcription.completed') return event.result.text.trim();
+    for await (const event of client.value.streamTranscription(recording, options)) {
+      if (event.type === 'transcription.completed') return event.result;
       if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
       change((transcript) => applyTranscriptionEvent(transcript, event));
     }
@@ -133,7 +187,8 @@ async function textOf(recording: File, signal: AbortSignal): Promise<string> {
 const askAgainMs = 2_000;
 
 /** Loading a large model takes a while. False if the service does not respond or the key may not ask. */
-async function isLoading(options: { readonly signal: AbortSignal; readonly model?: string }): Promise<boolean> {
+async function isLoading({ signal, model }: TranscribeOptions & { readonly signal: AbortSignal }): Promise<boolean> {
+  const options = { signal, ...(model !== undefined && { model }) };
   const probe = await client.value.transcriptionAvailability(options).catch(() => undefined);
   return probe?.code === 'loading';
 }

@@ -8,7 +8,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^engines\/contract\//, /^$/],
   [/^engines\/lib\//, /^(engines\/(contract|lib)|lib)\//],
   [/^engines\//, /^(engines\/(contract|lib)|lib)\//],
-  [/^page\//, /^(page\/|src\/client\/index\.ts$|lib\/(spoken-markdown|voice-gate|join-texts)\.ts$)/],
+  [/^page\//, /^(page\/|src\/client\/index\.ts$|lib\/(spoken-markdown|voice-gate|join-texts|subtitles)\.ts$)/],
   [/^src\/client\//, /^generated\/(openai-)?api\.d\.ts$/],
   [/^src\/system\//, /^(lib\/|engines\/contract\/|src\/(request-scope|trace|contract\/problems)\.ts$)/],
   [/^src\/audio\//, /^(lib\/|engines\/contract\/|src\/(system\/|contract\/problems\.ts$))/],

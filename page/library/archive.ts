@@ -1,6 +1,7 @@
 /** Everything that the browser keeps as one JSON file, and such a file read again, which anybody may have written. Pure. */
 import { validPreferences, type Preferences } from '../preference-storage.ts';
-import { newId, type Entry, type Whole } from './entry.ts';
+import { readTranscript, searchTextOf as textOfTranscript } from '../reader/timed-transcript.ts';
+import { newId, type Content, type Entry, type Whole } from './entry.ts';
 import { isRecord, isStoredTurn, searchTextOf, type StoredTurn } from './stored-turns.ts';
 
 export const maxArchiveBytes = 100 * 1_048_576;
@@ -8,6 +9,7 @@ const limits = { entries: 10_000, turns: 10_000, title: 200 } as const;
 
 interface Archived extends Pick<Entry, 'id' | 'kind' | 'title' | 'updated'> {
   readonly turns: readonly StoredTurn[];
+  readonly transcript?: unknown;
 }
 
 /** Increased when older pages could not read it. */
@@ -16,7 +18,7 @@ const version = 1;
 export function toArchive(all: readonly Whole[], options: Preferences): string {
   const entries = all.map(({ entry: { id, kind, title, updated }, content }): Archived => ({
     ...{ id, kind, title, updated },
-    turns: content.turns,
+    ...content,
   }));
   return JSON.stringify({ parlance: version, options, entries });
 }
@@ -38,13 +40,18 @@ export function fromArchive(text: string, here: readonly Entry[], owner: string)
   const isTaken = (id: string) => here.some((entry) => entry.id === id);
   const added = valid
     .filter((one) => !isKnown(one))
-    .map(({ id, kind, title, updated, turns }): Whole => ({
+    .map(({ id, kind, title, updated, ...rest }): Whole => ({
       entry: { id: isTaken(id) ? newId() : id, owner, kind, updated, title: title.slice(0, limits.title), revision: 1 },
-      content: { turns: turns.slice(0, limits.turns) },
-      searchText: searchTextOf(title, turns),
+      ...contentOf(title, rest),
     }));
   const refused = entries.length - valid.length;
   return { added, refused, known: valid.length - added.length, options: validPreferences(options) };
+}
+
+function contentOf(title: string, { turns, transcript: value }: Pick<Archived, 'turns' | 'transcript'>) {
+  const transcript = readTranscript(value);
+  const content: Content = { turns: turns.slice(0, limits.turns), ...(transcript && { transcript }) };
+  return { content, searchText: transcript ? textOfTranscript(title, transcript) : searchTextOf(title, turns) };
 }
 
 function parse(text: string): { readonly entries: readonly unknown[]; readonly options: unknown } {
@@ -66,7 +73,8 @@ const isId = (value: unknown) => typeof value === 'string' && /^[a-z0-9]{10,40}$
 
 function isArchived(value: unknown): value is Archived {
   if (!isRecord(value)) return false;
-  const { id, kind, title, updated, turns } = value;
-  const isEntry = isId(id) && kind === 'chat' && typeof title === 'string' && Number.isSafeInteger(updated);
-  return isEntry && Array.isArray(turns) && turns.length > 0 && turns.every(isStoredTurn);
+  const { id, kind, title, updated, turns, transcript } = value;
+  if (!isId(id) || typeof title !== 'string' || !Number.isSafeInteger(updated) || !Array.isArray(turns)) return false;
+  if (kind === 'transcript') return turns.length === 0 && readTranscript(transcript) !== undefined;
+  return kind === 'chat' && transcript === undefined && turns.length > 0 && turns.every(isStoredTurn);
 }

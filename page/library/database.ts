@@ -5,6 +5,8 @@ import type { Content, Entry } from './entry.ts';
 /** A recording that failed to transcribe. */
 export interface FailedRecording {
   readonly file: File;
+  /** Its transcript belongs into the message. */
+  readonly isDictated?: boolean;
   readonly owner: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -15,12 +17,14 @@ export interface Schema extends DBSchema {
   contents: { key: string; value: Content };
   /** Searchable texts, without case and accents. */
   texts: { key: string; value: string };
+  /** The recordings of transcripts. */
+  files: { key: string; value: File };
   recordings: { key: string; value: FailedRecording };
 }
 
 export type Database = IDBPDatabase<Schema>;
 
-export const stores = ['entries', 'contents', 'texts', 'recordings'] as const;
+export const stores = ['entries', 'contents', 'texts', 'files', 'recordings'] as const;
 
 let opened: Promise<Database> | undefined;
 
@@ -29,7 +33,7 @@ export const database = (): Promise<Database> => (opened ??= open());
 
 function open(): Promise<Database> {
   return new Promise((resolve, reject) => {
-    openDB<Schema>('parlance', 2, {
+    openDB<Schema>('parlance', 3, {
       upgrade: (db) => {
         for (const name of stores) if (!db.objectStoreNames.contains(name)) db.createObjectStore(name);
       },

@@ -1,4 +1,5 @@
 /** What the library has. */
+import type { TimedTranscript } from '../reader/timed-transcript.ts';
 import type { StoredTurn } from './stored-turns.ts';
 
 /** One line of the list. */
@@ -12,11 +13,15 @@ export interface Entry {
   readonly updated: number;
   /** Counts the writes, so that two tabs notice each other. */
   readonly revision: number;
+  /** The job of the service that is writing the transcript. */
+  readonly job?: string;
 }
 
 /** What an entry contains. */
 export interface Content {
+  /** Empty for a transcript. */
   readonly turns: readonly StoredTurn[];
+  readonly transcript?: TimedTranscript;
 }
 
 /** An entry with all of it. */
@@ -25,6 +30,8 @@ export interface Whole {
   readonly content: Content;
   /** Without case and accents. */
   readonly searchText: string;
+  /** The recording of a transcript, unless it is gone. */
+  readonly file?: File;
 }
 
 /** `crypto.randomUUID` is missing on plain http. */

@@ -54,15 +54,16 @@ export async function read(id: string): Promise<Whole | undefined> {
 }
 
 async function readIn(reading: Reading, id: string): Promise<Whole | undefined> {
-  const [entry, content, searchText = ''] = await Promise.all([
+  const [entry, content, searchText = '', file] = await Promise.all([
     reading.objectStore('entries').get(id),
     reading.objectStore('contents').get(id),
     reading.objectStore('texts').get(id),
+    reading.objectStore('files').get(id),
   ]);
-  return entry && content && { entry, content, searchText };
+  return entry && content && { entry, content, searchText, ...(file && { file }) };
 }
 
-export interface Draft extends Content, Pick<Entry, 'id' | 'kind' | 'title'> {
+export interface Draft extends Content, Pick<Entry, 'id' | 'kind' | 'title' | 'job'> {
   readonly searchText: string;
   /** The revision that it continues; 0 for a new entry. */
   readonly revision: number;
@@ -73,9 +74,9 @@ export type Outcome = 'saved' | 'changed' | 'deleted' | 'refused';
 
 /** Other tabs follow only what is complete. */
 export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> {
-  const { id, kind, title, revision, searchText, ...content } = draft;
+  const { id, kind, title, job, revision, searchText, ...content } = draft;
   const entry: Entry = {
-    ...{ id, kind, title },
+    ...{ id, kind, title, ...(job !== undefined && { job }) },
     owner: ownerOf(key.peek()),
     updated: Date.now(),
     revision: revision + 1,
@@ -94,17 +95,23 @@ export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> 
   return outcome;
 }
 
-const kept = ['entries', 'contents', 'texts'] as const;
+const kept = ['entries', 'contents', 'texts', 'files'] as const;
 
 type Writing = ReturnType<typeof write>;
 type Reading = IDBPTransaction<Schema, typeof kept, IDBTransactionMode>;
 const write = (db: Database) => db.transaction(kept, 'readwrite');
 
-const puts = (writing: Writing, { entry, content, searchText }: Whole) => [
+const puts = (writing: Writing, { entry, content, searchText, file }: Whole) => [
   writing.objectStore('entries').put(entry, entry.id),
   writing.objectStore('contents').put(content, entry.id),
   writing.objectStore('texts').put(searchText, entry.id),
+  ...(file ? [writing.objectStore('files').put(file, entry.id)] : []),
 ];
+
+/** Keeps the recording of a transcript, apart from it: there may be no room for the recording alone. */
+export async function keepFile(id: string, file: File): Promise<void> {
+  await attempt((db) => db.put('files', file, id));
+}
 
 /** Adds whole entries, as from a file or an undo. Returns whether they are kept. */
 export async function add(all: readonly Whole[]): Promise<boolean> {

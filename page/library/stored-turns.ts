@@ -1,9 +1,9 @@
 /** Turns as the browser keeps them: the text of questions and answers, without reasoning, tool calls and clips. Pure. */
-import { excerptOf, textOf, type Turn } from '../conversation-state.ts';
+import { excerptOf, textOf, type About, type Turn } from '../conversation-state.ts';
 import type { Failure } from '../failure.ts';
 
 export type StoredTurn =
-  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly about?: About }
   | {
       readonly role: 'assistant';
       readonly text: string;
@@ -14,7 +14,7 @@ export type StoredTurn =
 
 /** An answer that is running is stored as stopped. */
 export function toStored(turn: Turn): StoredTurn {
-  if (turn.role === 'user') return { role: 'user', text: turn.text };
+  if (turn.role === 'user') return { role: 'user', text: turn.text, ...(turn.about && { about: turn.about }) };
   const { state, result, failure } = turn;
   const model = result?.model ?? turn.model;
   return {
@@ -36,7 +36,7 @@ export function toTurns(stored: readonly StoredTurn[], before: readonly Turn[], 
 }
 
 function toTurn(stored: StoredTurn, id: number): Turn {
-  if (stored.role === 'user') return { role: 'user', id, text: stored.text };
+  if (stored.role === 'user') return { ...stored, id };
   const { state, text, model, failure } = stored;
   const parts = [{ kind: 'text', step: 0, text }] as const;
   return { role: 'assistant', id, state, parts, ...(model !== undefined && { model }), ...(failure && { failure }) };
@@ -61,11 +61,19 @@ const isOptionalText = (value: unknown) => value === undefined || typeof value =
 
 export function isStoredTurn(turn: unknown): turn is StoredTurn {
   if (!isRecord(turn) || typeof turn.text !== 'string') return false;
-  if (turn.role === 'user') return true;
+  if (turn.role === 'user') return turn.about === undefined || isAbout(turn.about);
   const { role, state, model, failure } = turn;
   if (role !== 'assistant' || !isOptionalText(model)) return false;
   return (
     (state === 'done' || state === 'stopped' || state === 'failed') && (failure === undefined || isFailure(failure))
+  );
+}
+
+function isAbout(value: unknown): value is About {
+  if (!isRecord(value)) return false;
+  const { title, text, untilMs } = value;
+  return (
+    typeof title === 'string' && typeof text === 'string' && (untilMs === undefined || typeof untilMs === 'number')
   );
 }
 

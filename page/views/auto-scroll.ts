@@ -1,5 +1,6 @@
 /** Keeps the end of the conversation in view, until the user scrolls up. */
 import { effect, signal } from '@preact/signals';
+import { openedId } from '../reader/recordings.ts';
 import { isAnswering, turns } from '../run.ts';
 
 const isFollowing = signal(true);
@@ -12,6 +13,9 @@ effect(() => {
   isBehind.value = isAway && (isAnswering.value || isBehind.peek());
 });
 
+/** The reader scrolls by itself. Closed, it gives way to the end of the conversation. */
+const isReading = () => openedId.peek() !== undefined;
+
 /** Scrolling down ends near the end; a browser with a zoom rounds. */
 const nearPx = 80;
 const exactPx = 2;
@@ -20,6 +24,7 @@ let lastTop = 0;
 
 /** Any step upward stops the following, or the next word would undo it. The browser itself goes up to a nearer end. */
 function look(): void {
+  if (isReading()) return;
   const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
   const rest = scrollHeight - scrollTop - clientHeight;
   const isAtEnd = rest < (scrollTop > lastTop ? nearPx : exactPx);
@@ -31,7 +36,8 @@ addEventListener('scroll', look);
 
 // Once in a frame, after its layout: a layout for each word would be slow in a long answer.
 new ResizeObserver(() => {
-  if (isFollowing.value && turns.peek().length > 0) scrollToEnd();
+  if (isReading()) isFollowing.value = true;
+  else if (isFollowing.value && turns.peek().length > 0) scrollToEnd();
   else look();
 }).observe(document.body);
 

@@ -4,7 +4,8 @@ import { cancel, isBusy, isTakingSpeech } from '../cancel.ts';
 import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
 import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
 import { startHandsFree } from '../hands-free.ts';
-import { acceptedFiles } from '../long-recordings.ts';
+import { liveText } from '../live-dictation.ts';
+import { acceptedFiles } from '../reader/jobs.ts';
 import { transcribing } from '../transcription.ts';
 import { canChat, canSpeak, canTranscribe, listings } from '../listings.ts';
 import { prefer, preferences } from '../preferences.ts';
@@ -13,6 +14,7 @@ import { speaking, stopPlayback, unlock } from '../playback.ts';
 import { readAloud } from '../reading.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
 import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, whyNotSend } from '../why-not.ts';
+import { AboutNote } from './about-note.tsx';
 import { Action } from './action.tsx';
 import { scrollToEnd } from './auto-scroll.ts';
 import { Icon } from './icons.tsx';
@@ -26,6 +28,8 @@ export function Composer() {
       <Latest />
       <form class="composer" aria-label="Message" onSubmit={submit}>
         {transcribing.value && <TranscriptionProgress transcript={transcribing.value} />}
+        {liveText.value !== '' && <p class="growing">{liveText.value}</p>}
+        <AboutNote />
         <Message />
         <div class="tools">
           <Tools />

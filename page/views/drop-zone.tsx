@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { isWorking } from '../cancel.ts';
 import { takeFile } from '../dictation.ts';
 import { canTranscribe } from '../listings.ts';
-import { acceptedFiles } from '../long-recordings.ts';
+import { acceptedFiles } from '../reader/jobs.ts';
 
 const isOver = signal(false);
 

@@ -1,8 +1,8 @@
 /** The choice of the models, the voice, and what is sent with each recording. */
-import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { ModelEntry } from '../../src/client/index.ts';
 import { isPreparing, knowsLanguage, optionText, placeOf, takesKeywords, type Capability } from '../choices.ts';
+import { isModelsOpen, isVoiceDialogOpen } from '../dialogs.ts';
 import { languagesOf, nameOfLanguage } from '../languages.ts';
 import { chosen, listings } from '../listings.ts';
 import { preferenceOf, purposes } from '../missing.ts';
@@ -13,9 +13,6 @@ import { whyNot } from '../why-not.ts';
 import { Action } from './action.tsx';
 import { Dialog, Done } from './dialog.tsx';
 import { Icon } from './icons.tsx';
-import { isVoiceDialogOpen } from './voice-dialog.tsx';
-
-export const isModelsOpen = signal(false);
 
 export function ModelsDialog() {
   const close = () => (isModelsOpen.value = false);
@@ -86,7 +83,7 @@ function EntryNote({ entry }: { readonly entry: ModelEntry }) {
   );
 }
 
-function RecordingFields({ entry }: { readonly entry: ModelEntry }) {
+export function RecordingFields({ entry }: { readonly entry: ModelEntry }) {
   const { translate, keywords } = preferences.value;
   const canTranslate = entry.supports.includes('translate');
   const canHint = takesKeywords(entry);

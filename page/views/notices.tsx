@@ -13,13 +13,14 @@ import { isImpossible, microphoneFailure, captureProblem } from '../microphone.t
 import { remedyForInsecure, textOfCaptureProblem } from '../capture-checks.ts';
 import { forgetReplaced, replaced, undo } from '../conversation.ts';
 import { refusal } from '../library/library.ts';
-import { longRecordings } from '../long-recordings.ts';
 import { surprise } from '../open-conversation.ts';
+import { textOfProgress } from '../reader/jobs.ts';
+import { openRecording, recordings, release } from '../reader/recordings.ts';
+import type { Recording } from '../reader/recording.ts';
 import { isBlocked, speakerFailure } from '../playback.ts';
 import { turns } from '../run.ts';
 import { Icon } from './icons.tsx';
 import { FailureText } from './failure-text.tsx';
-import { LongRecording } from './long-recordings.tsx';
 
 export interface Happening {
   readonly name: string;
@@ -32,7 +33,7 @@ export function happenings(): readonly Happening[] {
     ['kept', refusal.value && !isRefusalRead.value, <RefusalNotice />],
     ['service', isServiceDown(), <ServiceNotice />],
     ['microphone', microphoneFailure.value ?? captureProblem.value, <MicrophoneNotice />],
-    ...longRecordings.value.map((one) => [`job ${one.id}`, true, <LongRecording recording={one} />] as const),
+    ...recordings.value.map((one) => [`recording ${one.id}`, true, <RecordingNotice recording={one} />] as const),
     ['recording', undelivered.value, <KeptRecording tryAgain={tryAgain} />],
     ['replaced', replaced.value, <ReplacedNotice />],
     ['surprise', surprise.value, <Notice close={() => (surprise.value = undefined)}>{surprise.value}</Notice>],
@@ -83,6 +84,22 @@ const RefusalNotice = () => (
       : 'This browser does not allow pages to keep anything: conversations last as long as this page.'}
   </Notice>
 );
+
+/** A recording that is being transcribed, or was since it was closed. */
+function RecordingNotice({ recording }: { readonly recording: Recording }) {
+  const { id, title, job, progress, transcript } = recording;
+  const end = transcript.failure ? 'Transcription failed.' : 'Transcribed.';
+  return (
+    <Notice {...(job === undefined && { close: () => release(recording) })}>
+      <p>
+        <bdi>{title}</bdi>: {job === undefined ? end : textOfProgress(progress)}
+      </p>
+      <button type="button" class="outlined" aria-label={`Open ${title}`} onClick={() => void openRecording(id)}>
+        Open
+      </button>
+    </Notice>
+  );
+}
 
 const ReplacedNotice = () => (
   <Notice close={forgetReplaced}>

@@ -1,6 +1,6 @@
 /** Options: chosen once, and kept. */
-import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
+import { isOptionsOpen } from '../dialogs.ts';
 import { deleteEverything, exportAll, importFile, outcome } from '../everything.ts';
 import { forgetKey, key } from '../key.ts';
 import { dropRecordings } from '../kept-recordings.ts';
@@ -15,8 +15,6 @@ import {
   type BargeIn as BargeInMode,
 } from '../preference-storage.ts';
 import { Dialog, Done } from './dialog.tsx';
-
-export const isOptionsOpen = signal(false);
 
 export function Options() {
   const close = () => (isOptionsOpen.value = false);

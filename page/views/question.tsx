@@ -1,9 +1,10 @@
 /** A message of the user, which can be copied and edited in place. */
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { excerptOf, type Question } from '../conversation-state.ts';
+import { excerptOf, type About, type Question } from '../conversation-state.ts';
 import { editQuestion } from '../conversation.ts';
 import { focusEnd, isComposing, keepFocus } from '../draft.ts';
 import { Markdown } from '../markdown.tsx';
+import { timeText } from '../reader/timed-transcript.ts';
 import { stopAnswer } from '../run.ts';
 import { explain, whyNotSend } from '../why-not.ts';
 import { Action } from './action.tsx';
@@ -33,6 +34,7 @@ export function QuestionView({ question }: { readonly question: Question }) {
         <>
           <div class="bubble">
             <Markdown text={question.text} isComplete />
+            {question.about && <AboutView about={question.about} />}
           </div>
           <footer class="small">
             <CopyButton what={name} text={question.text} />
@@ -51,6 +53,18 @@ export function QuestionView({ question }: { readonly question: Question }) {
         </>
       )}
     </article>
+  );
+}
+
+function AboutView({ about: { title, text, untilMs } }: { readonly about: About }) {
+  return (
+    <details class="quoted">
+      <summary class="small">
+        About <bdi>{title}</bdi>
+        {untilMs !== undefined && `, its first ${timeText(untilMs)}`}
+      </summary>
+      <pre tabIndex={0}>{text}</pre>
+    </details>
   );
 }
 

@@ -3,16 +3,17 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { saveConversation } from '../conversation.ts';
+import { isOptionsOpen } from '../dialogs.ts';
 import { keepFocus } from '../draft.ts';
 import type { Entry } from '../library/entry.ts';
 import { entries, forgetRemoved, refusal, removed, undoRemoval } from '../library/library.ts';
 import { found, query } from '../library/search.ts';
 import { deleteConversation, openConversation, openId, startNewConversation } from '../open-conversation.ts';
+import { closeRecording, deleteRecording, opened, openedId, openRecording } from '../reader/recordings.ts';
 import { turns } from '../run.ts';
 import { Action } from './action.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icons.tsx';
-import { isOptionsOpen } from './options.tsx';
 
 const wide = matchMedia('(width >= 60rem)');
 export const isBeside = signal(wide.matches);
@@ -86,12 +87,13 @@ function List() {
 }
 
 export function startAnew(): void {
+  closeRecording();
   startNewConversation();
   keepFocus();
 }
 
 export const whyNotYet = () =>
-  turns.value.length === 0 ? 'The conversation is empty. Type or say something first.' : undefined;
+  turns.value.length === 0 && !opened.value ? 'The conversation is empty. Type or say something first.' : undefined;
 
 function Undo() {
   const button = useRef<HTMLButtonElement>(null);
@@ -100,7 +102,8 @@ function Undo() {
   }, [removed.value]);
   const undo = async () => {
     const entry = await undoRemoval();
-    if (entry && turns.value.length === 0) await openConversation(entry.id);
+    if (entry?.kind === 'transcript') await openRecording(entry.id);
+    else if (entry && turns.value.length === 0) await openConversation(entry.id);
   };
   return (
     <div class="undo">
@@ -152,19 +155,32 @@ function Day({ day, entries: some }: DayProps) {
 
 const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="small empty">{children}</p>;
 
-function Item({ entry: { id, title } }: { readonly entry: Entry }) {
+function Item({ entry: { id, kind, title } }: { readonly entry: Entry }) {
+  const isTranscript = kind === 'transcript';
+  const open = () => {
+    if (isTranscript) return void openRecording(id);
+    closeRecording();
+    void openConversation(id).then(keepFocus);
+  };
   return (
     <li>
       <button
         type="button"
         class="quiet"
-        aria-current={id === openId.value}
+        aria-current={id === (openedId.value ?? openId.value)}
         title={title}
-        onClick={() => leave(() => void openConversation(id).then(keepFocus))}
+        onClick={() => leave(open)}
       >
+        {isTranscript && <Icon name="waves" />}
+        {isTranscript && <span class="unseen">Transcript: </span>}
         <bdi>{title}</bdi>
       </button>
-      <button type="button" class="quiet" aria-label={`Delete “${title}”`} onClick={() => void deleteConversation(id)}>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`Delete “${title}”`}
+        onClick={() => void (isTranscript ? deleteRecording(id) : deleteConversation(id))}
+      >
         <Icon name="bin" />
         <span class="wide">Delete</span>
       </button>

@@ -1,9 +1,9 @@
 /** The title bar: the way to the list, the chat model, and where the data goes. */
 import { privacyOf } from '../choices.ts';
+import { isModelsOpen } from '../dialogs.ts';
 import { chosen, isKeyMissing, listings } from '../listings.ts';
 import { Action } from './action.tsx';
 import { Icon } from './icons.tsx';
-import { isModelsOpen } from './models-dialog.tsx';
 import { isBeside, isListOpen, startAnew, whyNotYet } from './sidebar.tsx';
 
 export function Top() {

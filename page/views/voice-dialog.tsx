@@ -1,6 +1,7 @@
 /** The voices of the chosen model, and those that can be installed: found by name or language, and listened to. */
-import { signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { isVoiceDialogOpen } from '../dialogs.ts';
 import { draft } from '../draft.ts';
 import { chosen } from '../listings.ts';
 import { speakerFailure, speaking, stopPlayback, unlock } from '../playback.ts';
@@ -23,8 +24,6 @@ import { Dialog, Done } from './dialog.tsx';
 import { FailureText } from './failure-text.tsx';
 import { Icon } from './icons.tsx';
 import { Offer } from './offer.tsx';
-
-export const isVoiceDialogOpen = signal(false);
 
 export function VoiceDialog() {
   const close = () => {

@@ -1,7 +1,7 @@
 import { ProblemError } from '../contract/problems.ts';
 import { answer, noBody, type Handler } from '../contract/operations.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
-import { toSrt, toVtt } from '../transcription/subtitles.ts';
+import { toSrt, toVtt } from '../../lib/subtitles.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, requireTranscription } from '../transcription/run.ts';
 import { currentReader } from '../jobs/store.ts';

@@ -1,6 +1,6 @@
 /** The formats of a transcript. */
 import type { Transcript } from '../../engines/contract/index.ts';
-import { toSrt, toVtt } from '../transcription/subtitles.ts';
+import { toSrt, toVtt } from '../../lib/subtitles.ts';
 import type { Answer } from './operations.ts';
 import type { Format, PlainFormat, Task } from './transcription-fields.ts';
 import { toDiarizedJson, toJson, toVerboseJson } from './transcript-json.ts';

@@ -22,6 +22,26 @@ describe('an export', () => {
     expect(options).toMatchObject({ systemPrompt: 'Be brief.' });
   });
 
+  test('has transcripts, without the recording', () => {
+    const transcript = {
+      ...{ text: 'Bécause.', language: 'en', words: [], durationMs: 900 },
+      segments: [{ start_ms: 0, end_ms: 900, text: 'Bécause.' }],
+    };
+    const content = { turns: [], transcript };
+    const recording = new File(['sound'], 'memo.wav');
+    const one: Whole = { entry: { ...entry, kind: 'transcript', job: 'j' }, content, searchText: 'x', file: recording };
+    const { added } = fromArchive(toArchive([one], defaults), [], '');
+    expect(added).toEqual([
+      { entry: { ...entry, kind: 'transcript', revision: 1 }, content, searchText: 'why?\nbecause.' },
+    ]);
+  });
+
+  test('keeps what a question is about', () => {
+    const about = { title: 'memo.wav', text: 'Good morning.', untilMs: 5 };
+    const asked: Whole = { ...whole, content: { turns: [{ role: 'user', text: 'Why?', about }] } };
+    expect(fromArchive(toArchive([asked], defaults), [], '').added[0]?.content).toEqual(asked.content);
+  });
+
   test('adds nothing twice, and replaces nothing', () => {
     expect(fromArchive(file, [entry], '')).toMatchObject({ added: [], known: 1 });
     const { added } = fromArchive(file, [{ ...entry, updated: 6 }], '');
@@ -45,6 +65,12 @@ describe('an export', () => {
     ['no title', { ...entry, turns, title: 1 }],
     ['no time', { ...entry, turns, updated: '5' }],
     ['no turns', { ...entry, turns: [] }],
+    ['no transcript', { ...entry, kind: 'transcript', turns: [] }],
+    [
+      'a transcript with a turn',
+      { ...entry, kind: 'transcript', turns, transcript: { text: '', segments: [], words: [] } },
+    ],
+    ['a question about nothing', { ...entry, turns: [{ role: 'user', text: 'a', about: { title: 'b' } }] }],
     ['a running answer', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'running' }] }],
     ['a model that is no text', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'done', model: {} }] }],
     ['a failure that is none', { ...entry, turns: [{ role: 'assistant', text: 'a', state: 'failed', failure: { text: 1 } }] }], // prettier-ignore

@@ -10,7 +10,7 @@ import {
   stop,
   textOf,
   type Answer,
-  type Turn,
+  type Question,
 } from '../../page/conversation-state.ts';
 import type { ChatEvent, ChatResult } from '../../src/client/index.ts';
 
@@ -103,7 +103,7 @@ test.each([
 });
 
 describe('the messages of a request', () => {
-  const question = (text: string): Turn => ({ role: 'user', id: 0, text });
+  const question = (text: string): Question => ({ role: 'user', id: 0, text });
 
   test('are the questions and the answers with text', () => {
     expect(messagesOf([question('a'), answerTo(completed), question('b'), newAnswer(2)])).toEqual([
@@ -134,5 +134,20 @@ describe('the messages of a request', () => {
 
   test('are no longer than the service takes', () => {
     expect(messagesOf([question('x'.repeat(maxTextLength + 1))])[0]?.content).toHaveLength(maxTextLength);
+  });
+
+  test('have the transcript that a question is about before it, and lose the end of the transcript, not the question', () => {
+    const about = { title: 'memo.wav', text: 'Good morning.' };
+    expect(messagesOf([{ ...question('Why?'), about }])).toEqual([
+      { role: 'user', content: 'Transcript of the recording “memo.wav”:\n\nGood morning.\n\nWhy?' },
+    ]);
+    const long = { ...about, text: 'x'.repeat(2 * maxTextLength), untilMs: 1_000 };
+    const [message] = messagesOf([{ ...question('y'.repeat(3_000)), about: long }]);
+    expect(message?.content).toHaveLength(maxTextLength);
+    expect(message?.content).toMatch(
+      /^Transcript of the recording “memo\.wav” \(only its beginning\):\n\nx+\n\ny{3000}$/,
+    );
+    const full = question('y'.repeat(maxTextLength));
+    expect(messagesOf([{ ...full, about: long }])).toEqual(messagesOf([full]));
   });
 });

@@ -9,7 +9,15 @@ import { standIns } from '../support/catalogue.ts';
 import { answers } from '../support/chat-model.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
-import { draftOf, fastTimers, openPage, sharedBrowser, startPageService, textOf, type UserPage } from './support.ts';
+import {
+  transcriptOf,
+  fastTimers,
+  openPage,
+  sharedBrowser,
+  startPageService,
+  textOf,
+  type UserPage,
+} from './support.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -21,7 +29,7 @@ const models = {
       `{ use: whisper-cli, mirror: '${mirror}', voiceActivity: 'off', models: [{ id: small, file: data/models/ggml-small.bin }] }`,
     async works(page: UserPage) {
       await page.upload('memo.wav', toneWav({ words: ['alpha', 'kilo'], rate: 16_000 }));
-      await draftOf(page).toBe('alpha kilo');
+      await transcriptOf(page).toBe('alpha kilo');
     },
   },
   chat: {

@@ -4,7 +4,7 @@ import { hookEngine, speechOf, wordEngine, type Heard } from '../jobs/support/sp
 import { describeWith } from '../support/programs.ts';
 import { tonePcm, wav } from '../support/tone-model.ts';
 import {
-  draftOf,
+  transcriptOf,
   openPage,
   programs,
   sharedBrowser,
@@ -93,6 +93,6 @@ describeWith(programs, 'the language, translation and keywords', () => {
     ]);
     await page.button('Done').click();
     await page.upload('memo.wav', memo);
-    await draftOf(page).toBe('The sandbox has heard a recording.');
+    await transcriptOf(page).toBe('The sandbox has heard a recording.');
   });
 });

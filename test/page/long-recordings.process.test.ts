@@ -5,7 +5,7 @@ import { hookEngine, speechOf, textOf as wordsOf, wordEngine } from '../jobs/sup
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
 import {
-  draftOf,
+  transcriptOf,
   openPage,
   patience,
   requestsOf,
@@ -22,37 +22,48 @@ const lecture = speechOf(words);
 describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recording', () => {
   const browser = sharedBrowser();
 
-  test('sees its progress, reloads, and saves the transcript', async () => {
+  test('sees its progress, reloads, closes it, and saves the transcript', async () => {
     const service = await startPageService(wordEngine);
     const held = Promise.withResolvers<undefined>();
     let parts = 0;
     using _hook = hookEngine(() => (++parts === 2 ? held.promise : undefined));
     const page = await openPage(browser(), service);
     await page.upload('lecture.wav', lecture);
-    const job = page.page.getByRole('region', { name: 'lecture.wav' });
-    await textOf(job).toMatch(/lecture\.wav: 3\d % transcribed\./);
+    const reader = page.page.getByRole('main');
+    await textOf(reader).toMatch(/3\d % transcribed/);
     await page.page.reload();
-    await textOf(job).toMatch(/lecture\.wav: 3\d % transcribed\./);
+    await textOf(reader).toMatch(/3\d % transcribed/);
+    await textOf(reader).toContain('w4');
+    await page.button('Close').click();
+    const notice = page.page.locator('.notice');
+    await textOf(notice).toMatch(/lecture\.wav: 3\d % transcribed/);
     held.resolve(undefined);
-    await textOf(job).toContain('lecture.wav: transcribed.');
+    await textOf(notice).toContain('lecture.wav: Transcribed.');
+    await page.button('Open lecture.wav').click();
     for (const [button, name] of [
       ['Text', 'lecture.txt'],
       ['SRT', 'lecture.srt'],
       ['VTT', 'lecture.vtt'],
     ] as const) {
-      const [download] = await Promise.all([
-        page.page.waitForEvent('download'),
-        job.getByRole('button', { name: button }).click(),
-      ]);
+      const [download] = await Promise.all([page.page.waitForEvent('download'), page.button(button).click()]);
       expect(download.suggestedFilename()).toBe(name);
-      if (button === 'Text') expect(await readFile(await download.path(), 'utf8')).toBe(wordsOf(words));
+      const text = await readFile(await download.path(), 'utf8');
+      if (button === 'Text') expect(text).toBe(`${wordsOf(words)}\n`);
+      if (button === 'SRT') expect(text).toContain('3\n00:00:01,100 --> 00:00:01,200\nw2\n\n');
     }
-    await job.getByRole('button', { name: 'Delete' }).click();
-    await expect.poll(() => job.count()).toBe(0);
+  });
+
+  test('deletes it in the service, too', async () => {
+    const service = await startPageService(wordEngine);
+    using _hook = hookEngine(() => Promise.withResolvers().promise);
+    const page = await openPage(browser(), service);
+    await page.upload('lecture.wav', lecture);
+    await page.button('Delete').click();
     await expect.poll(() => requestsOf(service, 'deleteTranscriptionJob')).toHaveLength(1);
+    await page.message.waitFor();
     await page.page.reload();
     await page.ready();
-    expect(await job.count()).toBe(0);
+    expect(await page.page.getByText('lecture.wav').count()).toBe(0);
   });
 });
 
@@ -77,7 +88,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a recording that was not
     await textOf(page.alert).toContain('This recording was not transcribed.');
     await page.ready();
     await page.button('Try again').click();
-    await draftOf(page).toBe('alpha');
+    await transcriptOf(page).toBe('alpha');
     await expect.poll(() => page.page.evaluate(stored), patience).toBe(0);
   });
 

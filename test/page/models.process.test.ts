@@ -14,6 +14,7 @@ import { toneWav, writeToneModel } from '../support/tone-model.ts';
 import { faultsOf } from './axe.ts';
 import {
   draftOf,
+  transcriptOf,
   fastTimers,
   openPage,
   patience,
@@ -186,7 +187,7 @@ describeWith(programs, 'the models', () => {
     await textOf(note).toBe('On this machine');
     await page.page.keyboard.press('Escape');
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
-    await draftOf(page).toBe('alpha');
+    await transcriptOf(page).toBe('alpha');
   });
 
   test('show at length why the only model does not work, and notice its file once it was copied', async () => {

@@ -6,7 +6,7 @@ import { writeRecognizer } from '../support/recognizer-model.ts';
 import { startTestService } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { writeVoice } from '../support/voice-model.ts';
-import { draftOf, openPage, sharedBrowser } from './support.ts';
+import { transcriptOf, openPage, sharedBrowser } from './support.ts';
 
 describeWith(['chromium'], 'a text that the page has read aloud', () => {
   const browser = sharedBrowser();
@@ -30,6 +30,6 @@ describeWith(['chromium'], 'a text that the page has read aloud', () => {
     const clip = await fetch((await asked).url());
     expect(clip.status).toBe(200);
     await page.upload('clip.mp3', new Uint8Array(await clip.arrayBuffer()));
-    await draftOf(page).toBe('yes no hello, is it 12?');
+    await transcriptOf(page).toBe('yes no hello, is it 12?');
   });
 });

@@ -22,6 +22,12 @@ test('are read as they were written', () => {
   expect(readPreferences(() => storage)).toEqual(settings);
 });
 
+test('know languages whose code has three letters', () => {
+  const storage = memory();
+  writePreferences(() => storage, { ...defaults, language: 'yue' });
+  expect(readPreferences(() => storage).language).toBe('yue');
+});
+
 test.each([
   ['nothing', undefined],
   ['no JSON', '{'],

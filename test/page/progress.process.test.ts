@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
-import { draftOf, openPage, programs, sharedBrowser, sharedService, startPageService, textOf } from './support.ts';
+import { transcriptOf, openPage, programs, sharedBrowser, sharedService, startPageService, textOf } from './support.ts';
 
 /** Two are before it; it goes on when the process emits `line-moves`. */
 const waitingLine = `
@@ -23,7 +23,11 @@ export default {
       onSegment?.({ startMs: 0, endMs: 250, text: 'the first words' });
       onProgress?.(250, 1000);
       await move();
-      return { text: 'the first words and the last', language: 'en', durationMs: 1000 };
+      const segments = [
+        { startMs: 0, endMs: 250, text: 'the first words' },
+        { startMs: 250, endMs: 1000, text: 'and the last' },
+      ];
+      return { text: 'the first words and the last', language: 'en', durationMs: 1000, segments };
     },
   }),
 };
@@ -70,7 +74,7 @@ describeWith(programs, 'a user who waits for a transcript', () => {
       new MutationObserver(() => hints.push(hint.textContent)).observe(hint, { subtree: true, characterData: true });
     }`);
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 48_000 }));
-    await draftOf(page).toBe('alpha');
+    await transcriptOf(page).toBe('alpha');
     expect(await page.page.evaluate('hints')).toContainEqual(expect.stringMatching(/^Uploading: [1-9]\d? %\.$/));
   });
 
@@ -83,7 +87,7 @@ describeWith(programs, 'a user who waits for a transcript', () => {
     await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
     await textOf(page.hint).toBe('Loading the model.');
     (process as NodeJS.EventEmitter).emit('line-moves');
-    await draftOf(page).toBe('its words');
+    await transcriptOf(page).toBe('its words');
   });
 
   test('sees the place in the line, and a transcript that grows', async () => {
@@ -103,7 +107,7 @@ describeWith(programs, 'a user who waits for a transcript', () => {
     const bar = page.page.getByRole('progressbar', { name: 'Transcription' });
     expect(await bar.evaluate(({ value }: { value: number }) => value)).toBe(0.25);
     move();
-    await draftOf(page).toBe('the first words and the last');
+    await transcriptOf(page).toBe('the first words and the last');
     expect(await page.page.locator('.growing').count()).toBe(0);
   });
 });

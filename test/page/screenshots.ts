@@ -129,6 +129,16 @@ const pictures: Readonly<Record<string, Picture>> = {
       await page.getByText('The recording is kept').waitFor();
     },
   },
+  'page-reader': {
+    context: { viewport: { width: 1280, height: 800 } },
+    machine: 'scripted',
+    prepare: async (page) => {
+      await writeSubtitles(machines.scripted.url); // the recording, too
+      await page.locator('input[type=file]').setInputFiles(join(work, 'call.mp3'));
+      await page.locator('.segment').nth(1).getByRole('button').click();
+      await page.locator('.segment[aria-current]').waitFor();
+    },
+  },
   'page-hands-free': {
     context: { colorScheme: 'dark' },
     prepare: async (page) => {

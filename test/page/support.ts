@@ -283,6 +283,13 @@ export const fastTimers = `{
 /** The text of the composer, polled. */
 export const draftOf = ({ message }: UserPage) => expect.poll(() => message.inputValue(), patience);
 
+/** The text in the reader, polled. */
+export const transcriptOf = ({ page }: UserPage) =>
+  expect.poll(async () => (await page.locator('.segment > span').allTextContents()).join(' '), patience);
+
+/** For `script`: what is dictated is uploaded. */
+export const withoutSocket = 'delete globalThis.WebSocket;';
+
 /** As it is drawn: Markdown breaks lines by elements. */
 export const drawnTextOf = (locator: Locator) =>
   expect.poll(async () => (await locator.allInnerTexts()).join('\n'), patience);

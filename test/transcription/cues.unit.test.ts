@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { toCues } from '../../src/transcription/cues.ts';
 import { spacesBefore } from '../../src/transcription/spaces.ts';
-import { toSrt, toVtt } from '../../src/transcription/subtitles.ts';
+import { toSrt, toVtt } from '../../lib/subtitles.ts';
 
 /** Each word takes 300 ms and begins 400 ms after the one before. */
 function transcriptOf(text: string, parts = text.split(' '), starts = (index: number) => 400 * index) {

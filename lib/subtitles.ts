@@ -1,8 +1,17 @@
 /** Formats the segments of a transcript as subtitles: SubRip and WebVTT. */
-import type { TimedText } from '../../engines/contract/index.ts';
-import type { Cue as ShapedCue } from './cues.ts';
 
-type Segments = readonly (TimedText & Partial<Pick<ShapedCue, 'lines'>>)[];
+interface Timed {
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+interface Segment extends Timed {
+  readonly text: string;
+  /** `text`, line by line. Default: one line. */
+  readonly lines?: readonly string[];
+}
+
+type Segments = readonly Segment[];
 
 /** Returns "" for silence. `durationMs`: of the recording, if known. */
 export function toSrt(segments: Segments, durationMs?: number): string {
@@ -37,7 +46,7 @@ function cuesOf(segments: Segments, durationMs: number | undefined, escape: (tex
 const usualMs = 1_000;
 
 /** Players reject or drop cues without a length: each ends after it starts, and no later than the next one starts. */
-function timesOf<T extends TimedText>(cues: readonly T[], durationMs = Infinity): T[] {
+function timesOf<T extends Timed>(cues: readonly T[], durationMs = Infinity): T[] {
   const starts = startsOf(cues, durationMs);
   return cues.map((cue, index) => {
     const startMs = starts[index] ?? 0;
@@ -48,7 +57,7 @@ function timesOf<T extends TimedText>(cues: readonly T[], durationMs = Infinity)
 }
 
 /** Returns ascending starts, none of them twice: cues that start together share their time. */
-function startsOf(cues: readonly TimedText[], durationMs: number): number[] {
+function startsOf(cues: readonly Timed[], durationMs: number): number[] {
   const groups: { startMs: number; endMs: number; count: number }[] = [];
   for (const { startMs, endMs } of cues) {
     const last = groups.at(-1);

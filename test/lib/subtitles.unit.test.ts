@@ -1,7 +1,7 @@
 /** SubRip and WebVTT as written, and as an independent parser reads them. */
 import { describe, expect, test } from 'vitest';
 import fc from '../support/fast-check.ts';
-import { toSrt, toVtt } from '../../src/transcription/subtitles.ts';
+import { toSrt, toVtt } from '../../lib/subtitles.ts';
 import { readSubtitles } from '../support/subtitles.ts';
 
 const segment = (startMs: number, endMs: number, text: string) => ({ startMs, endMs, text });

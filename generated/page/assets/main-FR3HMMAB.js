@@ -1,0 +1,1 @@
+import"./chunk-JCO5E25Z.js";

@@ -1,0 +1,121 @@
+/** Long recordings are transcribed as jobs of the service, which continue when the page is closed. */
+import { ParlanceError, type TimedText, type Transcription, type TranscriptionJob } from '../../src/client/index.ts';
+import { isNotAllowed } from '../failure.ts';
+import { recordingFields, timestamps } from '../listings.ts';
+import { client } from '../service.ts';
+import { timeText } from './timed-transcript.ts';
+import type { JobProgress } from './recording.ts';
+import { newEstimate, progress, wait } from './time-left.ts';
+
+/** The limit of an ordinary transcription. */
+const largestBytes = 26_214_400;
+const longestSeconds = 600;
+
+/** For people who choose a file. The operator may have set other limits for jobs. */
+export const acceptedFiles =
+  'Audio or video, such as mp3, m4a, wav, ogg, webm or mp4. ' +
+  'Over 10 minutes or 25 MB it is transcribed in the background, usually up to 4 hours and 500 MB.';
+
+export async function isLong(file: File): Promise<boolean> {
+  return file.size > largestBytes || (await secondsOf(file)) > longestSeconds;
+}
+
+/** 0 if the browser cannot read the length. */
+function secondsOf(file: File): Promise<number> {
+  const url = URL.createObjectURL(file);
+  const audio = new Audio();
+  const length = new Promise<number>((resolve) => {
+    audio.onloadedmetadata = () => resolve(Number.isFinite(audio.duration) ? audio.duration : 0);
+    audio.onerror = () => resolve(0);
+    setTimeout(resolve, 3_000, 0);
+    audio.preload = 'metadata';
+    audio.src = url;
+  });
+  return length.finally(() => {
+    audio.removeAttribute('src');
+    URL.revokeObjectURL(url);
+  });
+}
+
+/** Returns undefined if the service takes no jobs, but may accept an ordinary upload. */
+export async function createJob(
+  file: File,
+  options: { readonly signal: AbortSignal; readonly onUploadProgress: (sent: number) => void },
+): Promise<TranscriptionJob | undefined> {
+  try {
+    return await client.value.transcriptions.create(file, {
+      ...options,
+      ...recordingFields.value,
+      ...timestamps.value,
+    });
+  } catch (error) {
+    if (isWithoutJobs(error) && file.size <= largestBytes) return undefined;
+    throw error;
+  }
+}
+
+function isWithoutJobs(error: unknown): boolean {
+  const codes = ['transcription-disabled', 'not-ready', 'not-found'];
+  return isNotAllowed(error) || (error instanceof ParlanceError && codes.includes(error.code));
+}
+
+/** The service has deleted it, or it belongs to another key. */
+export const isJobGone = (error: unknown): boolean =>
+  error instanceof ParlanceError && error.code === 'transcription-not-found';
+
+/** For people who wait. */
+export function textOfProgress(progress: Omit<JobProgress, 'segments'> | undefined): string {
+  const { ahead, done, leftMs } = progress ?? {};
+  if (ahead !== undefined && ahead > 0) return `Waiting: ${ahead} ahead.`;
+  if (done === undefined) return 'Waiting for the service.';
+  const left = leftMs === undefined ? '' : `, about ${timeText(leftMs)} left`;
+  return `${Math.round(done * 100)} % transcribed${left}.`;
+}
+
+/** The page draws the progress this often: after a reload, thousands of segments arrive at once. */
+const drawMs = 200;
+
+/** Resolves with the transcript. Rejects with the problem of a transcription that failed. */
+export async function followJob(
+  id: string,
+  signal: AbortSignal,
+  onProgress: (progress: JobProgress) => void,
+): Promise<Transcription> {
+  const segments: TimedText[] = [];
+  let state: Omit<JobProgress, 'segments'> = {};
+  let estimate = newEstimate(performance.now());
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const draw = () => {
+    timer = undefined;
+    onProgress({ ...state, segments: [...segments] });
+  };
+  try {
+    for await (const event of client.value.transcriptions.events(id, { signal })) {
+      const now = performance.now();
+      if (event.type === 'segment.created') segments.push(event.segment);
+      if (event.type === 'transcription.queued') {
+        state = { ...state, ahead: event.ahead };
+        if (!state.done) estimate = wait(estimate, now);
+      }
+      if (event.type === 'transcription.progress') {
+        const { processed_ms: processed, duration_ms: duration = 0 } = event;
+        const done = duration > 0 ? Math.min(1, processed / duration) : undefined;
+        const next = progress(estimate, done ?? 0, now);
+        estimate = next.estimate;
+        state = { ...(done !== undefined && { done }), ...(next.leftMs !== undefined && { leftMs: next.leftMs }) };
+      }
+      if (event.type === 'transcription.completed') return event.result;
+      if (event.type === 'transcription.failed') throw ParlanceError.fromProblem(event.problem);
+      timer ??= setTimeout(draw, drawMs);
+    }
+  } finally {
+    if (timer !== undefined) {
+      clearTimeout(timer);
+      draw(); // a transcription that failed keeps its segments
+    }
+  }
+  throw new Error('The stream of a transcription ended without its last event.'); // the client throws before
+}
+
+/** Ends its work. A job that is not found has ended. */
+export const deleteJob = (id: string): Promise<void> => client.value.transcriptions.delete(id).catch(() => undefined); // it expires

@@ -1,0 +1,26 @@
+/** A transcribed recording, and one that is being transcribed. */
+import type { TimedText } from '../../src/client/index.ts';
+import type { TimedTranscript } from './timed-transcript.ts';
+
+export interface Recording {
+  /** Of its entry in the library. */
+  readonly id: string;
+  /** File name. */
+  readonly title: string;
+  /** As far as it is known. */
+  readonly transcript: TimedTranscript;
+  /** The job of the service that writes the transcript. */
+  readonly job?: string;
+  readonly progress?: Omit<JobProgress, 'segments'>;
+  /** Undefined if it is gone. */
+  readonly file?: File;
+}
+
+export interface JobProgress {
+  readonly segments: readonly TimedText[];
+  /** Recordings that are transcribed before this one; undefined when its turn has come. */
+  readonly ahead?: number;
+  /** Share that has been transcribed, 0 to 1; undefined until the length is known. */
+  readonly done?: number;
+  readonly leftMs?: number;
+}

@@ -1,0 +1,185 @@
+/**
+ * Transcribed recordings: each is an entry of the library, with its file. In memory are the one that the reader shows,
+ * those that are being transcribed, and those that nobody has seen since. Where the browser keeps nothing, all of them.
+ */
+import { computed, effect, signal, untracked } from '@preact/signals';
+import type { Transcription } from '../../src/client/index.ts';
+import { announce } from '../announcements.ts';
+import { failureOf, isKeyRefused } from '../failure.ts';
+import { attempt, key } from '../key.ts';
+import { newId } from '../library/entry.ts';
+import { entries, keepFile, read, remove, save } from '../library/library.ts';
+import { client } from '../service.ts';
+import { deleteJob, followJob, isJobGone } from './jobs.ts';
+import type { Recording } from './recording.ts';
+import {
+  emptyTranscript,
+  searchTextOf,
+  textOfSegments,
+  toTimedTranscript,
+  type TimedTranscript,
+} from './timed-transcript.ts';
+
+export const recordings = signal<readonly Recording[]>([]);
+
+/** What the reader shows, in place of the conversation. */
+export const openedId = signal<string | undefined>(undefined);
+export const opened = computed(() => byId(openedId.value));
+
+const tabItem = 'parlance-recording';
+
+interface Kept {
+  revision: number;
+  /** False until the library has it, which the browser may refuse. */
+  isKept: boolean;
+}
+const kept = new Map<string, Kept>();
+const streams = new Map<string, AbortController>();
+
+const byId = (id: string | undefined) => recordings.value.find((one) => one.id === id);
+
+/** Follows the jobs of earlier visits and other tabs, and opens what the tab had open before a reload. */
+export function watchRecordings(): void {
+  const before = attempt(() => sessionStorage.getItem(tabItem));
+  if (before != null) void openRecording(before);
+  effect(() => attempt(() => sessionStorage.setItem(tabItem, openedId.value ?? '')));
+  let owner = key.peek();
+  effect(() => {
+    if (key.value === owner) return;
+    owner = key.value;
+    untracked(forgetRecordings); // another key, another person
+  });
+  effect(() => {
+    const running = (entries.value ?? []).filter(({ job }) => job !== undefined);
+    untracked(() => {
+      for (const { id, title, job, revision } of running) {
+        if (job === undefined || byId(id)) continue;
+        kept.set(id, { revision, isKept: true });
+        add({ id, title, transcript: emptyTranscript, job });
+      }
+    });
+  });
+  client.subscribe(() => untracked(followAll)); // a key was asked for
+}
+
+function add(recording: Recording): void {
+  recordings.value = [...recordings.value, recording];
+  followAll();
+}
+
+function change(id: string, changes: Partial<Recording>): void {
+  recordings.value = recordings.value.map((one) => (one.id === id ? { ...one, ...changes } : one));
+}
+
+/** Keeps and opens a recording. `done`: its transcript, or the job that writes it. */
+export function addRecording(file: File, done: { readonly result: Transcription } | { readonly job: string }): void {
+  const id = newId();
+  kept.set(id, { revision: 0, isKept: false });
+  const transcript = 'result' in done ? toTimedTranscript(done.result) : emptyTranscript;
+  add({ id, title: file.name, file, transcript, ...('job' in done && { job: done.job }) });
+  show(id);
+  void keep(id).then(() => keepFile(id, file));
+}
+
+/** Writes follow each other. */
+let queue: Promise<unknown> = Promise.resolve();
+
+const keep = (id: string): Promise<unknown> => (queue = queue.then(() => write(id)));
+
+/** Another tab that follows the same job may have written it already. */
+async function write(id: string): Promise<void> {
+  const [recording, state] = [byId(id), kept.get(id)];
+  if (!recording || !state) return;
+  const { title, transcript, job } = recording;
+  const searchText = searchTextOf(title, transcript);
+  const { revision } = state;
+  const draft = { id, kind: 'transcript', title, revision, turns: [], transcript, searchText } as const;
+  const outcome = await save({ ...draft, ...(job !== undefined && { job }) }, true);
+  if (outcome === 'saved') state.revision += 1;
+  state.isKept = outcome !== 'refused';
+}
+
+export async function openRecording(id: string): Promise<void> {
+  const whole = byId(id)?.file ? undefined : await read(id);
+  if (whole?.entry.kind === 'transcript') {
+    const { entry, content, file } = whole;
+    kept.set(id, { revision: entry.revision, isKept: true });
+    if (byId(id)) change(id, { ...(file && { file }) });
+    else {
+      const { title, job } = entry;
+      const { transcript = emptyTranscript } = content;
+      add({ id, title, transcript, ...(file && { file }), ...(job !== undefined && { job }) });
+    }
+  }
+  if (byId(id)) show(id);
+}
+
+function show(id: string): void {
+  closeRecording();
+  openedId.value = id;
+}
+
+/** Deletes nothing. */
+export function closeRecording(): void {
+  const { value: recording } = opened;
+  openedId.value = undefined;
+  if (recording) release(recording);
+}
+
+/** The library has what is complete. */
+export function release({ id }: Recording): void {
+  if (byId(id)?.job !== undefined || !kept.get(id)?.isKept) return;
+  recordings.value = recordings.value.filter((one) => one.id !== id);
+}
+
+/** `undoRemoval` brings it back, as far as it was transcribed. */
+export async function deleteRecording(id: string): Promise<void> {
+  const job = byId(id)?.job;
+  drop(id);
+  if (job !== undefined) void deleteJob(job);
+  await remove(id);
+}
+
+/** The jobs of the service expire. */
+export function forgetRecordings(): void {
+  for (const { id } of recordings.value) drop(id);
+}
+
+function drop(id: string): void {
+  streams.get(id)?.abort();
+  if (id === openedId.value) openedId.value = undefined;
+  recordings.value = recordings.value.filter((one) => one.id !== id);
+}
+
+function followAll(): void {
+  for (const { id, job } of recordings.value) if (job !== undefined && !streams.has(id)) void follow(id, job);
+}
+
+async function follow(id: string, job: string): Promise<void> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  streams.set(id, controller);
+  try {
+    const result = await followJob(job, signal, ({ segments, ...progress }) => {
+      const before = byId(id)?.transcript ?? emptyTranscript;
+      if (!signal.aborted) change(id, { progress, transcript: { ...before, segments } });
+    });
+    await end(id, toTimedTranscript(result));
+  } catch (error) {
+    if (signal.aborted || isKeyRefused(error)) return; // the page asks for a key
+    const { transcript = emptyTranscript } = byId(id) ?? {};
+    const failure = isJobGone(error) ? { text: 'The service no longer has this transcription.' } : failureOf(error);
+    await end(id, { ...transcript, text: textOfSegments(transcript.segments), failure });
+  } finally {
+    streams.delete(id);
+  }
+}
+
+async function end(id: string, transcript: TimedTranscript): Promise<void> {
+  const recording = byId(id);
+  if (!recording) return;
+  const { job: _, progress: __, ...rest } = recording;
+  recordings.value = recordings.value.map((one) => (one.id === id ? { ...rest, transcript } : one));
+  announce(`${recording.title}: ${transcript.failure ? 'transcription failed' : 'transcribed'}.`);
+  await keep(id);
+}

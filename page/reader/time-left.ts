@@ -1,0 +1,30 @@
+/** How long a transcription will still take, by its pace so far. Pure. */
+
+/** The state of an estimate. Times are those of one clock, in milliseconds. */
+export interface Estimate {
+  /** When the page began to watch. */
+  readonly openedAt: number;
+  /** When `from` was done. */
+  readonly since: number;
+  /** Share of the recording, 0 to 1. */
+  readonly from: number;
+}
+
+/** What happened earlier arrives within this time. */
+const replayMs = 1_000;
+
+export const newEstimate = (now: number): Estimate => ({ openedAt: now, since: now, from: 0 });
+
+/** Other recordings come first: the pace counts from the end of the wait on. */
+export const wait = (estimate: Estimate, now: number): Estimate => ({ ...estimate, since: now });
+
+/** `leftMs` is undefined until there is a pace. */
+export function progress(
+  estimate: Estimate,
+  done: number,
+  now: number,
+): { readonly estimate: Estimate; readonly leftMs?: number } {
+  if (now - estimate.openedAt < replayMs) return { estimate: { ...estimate, since: now, from: done } };
+  const share = done - estimate.from;
+  return share > 0 ? { estimate, leftMs: ((now - estimate.since) / share) * (1 - done) } : { estimate };
+}

@@ -1,0 +1,209 @@
+/** Recordings and their transcripts: kept, opened again and deleted, on one IndexedDB and without a browser or service. */
+import 'fake-indexeddb/auto';
+import { join } from 'node:path';
+import { signal, type Signal } from '@preact/signals';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Entry, Whole } from '../../page/library/entry.ts';
+import type { Recording } from '../../page/reader/recording.ts';
+
+const page = join(import.meta.dirname, '../../page');
+
+/** Of fake-indexeddb, which has no types without those of a browser. */
+const { IDBFactory } = globalThis as unknown as { readonly IDBFactory: new () => object };
+
+interface Modules {
+  readonly library: {
+    readonly entries: Signal<readonly Entry[] | undefined>;
+    watchLibrary(): void;
+    read(id: string): Promise<Whole | undefined>;
+    undoRemoval(): Promise<Entry | undefined>;
+  };
+  readonly reader: {
+    readonly recordings: Signal<readonly Recording[]>;
+    readonly opened: Signal<Recording | undefined>;
+    watchRecordings(): void;
+    addRecording(file: File, done: object): void;
+    openRecording(id: string): Promise<void>;
+    closeRecording(): void;
+    deleteRecording(id: string): Promise<void>;
+  };
+}
+
+/** The jobs of the service. */
+interface Job {
+  readonly segments: readonly string[];
+  readonly end: Promise<object>;
+}
+let jobs: Map<string, Job>;
+let deleted: string[];
+let items: Map<string, string>;
+
+const timed = (text: string, index: number) => ({ start_ms: 1_000 * index, end_ms: 1_000 * index + 900, text });
+const resultOf = (...texts: readonly string[]) => ({
+  ...{ text: texts.join(' '), language: 'en', model: 'm', duration_ms: 1_000 * texts.length },
+  segments: texts.map(timed),
+});
+
+async function* events(id: string) {
+  const job = jobs.get(id);
+  const { ParlanceError } = await import('../../src/client/index.ts'); // of this page
+  if (!job) throw new ParlanceError('transcription-not-found', 'No such transcription.');
+  for (const [seq, text] of job.segments.entries()) yield { type: 'segment.created', seq, segment: timed(text, seq) };
+  yield { type: 'transcription.progress', seq: 99, processed_ms: 400, duration_ms: 1_000 };
+  yield await job.end;
+}
+
+beforeEach(() => {
+  jobs = new Map();
+  deleted = [];
+  items = new Map();
+  vi.stubGlobal('indexedDB', new IDBFactory());
+  vi.stubGlobal('BroadcastChannel', class { postMessage(): void {} }); // prettier-ignore
+  vi.stubGlobal('addEventListener', vi.fn());
+  vi.stubGlobal('document', { addEventListener: vi.fn() });
+  vi.stubGlobal('sessionStorage', {
+    getItem: (name: string) => items.get(name) ?? null,
+    setItem: (name: string, value: string) => items.set(name, value),
+  });
+});
+
+const load = async <T>(path: string): Promise<T> => (await import(/* @vite-ignore */ join(page, `${path}.ts`))) as T;
+
+/** The page, after a reload if it was open before. */
+async function openPage() {
+  vi.resetModules();
+  const transcriptions = { events, delete: async (id: string) => void deleted.push(id) }; // eslint-disable-line @typescript-eslint/require-await
+  vi.doMock('../../page/service.ts', () => ({ client: signal({ transcriptions }) }));
+  vi.doMock('../../page/listings.ts', () => ({ recordingFields: signal({}), timestamps: signal({}) }));
+  const library = await load<Modules['library']>('library/library');
+  const reader = await load<Modules['reader']>('reader/recordings');
+  const { key } = await import('../../page/key.ts');
+  library.watchLibrary();
+  reader.watchRecordings();
+  await expect.poll(() => library.entries.value).toBeDefined();
+  return {
+    ...{ library, reader, key },
+    get titles() {
+      return library.entries.value?.map(({ title, kind }) => `${kind} ${title}`);
+    },
+    textOf: () => reader.opened.value?.transcript.segments.map(({ text }) => text).join(' '),
+    /** The library has it, with the text. */
+    isKept: async (id: string, text: string) => {
+      await expect.poll(async () => (await library.read(id))?.content.transcript?.text).toBe(text);
+      await expect.poll(async () => (await library.read(id))?.file?.name).toBe(file.name);
+    },
+  };
+}
+
+const file = new File(['sound'], '<b>memo</b>.wav', { type: 'audio/wav' });
+const running = () => Promise.withResolvers<object>();
+const completed = (...texts: readonly string[]) => ({
+  ...{ type: 'transcription.completed', seq: 100, result: resultOf(...texts) },
+});
+
+describe('a recording', () => {
+  test('is opened, kept with its file, closed, and opened again', async () => {
+    const { reader, textOf, isKept, ...tab } = await openPage();
+    reader.addRecording(file, { result: resultOf('Good', 'morning') });
+    const { id } = reader.opened.value!;
+    expect(textOf()).toBe('Good morning');
+    await isKept(id, 'Good morning');
+    expect(tab.library.entries.value).toMatchObject([{ kind: 'transcript', title: file.name }]);
+    reader.closeRecording();
+    expect([reader.opened.value, reader.recordings.value]).toEqual([undefined, []]);
+    await reader.openRecording(id);
+    expect(textOf()).toBe('Good morning');
+    expect(reader.opened.value!.file?.name).toBe(file.name);
+  });
+
+  test('that was open is open after a reload', async () => {
+    const { reader, isKept } = await openPage();
+    reader.addRecording(file, { result: resultOf('Good') });
+    await isKept(reader.opened.value!.id, 'Good');
+    const again = await openPage();
+    await expect.poll(again.textOf).toBe('Good');
+  });
+
+  test('is deleted with its file, and comes back with it', async () => {
+    const { reader, library, isKept, textOf } = await openPage();
+    reader.addRecording(file, { result: resultOf('Good') });
+    const { id } = reader.opened.value!;
+    await isKept(id, 'Good');
+    await reader.deleteRecording(id);
+    expect([reader.opened.value, library.entries.value, await library.read(id)]).toEqual([undefined, [], undefined]);
+    expect(await library.undoRemoval()).toMatchObject({ id });
+    await reader.openRecording(id);
+    expect([textOf(), reader.opened.value!.file?.name]).toEqual(['Good', file.name]);
+  });
+
+  test('belongs to its key', async () => {
+    const { reader, library, key, isKept } = await openPage();
+    reader.addRecording(file, { result: resultOf('Good') });
+    const { id } = reader.opened.value!;
+    await isKept(id, 'Good');
+    key.value = 'second';
+    expect([reader.opened.value, reader.recordings.value]).toEqual([undefined, []]);
+    await reader.openRecording(id);
+    expect(reader.opened.value).toBeUndefined();
+    await expect.poll(() => library.entries.value).toEqual([]);
+  });
+
+  test('stays in memory where the browser keeps nothing', async () => {
+    vi.stubGlobal('indexedDB', { open: () => { throw new DOMException('', 'SecurityError'); } }); // prettier-ignore
+    const { reader, textOf } = await openPage();
+    reader.addRecording(file, { result: resultOf('Good') });
+    const { id } = reader.opened.value!;
+    reader.closeRecording();
+    expect(reader.recordings.value).toMatchObject([{ id, title: file.name }]);
+    await reader.openRecording(id);
+    expect(textOf()).toBe('Good');
+  });
+});
+
+describe('a long recording', () => {
+  test('grows, goes on after a reload, and is kept at its end', async () => {
+    const { promise: end, resolve } = running();
+    jobs.set('j', { segments: ['Good', 'morning'], end });
+    const { reader, textOf } = await openPage();
+    reader.addRecording(file, { job: 'j' });
+    const { id } = reader.opened.value!;
+    await expect.poll(textOf).toBe('Good morning');
+    expect(reader.opened.value).toMatchObject({ job: 'j', progress: { done: 0.4 } });
+    reader.closeRecording();
+    expect(reader.recordings.value).toHaveLength(1);
+
+    const again = await openPage();
+    await expect.poll(() => again.reader.recordings.value).toMatchObject([{ id, job: 'j' }]);
+    resolve(completed('Good', 'morning', 'everybody'));
+    await again.isKept(id, 'Good morning everybody');
+    expect((await again.library.read(id))?.entry).not.toHaveProperty('job');
+    expect(deleted).toEqual([]);
+  });
+
+  test('that fails keeps its text and its file, and says why', async () => {
+    const problem = { type: 'about:blank', title: 'Busy', status: 503, code: 'overloaded', detail: 'Too busy.' };
+    jobs.set('j', { segments: ['Good'], end: Promise.resolve({ type: 'transcription.failed', seq: 100, problem }) });
+    const { reader, isKept } = await openPage();
+    reader.addRecording(file, { job: 'j' });
+    await isKept(reader.opened.value!.id, 'Good');
+    expect(reader.opened.value!.transcript.failure).toMatchObject({ text: 'Too busy.' });
+  });
+
+  test('that the service no longer has says so', async () => {
+    const { reader } = await openPage();
+    reader.addRecording(file, { job: 'gone' });
+    await expect
+      .poll(() => reader.opened.value?.transcript.failure?.text)
+      .toBe('The service no longer has this transcription.');
+  });
+
+  test('is deleted from the service, too, while it is being transcribed', async () => {
+    jobs.set('j', { segments: ['Good'], end: running().promise });
+    const { reader, library } = await openPage();
+    reader.addRecording(file, { job: 'j' });
+    await expect.poll(() => library.entries.value).toHaveLength(1);
+    await reader.deleteRecording(reader.opened.value!.id);
+    expect(deleted).toEqual(['j']);
+    expect([reader.recordings.value, library.entries.value]).toEqual([[], []]);
+  });
+});
