@@ -15,6 +15,7 @@ import { benchLocalChat } from './local-chat.ts';
 import { benchMemory } from './memory.ts';
 import { benchMetrics } from './metrics.ts';
 import { benchPage } from './page.ts';
+import { benchReader } from './reader.ts';
 import { benchParts } from './parts.ts';
 import { benchRealtime } from './realtime.ts';
 import { benchSpeech } from './speech.ts';
@@ -28,6 +29,7 @@ import { benchVoiceActivity } from './voice-activity.ts';
 const benchmarks = {
   start: benchStart,
   page: benchPage,
+  reader: benchReader,
   transcribe: benchTranscribe,
   loaded: benchLoaded,
   load: benchLoad,

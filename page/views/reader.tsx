@@ -136,6 +136,18 @@ function Uses({ recording }: { readonly recording: Recording }) {
         Ask about this
       </Action>
       {hasText && <CopyButton what="the transcript" text={text} />}
+      {file && job === undefined && (
+        <Action
+          class="quiet"
+          aria-label="Redo the transcription"
+          title="Transcribe again, with another language or other terms"
+          whyNot={whyNot('transcription') ?? whyNotNow()}
+          onClick={() => setAgain(true)}
+        >
+          <Icon name="again" />
+          <span>Redo</span>
+        </Action>
+      )}
       <span class="saves" role="group" aria-label="Save the transcript">
         <Icon name="save" />
         {formats.map((format) => (
@@ -148,12 +160,6 @@ function Uses({ recording }: { readonly recording: Recording }) {
         <Icon name="bin" />
         <span>Delete</span>
       </button>
-      {file && job === undefined && (
-        <Action class="quiet" whyNot={whyNot('transcription') ?? whyNotNow()} onClick={() => setAgain(true)}>
-          <Icon name="again" />
-          <span>Transcribe again</span>
-        </Action>
-      )}
       <Dialog id="again" title="Transcribe again" isOpen={isAgain} close={() => setAgain(false)}>
         {chosen.value.transcription && <RecordingFields entry={chosen.value.transcription} />}
         <div class="actions end">
@@ -190,7 +196,7 @@ function save({ title, transcript }: Recording, format: (typeof formats)[number]
 }
 
 /** The browser skips the blocks that are out of view. */
-const blockLength = 40;
+const blockLength = 16;
 
 function Segments({ recording }: { readonly recording: Recording }) {
   const { segments } = recording.transcript;

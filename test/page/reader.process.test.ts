@@ -35,6 +35,19 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
     expect.poll(() => page.evaluate(`[...(CSS.highlights.get('${name}') ?? [])].map((range) => range.startContainer.data.slice(range.startOffset, range.endOffset)).join(' ')`), patience); // prettier-ignore
   const current = (page: UserPage) => textOf(page.page.locator('.segment[aria-current]'));
 
+  const list = ({ page }: UserPage) => page.getByRole('navigation', { name: 'Conversations' });
+  /** A request to the store of the recordings. */
+  const stored = ({ page }: UserPage, call: string) =>
+    page.evaluate(`new Promise((resolve) => {
+      const opening = indexedDB.open('parlance');
+      opening.onsuccess = () => {
+        const asked = opening.result.transaction('files', 'readwrite').objectStore('files').${call};
+        asked.onsuccess = () => { opening.result.close(); resolve(asked.result); };
+      };
+    })`);
+  /** The recording is the last thing that is kept. */
+  const isKept = (page: UserPage) => expect.poll(() => stored(page, 'count()'), patience).toBe(1);
+
   describe('with a file', () => {
     test('plays it from the word that is clicked; the word is marked', async () => {
       const page = await openReader();
@@ -76,18 +89,21 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
         /Transcript of the recording .*w59.*Which words\?$/s,
       );
       await textOf(page.page.locator('.quoted summary')).toBe(`About ${hostile}`);
+      await list(page).getByRole('button', { name: 'Which words?', exact: true }).waitFor(); // it is kept
       await page.page.reload();
       await textOf(page.page.locator('.quoted pre')).toMatch(/^w0 .*w59$/);
     });
 
     test('closes it, which deletes nothing, and opens it again from the list', async () => {
       const page = await openReader();
+      await isKept(page);
       await page.button('Close').click();
       await page.message.waitFor();
       await page.page.reload();
       await page.ready();
-      const list = page.page.getByRole('navigation', { name: 'Conversations' });
-      await list.getByRole('button', { name: `Transcript: ${hostile}`, exact: true }).click();
+      await list(page)
+        .getByRole('button', { name: `Transcript: ${hostile}`, exact: true })
+        .click();
       await transcriptOf(page).toMatch(/^w0 .*w59$/);
       await page.button('Play').click();
       await page.sees({ isSounding: true });
@@ -95,16 +111,8 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
 
     test('reads it after the recording is gone', async () => {
       const page = await openReader();
-      const stored = (call: string) =>
-        page.page.evaluate(`new Promise((resolve) => {
-        const opening = indexedDB.open('parlance');
-        opening.onsuccess = () => {
-          const asked = opening.result.transaction('files', 'readwrite').objectStore('files').${call};
-          asked.onsuccess = () => { opening.result.close(); resolve(asked.result); };
-        };
-      })`);
-      await expect.poll(() => stored('count()'), patience).toBe(1);
-      await stored('clear()');
+      await isKept(page);
+      await stored(page, 'clear()');
       await page.page.reload();
       await transcriptOf(page).toMatch(/^w0 .*w59$/);
       await textOf(page.hint).toBe('The recording is no longer in this browser.');

@@ -1,0 +1,1 @@
+import"./chunk-T62IT7FX.js";

@@ -1,1 +1,0 @@
-import"./chunk-JCO5E25Z.js";
