@@ -161,7 +161,7 @@ it('a reader that reads nothing of its response is disconnected', async () => {
   onTestFinished(() => void stalled.destroy());
   await once(stalled, 'secureConnect');
   stalled.on('error', () => undefined).pause();
-  stalled.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(16));
+  stalled.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(200));
   await expect
     .poll(() => service.log.some(({ msg }) => msg === 'closed a connection with a stalled reader'))
     .toBe(true);

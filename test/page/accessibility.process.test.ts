@@ -269,6 +269,7 @@ describeWith(programs, 'the page', () => {
       [zoomed, { forcedColors: 'active' }],
     ] as const) {
       await page.page.setViewportSize(size);
+      await page.page.locator('.top h1').waitFor({ state: 'attached' }); // the list has left for its dialog
       await page.page.emulateMedia(media);
       expect(await page.page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
       expect(await cutOff(page)).toEqual([]);

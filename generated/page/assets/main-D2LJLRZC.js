@@ -1,1 +1,0 @@
-import"./chunk-T62IT7FX.js";

@@ -1,0 +1,1 @@
+import"./chunk-6527KE2G.js";

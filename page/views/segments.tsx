@@ -1,0 +1,126 @@
+/** The text of a transcript: its segments with their times, which a click plays. */
+import { useSignalEffect } from '@preact/signals';
+import { useMemo, useRef } from 'preact/hooks';
+import type { TimedText } from '../../src/client/index.ts';
+import { mark, offsetAt } from '../reader/marks.ts';
+import { isPlaying, playFrom, position } from '../reader/player.ts';
+import type { Recording } from '../reader/recording.ts';
+import { clock, indexAt, wordsOf, type Match } from '../reader/timed-transcript.ts';
+
+/** The browser skips the blocks that are out of view. */
+const blockLength = 16;
+
+export function Segments({ recording }: { readonly recording: Recording }) {
+  const { segments } = recording.transcript;
+  const latest = useRef(recording);
+  latest.current = recording;
+  const current = useRef(-1);
+  const spoken = useRef<Element | null>(null);
+  useSignalEffect(() => {
+    const ms = position.value;
+    const { transcript } = latest.current;
+    const index = ms === undefined ? -1 : indexAt(transcript.segments, ms);
+    if (index !== current.current || spoken.current?.isConnected === false) {
+      const before = spoken.current;
+      spoken.current = rowOf(index);
+      before?.removeAttribute('aria-current');
+      spoken.current?.setAttribute('aria-current', 'true');
+      if (isPlaying.peek() && (!before || isInView(before))) bringIntoView(spoken.current);
+      current.current = index;
+    }
+    const word = ms === undefined ? undefined : wordsOf(transcript, index).findLast(({ startMs }) => startMs <= ms);
+    mark('spoken', word ? [{ element: textIn(index), ...word }] : []);
+  });
+  const blocks = [];
+  for (let first = 0; first < segments.length; first += blockLength) {
+    blocks.push(<Block key={first} segments={segments} first={first} />);
+  }
+  return (
+    <div
+      id="transcript"
+      class="segments"
+      tabIndex={-1}
+      onClick={(event) => click(event, latest.current)}
+      onKeyDown={moveFocus}
+    >
+      {blocks}
+    </div>
+  );
+}
+
+interface BlockProps {
+  readonly segments: readonly TimedText[];
+  readonly first: number;
+}
+
+function Block({ segments, first }: BlockProps) {
+  const count = Math.min(blockLength, segments.length - first);
+  const drawn = useRef<readonly TimedText[]>(segments);
+  if (drawn.current[first] !== segments[first]) drawn.current = segments; // another transcript, or the final one
+  const rows = useMemo(
+    () =>
+      segments.slice(first, first + count).map(({ start_ms: ms, text }, index) => (
+        <p key={index} id={`segment-${first + index}`} class="segment">
+          <button
+            type="button"
+            class="quiet"
+            tabIndex={first + index === 0 ? 0 : -1}
+            aria-label={`Play from ${clock(ms)}`}
+          >
+            {clock(ms)}
+          </button>
+          <span>{text}</span>
+        </p>
+      )),
+    [drawn.current, first, count],
+  );
+  return <div class="block">{rows}</div>;
+}
+
+const rowOf = (index: number) => document.getElementById(`segment-${index}`);
+const textIn = (index: number) => rowOf(index)?.lastElementChild;
+
+function isInView(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+}
+
+function bringIntoView(element: Element | null): void {
+  element?.scrollIntoView({ block: 'nearest' });
+}
+
+function click(event: MouseEvent, { transcript }: Recording): void {
+  const { target } = event;
+  const row = target instanceof Element ? target.closest('.segment') : null;
+  if (!row || getSelection()?.isCollapsed === false) return;
+  const index = Number(row.id.slice('segment-'.length));
+  const segment = transcript.segments[index];
+  if (!segment || !(target instanceof Element)) return;
+  const offset = target.localName === 'button' ? undefined : offsetAt(event, target);
+  const word = offset === undefined ? undefined : wordsOf(transcript, index).find(({ to }) => to >= offset);
+  playFrom(word?.startMs ?? segment.start_ms);
+}
+
+/** One stop of Tab; the arrows lead from segment to segment. */
+function moveFocus(event: KeyboardEvent): void {
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const { target } = event;
+  if (step === undefined || !(target instanceof HTMLButtonElement)) return;
+  const next = rowOf(Number(target.parentElement?.id.slice('segment-'.length)) + step)?.firstElementChild;
+  if (!(next instanceof HTMLButtonElement)) return;
+  event.preventDefault();
+  target.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+/** More would only be slow. */
+const mostMarked = 5_000;
+
+export function showMatches(matches: readonly Match[], at: number): void {
+  const toPlace = ({ segment, from, to }: Match) => ({ element: textIn(segment), from, to });
+  const now = matches[at];
+  mark('found', matches.slice(0, mostMarked).map(toPlace));
+  mark('found-now', now ? [toPlace(now)] : []);
+  if (now) rowOf(now.segment)?.scrollIntoView({ block: 'center' });
+}
