@@ -9,40 +9,20 @@ import type {
   TranscriptionEngine,
   Usage,
 } from '../../../engines/contract/index.ts';
-import { EngineError, type EngineErrorCode } from '../../../engines/contract/index.ts';
+import { EngineError } from '../../../engines/contract/index.ts';
 import { checkSpans, checkTime, checkTranscript, isAmount, isCount, must, objectOf } from './answers.ts';
 import { Callbacks, markHandled, safely } from './callbacks.ts';
 import { createEventCheck } from './events.ts';
-import { callFailure, asError } from './failures.ts';
+import { asError, failureOf, type FailureFacts } from './failures.ts';
 import { type SharedDeadline, Wait } from './shared-deadline.ts';
 import { onAbort, reasonOf } from '../../../lib/abort.ts';
 
-export interface CallFacts {
-  readonly instance: string;
+export interface CallFacts extends FailureFacts {
   /** Grace period between the abort of a call and its rejection. */
   readonly abortMs: number;
   /** Idle timeout between chat events. */
   readonly chatIdle: SharedDeadline;
   readonly log: Logger;
-  /** `Engine.recheck`. Never rejects. */
-  readonly recheck?: (() => Promise<void>) | undefined;
-}
-
-type FailureFacts = Pick<CallFacts, 'instance' | 'recheck'>;
-
-/** Failures after which the model is likely to have another availability than before. */
-const changing: ReadonlySet<string> = new Set<EngineErrorCode>([
-  'model-unavailable',
-  'provider-auth-failed',
-  'provider-misconfigured',
-  'provider-unreachable',
-]);
-
-/** Returns the failure of a call. The engine looks again if the failure says something about its model. */
-function failureOf(thrown: unknown, { instance, recheck }: FailureFacts, signal?: AbortSignal): Error {
-  const failure = callFailure(thrown, instance, signal);
-  if (EngineError.is(failure) && changing.has(failure.code)) void recheck?.();
-  return failure;
 }
 
 export function guardTranscribe(

@@ -26,6 +26,27 @@ export function callFailure(thrown: unknown, instance: string, signal?: AbortSig
   });
 }
 
+/** Failures after which the model is likely to have another availability than before. */
+const changing: ReadonlySet<string> = new Set<EngineErrorCode>([
+  'model-unavailable',
+  'provider-auth-failed',
+  'provider-misconfigured',
+  'provider-unreachable',
+]);
+
+export interface FailureFacts {
+  readonly instance: string;
+  /** `Engine.recheck`. Never rejects. */
+  readonly recheck?: (() => Promise<void>) | undefined;
+}
+
+/** Returns the failure of a call. The engine looks again if the failure says something about its model. */
+export function failureOf(thrown: unknown, { instance, recheck }: FailureFacts, signal?: AbortSignal): Error {
+  const failure = callFailure(thrown, instance, signal);
+  if (EngineError.is(failure) && changing.has(failure.code)) void recheck?.();
+  return failure;
+}
+
 /** Returns undefined for anything but an `EngineError` with a known code. */
 export function engineErrorOf(thrown: unknown): EngineError | undefined {
   if (!EngineError.is(thrown)) return undefined;
