@@ -16,7 +16,7 @@ describeWith(programs, 'the first minutes', () => {
       page.page.waitForRequest(/\/tts\/clips$/),
       page.button('Read aloud what you typed').click(),
     ]);
-    expect(request.postDataJSON()).toMatchObject({ text: 'Good morning' }); // its first line, without marks
+    expect(request.postDataJSON()).toMatchObject({ text: '# Good morning' }); // its first line; the service speaks no marks
     await page.sees({ isSounding: true });
     await page.page.getByRole('form', { name: 'Message' }).getByRole('button', { name: 'Stop' }).click();
     await page.sees({ isSounding: false });
