@@ -77,7 +77,7 @@ function createLines() {
   };
 }
 
-/** What has both of its marks: code, emphasis, a link or a bracket. */
+/** Spans that have both of their marks: code, emphasis, links and brackets. */
 const whole = /(`+|\*+|_+|~~)(?![\s*]).+?\1|\[[^[\]]*\](?:\([^()\s]*\)|(?!\())/g;
 /** Code, a link, the row of a table, a word, emphasis. */
 const unfinished = /[`[]|^\s*\||[.!?]$|(?:^|[^\p{L}\p{N}])(?:[*_]|~~)\S/u;

@@ -62,7 +62,7 @@ async function bundle(entry: string): Promise<Uint8Array> {
   return Buffer.concat(outputFiles.map(({ contents }) => contents)); // one entry point, one file
 }
 
-/** What the page imports later, such as the reader, has files of its own, and what both need has another one. */
+/** Views that load later, such as the reader, have their own file. The code that they share with `main` has another one. */
 async function split(entry: string, define: Record<string, string>) {
   const { outputFiles, metafile } = await build({
     ...options,

@@ -11,7 +11,7 @@ export interface Question {
 
 /** A transcript that a question is about. */
 export interface About {
-  /** Of the recording. */
+  /** The title of the recording. */
   readonly title: string;
   readonly text: string;
   /** The end of what is left of a longer transcript, in milliseconds. */

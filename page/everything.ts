@@ -12,7 +12,7 @@ import { defaults } from './preference-storage.ts';
 import { prefer, preferences } from './preferences.ts';
 import { saveFile } from './save-file.ts';
 
-/** What the last export, import or deletion has done. */
+/** The result of the last export, import or deletion, as a sentence. */
 export const outcome = signal<string | undefined>(undefined);
 
 function report(text: string): void {

@@ -1,4 +1,4 @@
-/** What a live transcription has sent so far, see docs/reference/realtime.md. A service may send anything. Pure. */
+/** Collects the events of a live transcription (docs/reference/realtime.md). A service may send anything. Pure. */
 import type { RealtimeServerEvent } from '../src/client/index.ts';
 import { isRecord } from './library/stored-turns.ts';
 
@@ -14,10 +14,10 @@ export interface LiveTranscript {
 
 export const newLiveTranscript: LiveTranscript = { isOpen: false, texts: new Map(), pending: new Set(), updates: 0 };
 
-/** Nothing can follow. */
+/** True once no further event can change the transcript. */
 export const isComplete = ({ updates, pending }: LiveTranscript): boolean => updates > 1 && pending.size === 0;
 
-/** Undefined: the session has failed, or is none. */
+/** Undefined if the session has failed or does not exist. */
 export function applyLiveEvent(live: LiveTranscript, data: unknown): LiveTranscript | undefined {
   const event = parse(data);
   if (!event) return undefined;

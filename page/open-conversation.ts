@@ -23,11 +23,11 @@ let current = unsaved();
 /** Its entry in the list, once it has one. */
 export const openId = signal(current.id);
 export const isOpening = signal(false);
-/** What another tab has done to the conversation on the screen. */
+/** Tells the user what another tab has done to the conversation on the screen. */
 export const surprise = signal<string | undefined>(undefined);
 
 const surprises = {
-  changed: 'Another tab has changed this conversation at the same time. This one goes on as a copy.',
+  changed: 'Another tab has changed this conversation at the same time. This one continues as a copy.',
   deleted: 'This conversation was deleted in another tab. Your next message keeps it again.',
 } as const;
 

@@ -25,7 +25,7 @@ export interface Preferences {
   readonly microphone?: string;
   /** Recordings that failed to transcribe survive a reload. */
   readonly keepRecordings: boolean;
-  /** What can be installed beside what works is no longer offered. */
+  /** Whether the user has dismissed the offer to install more. */
   readonly offersDismissed: boolean;
 }
 

@@ -30,7 +30,7 @@ export class ToneReader {
   #from = 0;
   #at = 0;
   #energy = 0;
-  /** The beginning of the pulse that goes on. */
+  /** The index at which the current pulse began. */
   #start: number | undefined;
   #pulses: Run[] = [];
 

@@ -20,7 +20,7 @@ export const highs = Array.from({ length: 17 }, (_, index) => 1950 + 80 * index)
 export const beginning = 16;
 const amplitude = 8_000;
 
-/** What a burst says. */
+/** The contents of a burst. */
 export interface Burst {
   readonly text: string;
   /** 0 to 7. */

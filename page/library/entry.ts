@@ -1,11 +1,11 @@
-/** What the library has. */
+/** The types of the library. */
 import type { TimedTranscript } from '../reader/timed-transcript.ts';
 import type { StoredTurn } from './stored-turns.ts';
 
 /** One line of the list. */
 export interface Entry {
   readonly id: string;
-  /** Of the key that was in use, see `ownerOf`. */
+  /** The owner of the entry: a hash of the key that was in use (`ownerOf`). */
   readonly owner: string;
   readonly kind: 'chat' | 'transcript';
   readonly title: string;
@@ -17,14 +17,14 @@ export interface Entry {
   readonly job?: string;
 }
 
-/** What an entry contains. */
+/** The content of an entry. */
 export interface Content {
   /** Empty for a transcript. */
   readonly turns: readonly StoredTurn[];
   readonly transcript?: TimedTranscript;
 }
 
-/** An entry with all of it. */
+/** An entry with everything that belongs to it. */
 export interface Whole {
   readonly entry: Entry;
   readonly content: Content;

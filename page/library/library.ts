@@ -16,11 +16,11 @@ export const entries = signal<readonly Entry[] | undefined>(undefined);
 /** Why nothing is kept; undefined while all is well. */
 export const refusal = signal<'refused' | 'full' | undefined>(undefined);
 
-/** What another tab has done last. */
+/** The latest change by another tab. */
 export const change = signal<Change | undefined>(undefined);
 
 export interface Change {
-  /** Of an entry; undefined: everything was deleted. */
+  /** The id of the entry. Undefined if everything was deleted. */
   readonly id?: string;
   readonly isDeleted: boolean;
 }

@@ -3,7 +3,7 @@ import type { TimedText } from '../../src/client/index.ts';
 import type { TimedTranscript } from './timed-transcript.ts';
 
 export interface Recording {
-  /** Of its entry in the library. */
+  /** The id of its entry in the library. */
   readonly id: string;
   /** File name. */
   readonly title: string;

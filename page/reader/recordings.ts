@@ -22,7 +22,7 @@ import {
 
 export const recordings = signal<readonly Recording[]>([]);
 
-/** What the reader shows, in place of the conversation. */
+/** The id of the transcript that the reader shows in place of the conversation. */
 export const openedId = signal<string | undefined>(undefined);
 export const opened = computed(() => byId(openedId.value));
 

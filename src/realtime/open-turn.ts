@@ -36,7 +36,7 @@ export interface TurnServices extends TranscriptionServices {
   readonly requireAudioBudget?: (() => Promise<void>) | undefined;
 }
 
-/** What the turns of a session share. */
+/** The context that the turns of a session share. */
 export interface TurnContext {
   readonly services: TurnServices;
   readonly scope: RequestScope;
@@ -65,7 +65,7 @@ export class OpenTurn {
   #early: EarlyRun | undefined;
   /** Sound of early transcriptions that were discarded. */
   #discardedMs = 0;
-  /** What of it has been charged. */
+  /** How much of it has been charged. */
   #chargedMs = 0;
 
   constructor(recording: TurnRecording, context: TurnContext) {
@@ -80,17 +80,16 @@ export class OpenTurn {
   /** Transcribes what has been said so far, if that is quick. */
   async beginEarly(hints: Hints): Promise<void> {
     const { services, track } = this.#context;
-    const chosen = chooseTranscriptionModel(services, hints.model);
-    const { model } = chosen;
+    const { model } = chooseTranscriptionModel(services, hints.model);
     if (!model.entry.local || lastRunMs(model) > maxEarlyMs) return;
     await services.requireAudioBudget?.();
     const file = await this.recording.copy();
-    const run = this.#startRun(file.recording, hints, chosen);
+    const run = this.#startRun(file.recording, hints, model);
     this.#early = { run, ms: this.recording.ms };
     track(run.transcript.then(ignore, ignore).then(() => file[Symbol.asyncDispose]()));
   }
 
-  /** The speech goes on. The run is not aborted: a loaded model that does not stop at once is killed. */
+  /** Called when the speech continues. The run is not aborted: a loaded model that does not stop at once is killed. */
   discardEarly(): void {
     if (!this.#early) return;
     const { run, ms } = this.#early;
@@ -137,7 +136,7 @@ export class OpenTurn {
   #startRun(
     recording: Recording,
     { model: named, ...hints }: Hints,
-    { model } = chooseTranscriptionModel(this.#context.services, named),
+    model = chooseTranscriptionModel(this.#context.services, named).model,
   ): TurnRun {
     const { scope, signal, services } = this.#context;
     return startTurnRun({ model, request: { recording, ...hints }, scope, signal, services });

@@ -200,7 +200,7 @@ function onCommit(state: TurnState): Step {
   return end(state, { ...turn, hasSpeech: true }, gate.now);
 }
 
-/** An open turn goes on. */
+/** An open turn continues. */
 function onConfigure(before: TurnState, detection: TurnDetection | null): Step {
   const { turn } = before;
   const state = { ...before, detection };
@@ -239,7 +239,7 @@ function end(state: TurnState, turn: Turn, ms: number): Step {
   return { state: closed(state), effects: [...stopped, { type: 'commit', hasSpeech: hasSpeech(turn) }] };
 }
 
-/** The longest turn is over, and the speech goes on. */
+/** The longest turn is over, and the speech continues. */
 function split(state: TurnState, turn: Turn): Step {
   const { now } = state.gate;
   const ended = end(state, turn, now);

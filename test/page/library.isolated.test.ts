@@ -231,7 +231,7 @@ describe('two tabs', () => {
     expect(first.titles).toEqual(['Good morning']);
   });
 
-  test('that answer at once lose nothing: one goes on as a copy, and says so', async () => {
+  test('that answer at once lose nothing: one continues as a copy, and says so', async () => {
     const { first, second } = await openTwo();
     first.ask('First');
     second.ask('Second');
@@ -244,7 +244,7 @@ describe('two tabs', () => {
     expect(kept).toEqual(['Good morning  First', 'Good morning  Second']);
     expect(first.open.openId.value).not.toBe(second.open.openId.value);
     const surprises = [first, second].map(({ open }) => open.surprise.value).filter(Boolean);
-    expect(surprises).toEqual([expect.stringContaining('goes on as a copy')]);
+    expect(surprises).toEqual([expect.stringContaining('continues as a copy')]);
   });
 
   test('of which one deletes the conversation: the other says so, and keeps it with its next message', async () => {

@@ -1,1 +1,0 @@
-import"./chunk-6527KE2G.js";
