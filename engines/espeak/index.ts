@@ -12,7 +12,7 @@ import { installCommand } from '../../lib/setup-command.ts';
 import { findModel } from '../lib/find-model.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { unavailable } from '../lib/local-models.ts';
-import { createCatalogue } from './catalogue.ts';
+import { createCatalog } from './catalog.ts';
 import { speakInTurn } from './in-turn.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { speak } from './speak.ts';
@@ -38,7 +38,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   // More slots than cores: a process under backpressure from a slow client uses no CPU.
   const { slots = 2 * context.cores, waiting = defaultWaiting } = options;
   const queue = context.queue({ slots, waiting });
-  const catalogue = createCatalogue(context);
+  const catalog = createCatalog(context);
   const search = () => findSynthesizer(options.program, context);
   const help = options.program === undefined ? generalHelp : `Program not found: ${context.resolve(options.program)}.`;
   let synthesizer = search();
@@ -48,7 +48,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   /** [] if no synthesizer was found or it fails: its default voice may work. */
   async function voices(): Promise<readonly EspeakVoice[]> {
     if (!synthesizer || context.now() < retryAt) return [];
-    return catalogue.voicesOf(synthesizer).catch((error: unknown) => {
+    return catalog.voicesOf(synthesizer).catch((error: unknown) => {
       retryAt = context.now() + retryMs;
       context.log.warn({ err: error }, 'could not list the voices of espeak');
       return [];
@@ -80,7 +80,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       requireFormat(format, context);
       const found = synthesizer;
       if (!found) throw new EngineError('model-unavailable', help);
-      const { file, language } = chooseVoice(await catalogue.voicesOf(found), call, instanceVoice);
+      const { file, language } = chooseVoice(await catalog.voicesOf(found), call, instanceVoice);
       const start = async (own: AbortSignal) => {
         const pcm = await speak({ text, voiceFile: file, language, speed }, found, context, own);
         return context.encode(pcm, format, { signal: own });
@@ -94,7 +94,7 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
       const { length } = await voices();
       return [{ what, ok: length > 0, detail: `${length} voices, ${found.what}` }];
     },
-    [Symbol.asyncDispose]: () => catalogue[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => catalog[Symbol.asyncDispose](),
   };
 }
 

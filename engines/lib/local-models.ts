@@ -12,7 +12,7 @@ import type {
   ResidentProgram,
 } from '../contract/index.ts';
 import { findModel } from './find-model.ts';
-import type { Catalogue, GroupOptions, NamedModel } from './catalogue.ts';
+import type { Catalog, GroupOptions, NamedModel } from './catalog.ts';
 
 /** A model whose files are on this machine, or can be installed. */
 export interface LocalModel {
@@ -26,7 +26,7 @@ export interface LocalModel {
 }
 
 interface LocalModelsOptions<M extends LocalModel> {
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   /** The models of the settings. */
   readonly configured: readonly M[];
   /** The models of the catalog that the settings do not list. */
@@ -64,7 +64,7 @@ export async function openLocalModels<M extends LocalModel>(
   { publish }: Pick<EngineContext, 'publish'>,
   options: LocalModelsOptions<M>,
 ): Promise<LocalModels<M>> {
-  const { catalogue, configured, others, base, look, problem, describe, toServe } = options;
+  const { catalog, configured, others, base, look, problem, describe, toServe } = options;
   const pulled = options.pulled === true ? others : [];
   const served = [...configured, ...pulled];
 
@@ -101,7 +101,7 @@ export async function openLocalModels<M extends LocalModel>(
       publish(await entries());
     },
     groupsOf: (more) =>
-      catalogue.groups({
+      catalog.groups({
         ...{ ...more, base },
         configured: configured.flatMap(({ downloads }) => downloads),
         named: [...configured, ...others].flatMap(namedModels),

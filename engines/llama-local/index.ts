@@ -16,7 +16,7 @@ import { startTimeout } from '../../lib/abort.ts';
 import { complete, type ToolOffer } from '../lib/agent/complete.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
 import { openLocalModels, programOf, pulledId, unavailable } from '../lib/local-models.ts';
-import { catalogue, part } from './catalogue.ts';
+import { catalog, part } from './catalog.ts';
 import { converse, toFunction, type Ask } from './conversation.ts';
 import type { HostOptions } from './host.ts';
 import { openLibrary } from './library.ts';
@@ -41,11 +41,11 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
   const library = openLibrary(options.runtime, context);
   const configured = (options.models ?? defaultModels).map((model) => toModel(model, options.mirror, context));
   const isListed = (id: string) => configured.some(({ downloads }) => downloads.some((asset) => asset.id === id));
-  const others = catalogue.ids
+  const others = catalog.ids
     .filter((id) => !isListed(id))
     .map((id) => toModel({ id: pulledId(id), model: id }, options.mirror, context));
   const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
-    ...{ catalogue, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
+    ...{ catalog, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
     look: () => library.look(),
     problem() {
       const reason = library.problem();

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { EngineError, type EngineContext, type Finding, type PackagesAsset } from '../contract/index.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
 import { findRuntime, openRuntime } from '../lib/host-program/packages.ts';
-import { part } from './catalogue.ts';
+import { part } from './catalog.ts';
 
 const packageName = 'node-llama-cpp';
 const platform = `${process.platform}-${process.arch}`;

@@ -4,7 +4,7 @@ import { validNames } from '../../lib/did-you-mean.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { explained, rememberFiles, type Judged } from '../lib/model-files.ts';
 import type { LocalModel } from '../lib/local-models.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 import { readGgufFile, type GgufFile } from './gguf.ts';
 import type { ModelOptions } from './options.ts';
 
@@ -24,13 +24,13 @@ export function toModel(given: string | ModelOptions, mirror: string | undefined
   if ((file === undefined) === (model === undefined))
     throw new OptionsError(`models: "${id}" needs either file or model`);
   if (file !== undefined) return { id, name, ...fileOf(context.resolve(file)), downloads: [] };
-  if (!catalogue.find(model ?? '')) {
-    const known = validNames(catalogue.ids, model);
+  if (!catalog.find(model ?? '')) {
+    const known = validNames(catalog.ids, model);
     throw new OptionsError(`models: the catalog has no model "${model}"; ${known}; or an object with id and file`);
   }
-  const found = fileOf(catalogue.pathOf(model ?? '', context));
+  const found = fileOf(catalog.pathOf(model ?? '', context));
   const isReady = async () => (await found.inspect()).ok;
-  const download = catalogue.asset(model ?? '', context, mirror, { isReady });
+  const download = catalog.asset(model ?? '', context, mirror, { isReady });
   return { id, name: name ?? download.title, ...found, downloads: [download] };
 }
 

@@ -1,6 +1,6 @@
 import type { OptionsSchema } from '../contract/index.ts';
 import { pulledOption } from '../lib/local-models.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 
 export interface Options {
   readonly models?: readonly (string | ModelOptions)[];
@@ -40,7 +40,7 @@ export const optionsSchema: OptionsSchema = {
     models: {
       type: 'array',
       minItems: 1,
-      description: `The models to serve: ids of the catalog (${catalogue.ids.join(', ')}), or GGUF files. Default: [${defaultModels.join(', ')}].`,
+      description: `The models to serve: ids of the catalog (${catalog.ids.join(', ')}), or GGUF files. Default: [${defaultModels.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,

@@ -9,7 +9,7 @@ import { requireTools } from './caller-tools.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { createDiscovery } from './discovery.ts';
 import { inspectChat } from './inspect.ts';
-import { createCatalogue } from './models.ts';
+import { createCatalog } from './models.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { responses } from './responses.ts';
 
@@ -37,7 +37,7 @@ async function createAgent(options: Options, context: EngineContext): Promise<Ch
   const discovery = canList
     ? createDiscovery({ provider, locality, filter, isOnlySource: options.models === undefined, log })
     : undefined;
-  const { entries, modelOf } = createCatalogue(options, locality, discovery);
+  const { entries, modelOf } = createCatalog(options, locality, discovery);
   const source = discovery ?? {
     fetch: locality.ask,
     onFailure: (err: unknown) => log.debug({ err }, unknownPlace),

@@ -17,7 +17,7 @@ export interface Model {
   variant: RequestVariant;
 }
 
-export interface Catalogue {
+export interface Catalog {
   /** The entries as far as they are known. */
   readonly entries: () => readonly ModelEntry[];
   /** Throws `unknown-model`. */
@@ -25,11 +25,11 @@ export interface Catalogue {
 }
 
 /** `discovery` is present if the provider's own list is served. */
-export function createCatalogue(
+export function createCatalog(
   options: Options,
   locality: Pick<Locality, 'of'>,
   discovery: Pick<Discovery, 'ids'> | undefined,
-): Catalogue {
+): Catalog {
   // A duplicate stays in the list of entries, so that the registry reports it.
   const all = (options.models ?? []).map((item) =>
     toModel(typeof item === 'string' ? { id: item } : item, options, false),

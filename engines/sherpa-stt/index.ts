@@ -13,7 +13,7 @@ import { commandLine } from '../../lib/setup-command.ts';
 import { openLocalModels, programOf, unavailable } from '../lib/local-models.ts';
 import { openLibrary } from '../lib/sherpa/library.ts';
 import { scriptCommand } from '../lib/host-program/script-command.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 import type { HostOptions } from './host.ts';
 import type { UsableModel } from './model-facts.ts';
 import { abilitiesOf, inspectModel, languagesFor, needOf, pulledModel, toModel, type Model } from './models.ts';
@@ -46,9 +46,9 @@ async function createRecognizer(options: Options, context: EngineContext): Promi
   const library = openLibrary({ runtime, part }, context);
   const configured = (options.models ?? []).map((model) => toModel(model, mirror, context));
   const isListed = (id: string) => configured.some(({ downloads }) => downloads.some((asset) => asset.id === id));
-  const others = catalogue.ids.filter((id) => !isListed(id)).map((id) => pulledModel(id, mirror, context));
+  const others = catalog.ids.filter((id) => !isListed(id)).map((id) => pulledModel(id, mirror, context));
   const { models, served, modelOf, recheck, groupsOf } = await openLocalModels(context, {
-    ...{ catalogue, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
+    ...{ catalog, configured, others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
     look: () => library.look(),
     problem() {
       const reason = library.problem();

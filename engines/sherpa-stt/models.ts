@@ -3,7 +3,7 @@ import { EngineError, type EngineContext, type FilesAsset, type Finding, type Mo
 import { megabytes } from '../../lib/megabytes.ts';
 import { rememberFolder } from '../lib/sherpa/folder.ts';
 import { pulledId } from '../lib/local-models.ts';
-import { catalogue, languagesOf } from './catalogue.ts';
+import { catalog, languagesOf } from './catalog.ts';
 import { families } from './families.ts';
 import type { ModelFacts, ModelFiles, UsableModel } from './model-facts.ts';
 import type { ModelOptions } from './options.ts';
@@ -22,9 +22,9 @@ export function toModel(options: ModelOptions, mirror: string | undefined, conte
   const all = options.kind === undefined ? Object.values(families) : [families[options.kind]];
   const judge = rememberFolder<ModelFacts>(folder, all);
   const inspect = async () => checkLanguage(options.language, folder, await judge());
-  const name = catalogue.ids.find((id) => catalogue.pathOf(id, context) === folder);
+  const name = catalog.ids.find((id) => catalog.pathOf(id, context) === folder);
   const isReady = async () => (await inspect()).ok;
-  const downloads = name === undefined ? [] : [catalogue.asset(name, context, mirror, { isReady })];
+  const downloads = name === undefined ? [] : [catalog.asset(name, context, mirror, { isReady })];
   return { ...options, folder, inspect, downloads };
 }
 
@@ -39,7 +39,7 @@ function checkLanguage(language: string | undefined, folder: string, found: Mode
 
 /** A model of the catalog that the settings do not list. */
 export function pulledModel(id: string, mirror: string | undefined, context: ModelContext): Model {
-  const options = { id: pulledId(id), name: catalogue.titleOf(id), folder: catalogue.pathOf(id, context) };
+  const options = { id: pulledId(id), name: catalog.titleOf(id), folder: catalog.pathOf(id, context) };
   return toModel(options, mirror, context);
 }
 

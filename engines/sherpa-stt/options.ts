@@ -1,6 +1,6 @@
 import type { OptionsSchema } from '../contract/index.ts';
 import { pulledOption } from '../lib/local-models.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 import { families, type ModelKind } from './families.ts';
 
 export interface Options {
@@ -33,7 +33,7 @@ export const optionsSchema: OptionsSchema = {
     models: {
       type: 'array',
       minItems: 1,
-      description: `The models to serve. Default: none but those of the catalog (${catalogue.ids.join(', ')}) with \`pulled\`.`,
+      description: `The models to serve. Default: none but those of the catalog (${catalog.ids.join(', ')}) with \`pulled\`.`,
       items: {
         type: 'object',
         additionalProperties: false,

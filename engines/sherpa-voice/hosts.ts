@@ -8,7 +8,7 @@ import { convertVoice, type ConvertedVoice } from './convert.ts';
 import { findEspeakData } from './espeak-data.ts';
 import type { HostOptions, HostQuestion } from './host.ts';
 import type { Options } from './options.ts';
-import { catalogue, part } from './catalogue.ts';
+import { catalog, part } from './catalog.ts';
 import type { UsableVoice } from './voice-facts.ts';
 
 type HostsOptions = Pick<Options, 'runtime' | 'data' | 'threads' | 'idleUnload'>;
@@ -59,7 +59,7 @@ export function createHosts({ runtime, data, threads = 1, idleUnload = 300 }: Ho
       const options: HostOptions = { library: place, ...(await make(voice)), threads, first: firstQuestion(voice) };
       const command = scriptCommand('host', import.meta.url, JSON.stringify(options));
       const places = [voice.file, dirname(voice.file)];
-      const isDownload = catalogue.ids.some((id) => places.includes(catalogue.pathOf(id, context)));
+      const isDownload = catalog.ids.some((id) => places.includes(catalog.pathOf(id, context)));
       return context.resident({
         ...{ name, version: voice.stamp, memory: voice.memory, idleUnloadMs: idleUnload * 1000, ...command },
         ...(isDownload && { files: [voice.file] }),

@@ -11,7 +11,7 @@ import { linkedSignal, raceAbort } from '../../lib/abort.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { requireFormat } from '../lib/require-format.ts';
 import { openLocalModels, pulledId, unavailable, type LocalModel } from '../lib/local-models.ts';
-import { catalogue, part } from './catalogue.ts';
+import { catalog, part } from './catalog.ts';
 import { createHosts } from './hosts.ts';
 import { optionsSchema, type Options } from './options.ts';
 import { sayWith, speak, voicePieces } from './speak.ts';
@@ -43,7 +43,7 @@ async function createVoice(options: Options, context: EngineContext): Promise<Sp
   const { library } = hosts;
 
   const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
-    ...{ catalogue, configured: [main], others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
+    ...{ catalog, configured: [main], others, pulled: options.pulled, base: library.asset ? [library.asset] : [] },
     async look() {
       hosts.look();
       await Promise.all([main, ...others].map(({ voices }) => voices.clean()));
@@ -138,16 +138,16 @@ async function toModel({ id, name, options }: ModelOptions, context: EngineConte
   return { id, name, voices, inspect, downloads: voices.assets, defaultVoice: options.voice };
 }
 
-/** Opens the voices of the catalogue that the settings do not name. */
+/** Opens the voices of the catalog that the settings do not name. */
 function openOthers(
   named: readonly { readonly id: string }[],
   { mirror }: Options,
   context: EngineContext,
 ): Promise<SpokenModel[]> {
-  const ids = catalogue.ids.filter((id) => !named.some((download) => download.id === id));
+  const ids = catalog.ids.filter((id) => !named.some((download) => download.id === id));
   const optionsOf = (id: string): Options => ({ voices: [id], ...(mirror !== undefined && { mirror }) });
   const open = (id: string) =>
-    toModel({ id: pulledId(id), name: catalogue.labelOf(id), options: optionsOf(id) }, context);
+    toModel({ id: pulledId(id), name: catalog.labelOf(id), options: optionsOf(id) }, context);
   return Promise.all(ids.map(open));
 }
 

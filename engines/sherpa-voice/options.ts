@@ -1,6 +1,6 @@
 import type { OptionsSchema } from '../contract/index.ts';
 import { pulledOption } from '../lib/local-models.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 
 export interface Options {
   readonly voices?: readonly (string | VoiceOptions)[];
@@ -38,7 +38,7 @@ export const optionsSchema: OptionsSchema = {
     voices: {
       type: 'array',
       minItems: 1,
-      description: `The voices to serve: ids of the catalog (${catalogue.ids.join(', ')}), or files or folders. Default: [${defaultVoices.join(', ')}].`,
+      description: `The voices to serve: ids of the catalog (${catalog.ids.join(', ')}), or files or folders. Default: [${defaultVoices.join(', ')}].`,
       items: {
         type: ['string', 'object'],
         minLength: 1,

@@ -9,7 +9,7 @@ import {
   type Voice,
 } from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 import { removeConversions } from './convert.ts';
 import { megabytes } from '../../lib/megabytes.ts';
 import { defaultVoices, type Options } from './options.ts';
@@ -43,7 +43,7 @@ export async function openVoices({ voices = defaultVoices, voice, mirror }: Opti
 
   function assetOf({ id, download, inspect: find }: VoiceSource): FilesAsset[] {
     if (!download) return [];
-    return [catalogue.asset(id, context, mirror, { isReady: async () => (await find()).ok })];
+    return [catalog.asset(id, context, mirror, { isReady: async () => (await find()).ok })];
   }
 
   return {

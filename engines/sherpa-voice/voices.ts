@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { EngineError, OptionsError, type EngineContext, type SpeechCall, type Voice } from '../contract/index.ts';
 import { validNames } from '../../lib/did-you-mean.ts';
 import { nameSetup } from '../../lib/setup-command.ts';
-import type { CatalogueModel } from '../lib/catalogue.ts';
-import { catalogue, part } from './catalogue.ts';
+import type { CatalogModel } from '../lib/catalog.ts';
+import { catalog, part } from './catalog.ts';
 import type { VoiceOptions } from './options.ts';
 import { rememberPiper } from './piper.ts';
 import type { UsableVoice, VoiceFile } from './voice-facts.ts';
@@ -15,20 +15,20 @@ import { rememberVoice } from './voice-folder.ts';
 export interface VoiceSource {
   readonly id: string;
   readonly name?: string | undefined;
-  /** Its entry in the catalogue, if it can be downloaded. */
-  readonly download?: CatalogueModel;
+  /** Its entry in the catalog, if it can be downloaded. */
+  readonly download?: CatalogModel;
   readonly inspect: () => Promise<VoiceFile>;
 }
 
 /** Throws an `OptionsError`. */
 export function toSource(voice: string | VoiceOptions, context: EngineContext): VoiceSource {
   if (typeof voice !== 'string') return ownSource(voice, context);
-  const download = catalogue.find(voice);
+  const download = catalog.find(voice);
   if (!download) {
-    const known = validNames(catalogue.ids, voice);
+    const known = validNames(catalog.ids, voice);
     throw new OptionsError(`voices: the catalog has no voice "${voice}"; ${known}; or an object with file or folder`);
   }
-  const path = catalogue.pathOf(voice, context);
+  const path = catalog.pathOf(voice, context);
   const isFolder = download.hasFolder === true;
   const inspect = isFolder ? rememberVoice(path) : rememberPiper(path);
   const model = isFolder ? join(path, basename(download.files.at(-1)?.path ?? '')) : path;
@@ -67,7 +67,7 @@ export function speakersOf(
   });
 }
 
-/** How a voice of the catalogue is listed before it is downloaded. */
+/** How a voice of the catalog is listed before it is downloaded. */
 export const expectedVoices = ({ id, download }: VoiceSource): Voice[] =>
   download?.title === undefined ? [] : [{ id, name: download.title, language: id.slice(0, 2) }];
 

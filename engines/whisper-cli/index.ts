@@ -15,7 +15,7 @@ import { openLocalModels, unavailable } from '../lib/local-models.ts';
 import { openVoiceActivity } from '../lib/voice-activity/index.ts';
 import { setupCommand } from '../../lib/setup-command.ts';
 import { buildWhisper, removeUnfinishedBuild } from './build.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 import { abilitiesOf, languageFor, limitTo, type Model, pulledModel, toModel, type UsableFile } from './models.ts';
 import { createLoadedModels, needOf } from './whisper-host.ts';
 import { optionsSchema, type ModelOptions, type Options } from './options.ts';
@@ -49,7 +49,7 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
   const fitContext = options.audioContext === 'auto';
   const configured = options.models.map((model) => toModel(withPaths(model, context), options, context));
   const isListed = (name: string) => configured.some(({ downloads }) => downloads.some(({ id }) => id === name));
-  const others = catalogue.ids.filter((name) => !isListed(name)).map((name) => pulledModel(name, options, context));
+  const others = catalog.ids.filter((name) => !isListed(name)).map((name) => pulledModel(name, options, context));
   const isEnabled = options.voiceActivity !== 'off' && configured.some(({ vad }) => vad === undefined);
   const activity = isEnabled ? openVoiceActivity({ runtime: undefined }, context) : undefined;
   const programs = openPrograms(options, context);
@@ -58,7 +58,7 @@ async function createWhisper(options: Options, context: EngineContext): Promise<
     options.keepLoaded === false ? undefined : loaded.free(model, file);
 
   const { models, modelOf, recheck, groupsOf } = await openLocalModels(context, {
-    ...{ catalogue, configured, others, pulled: options.pulled, base: programs.needed },
+    ...{ catalog, configured, others, pulled: options.pulled, base: programs.needed },
     look() {
       programs.look();
       activity?.look();

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { type EngineContext, EngineError, type FilesAsset, type ModelEntry } from '../contract/index.ts';
 import { languagesWithoutIso, whisperLanguages } from '../../lib/languages.ts';
 import { pulledId } from '../lib/local-models.ts';
-import { catalogue } from './catalogue.ts';
+import { catalog } from './catalog.ts';
 import { inspectModelFile, type ModelFile } from './model-file.ts';
 import type { ModelOptions, Options } from './options.ts';
 
@@ -24,16 +24,16 @@ export interface Model extends ModelOptions {
 type ModelContext = Pick<EngineContext, 'dataDir'>;
 
 export function toModel(model: ModelOptions, { mirror }: Pick<Options, 'mirror'>, context: ModelContext): Model {
-  const download = catalogue.ids.find((id) => catalogue.pathOf(id, context) === model.file);
+  const download = catalog.ids.find((id) => catalog.pathOf(id, context) === model.file);
   const inspect = remember(model.file);
   const isReady = async () => (await inspect()).ok;
-  const downloads = download === undefined ? [] : [catalogue.asset(download, context, mirror, { isReady })];
+  const downloads = download === undefined ? [] : [catalog.asset(download, context, mirror, { isReady })];
   return { ...model, download, downloads, inspect };
 }
 
 /** A model of the catalog that the settings do not list. */
 export function pulledModel(name: string, options: Pick<Options, 'mirror'>, context: ModelContext): Model {
-  const model = { id: pulledId(name), name: catalogue.titleOf(name), file: catalogue.pathOf(name, context) };
+  const model = { id: pulledId(name), name: catalog.titleOf(name), file: catalog.pathOf(name, context) };
   return toModel(model, options, context);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Local models by name, with the real programs: one call each gives local transcription, a neural voice and local chat.
- * A server of the test stands in for the download site, models made by hand for those of the catalogue.
+ * A server of the test stands in for the download site, models made by hand for those of the catalog.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { hasLibrary } from '../engines/llama-local/support.ts';
 import { good, half, serve, status, type Answer } from '../engines/whisper-cli/support.ts';
-import { standIns } from '../support/catalogue.ts';
+import { standIns } from '../support/catalog.ts';
 import { answers } from '../support/chat-model.ts';
 import { upload } from '../support/local-service.ts';
 import { findProgram } from '../support/programs.ts';

@@ -2,7 +2,7 @@
 import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { catalogue } from '../../engines/whisper-cli/catalogue.ts';
+import { catalog } from '../../engines/whisper-cli/catalog.ts';
 import { acquireLock, lockOf } from '../../lib/file-lock.ts';
 import { serve, status, type Answer } from '../engines/whisper-cli/support.ts';
 import { runScript } from '../support/scripts.ts';
@@ -38,7 +38,7 @@ describe('models', () => {
 
   it('shows how far a download of another process is', async () => {
     const { models, directory } = await machine(status(404));
-    const { bytes = 0 } = catalogue.find('small')?.files[0] ?? {};
+    const { bytes = 0 } = catalog.find('small')?.files[0] ?? {};
     const path = join(directory, 'ggml-small.bin');
     await mkdir(directory, { recursive: true });
     await writeFile(`${path}.part`, '');

@@ -1,11 +1,11 @@
 /**
  * Missing models are downloaded from their cards, and then used by the real programs. A server of the test stands in for
- * the download site, models made by hand for those of the catalogue.
+ * the download site, models made by hand for those of the catalog.
  */
 import { expect, test, vi } from 'vitest';
 import { hasLibrary } from '../engines/llama-local/support.ts';
 import { good, half, serve } from '../engines/whisper-cli/support.ts';
-import { standIns } from '../support/catalogue.ts';
+import { standIns } from '../support/catalog.ts';
 import { answers } from '../support/chat-model.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';

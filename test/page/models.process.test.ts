@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { catalogue } from '../../engines/whisper-cli/catalogue.ts';
+import { catalog } from '../../engines/whisper-cli/catalog.ts';
 import { answers, startProvider } from '../support/provider.ts';
-import { replaceFiles } from '../support/catalogue.ts';
+import { replaceFiles } from '../support/catalog.ts';
 import { describeWith } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { toneWav, writeToneModel } from '../support/tone-model.ts';
@@ -163,7 +163,7 @@ describeWith(programs, 'the models', () => {
 
   test('show how far a download is, and the model as soon as it works: without a reload', async () => {
     const file = await toneModel();
-    replaceFiles(catalogue, 'tiny', file); // whose real bytes are not available to tests
+    replaceFiles(catalog, 'tiny', file); // whose real bytes are not available to tests
     const mirror = await startMirror(file);
     const models = '[{ id: tiny, file: data/models/ggml-tiny.bin }]';
     const { service, ...rest } = await startPageService({

@@ -116,7 +116,7 @@ describeWith(['espeak-ng'], 'once it is installed', () => {
 });
 
 describe('an instance without options', () => {
-  test('names the voices of the catalogue when one is wrong', async () => {
+  test('names the voices of the catalog when one is wrong', async () => {
     const config = (voice: string) => JSON.stringify({ engines: { voice: { use: 'sherpa-voice', voices: [voice] } } });
     await expect(start({}, config('en_US-ljspeech-medum'))).rejects.toThrow(
       /^engines\.voice: voices: the catalog has no voice "en_US-ljspeech-medum"; did you mean en_US-ljspeech-medium\? known: en_US-ljspeech-medium, .*; or an object with file or folder$/,

@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 
 const { MODEL_SHA1, SOURCE_INTEGRITY, FIRST_DELAY_MS } = process.env;
 const changes = {
-  'engines/whisper-cli/catalogue.ts': [/(?<=\bbase: whisper\('base', \{[^}]*digest: ')[0-9a-f]{40}/, MODEL_SHA1],
+  'engines/whisper-cli/catalog.ts': [/(?<=\bbase: whisper\('base', \{[^}]*digest: ')[0-9a-f]{40}/, MODEL_SHA1],
   'engines/whisper-cli/source.ts': [/(?<=integrity: ')sha512-[^']+/, SOURCE_INTEGRITY],
   'src/engine-host/assets/download.ts': [/(?<=firstDelayMs: )[\d_]+/, FIRST_DELAY_MS],
 };

@@ -1,9 +1,9 @@
-/** `npm run setup -- chat`: the model of the catalogue is downloaded, verified, and then answers. */
+/** `npm run setup -- chat`: the model of the catalog is downloaded, verified, and then answers. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { catalogue } from '../../../engines/llama-local/catalogue.ts';
-import { replaceFiles } from '../../support/catalogue.ts';
+import { catalog } from '../../../engines/llama-local/catalog.ts';
+import { replaceFiles } from '../../support/catalog.ts';
 import { answers, makeChatModel } from '../../support/chat-model.ts';
 import { startTestService } from '../../support/service.ts';
 import { good, serve, type Answer } from '../whisper-cli/support.ts';
@@ -13,7 +13,7 @@ import { hasLibrary } from './support.ts';
 const model = makeChatModel();
 
 async function startSetup(...given: readonly Answer[]) {
-  replaceFiles(catalogue, 'qwen3-0.6b', model);
+  replaceFiles(catalog, 'qwen3-0.6b', model);
   const { url, requests } = await serve(...given);
   const engines = { llama: { use: 'llama-local', mirror: url } };
   const service = await startTestService({ config: JSON.stringify({ engines }) });
@@ -37,7 +37,7 @@ describe.skipIf(!hasLibrary)('npm run setup -- chat', () => {
     ]);
     expect(requests).toEqual([]);
     expect(await install()).toEqual([]);
-    expect(requests.map(({ url }) => url)).toEqual([`/${catalogue.find('qwen3-0.6b')!.files[0]!.path}`]);
+    expect(requests.map(({ url }) => url)).toEqual([`/${catalog.find('qwen3-0.6b')!.files[0]!.path}`]);
     expect(await assets.list()).toMatchObject([{ state: 'ready' }, { state: 'ready' }]);
     expect(await ask()).toMatchObject({ content: answers.plain });
     await install();

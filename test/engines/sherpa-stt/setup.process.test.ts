@@ -1,9 +1,9 @@
-/** `npm run setup -- parakeet-v3`: a model of the catalogue is downloaded into its folder, transcribes, and is removed. */
+/** `npm run setup -- parakeet-v3`: a model of the catalog is downloaded into its folder, transcribes, and is removed. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { catalogue } from '../../../engines/sherpa-stt/catalogue.ts';
-import { replaceFiles } from '../../support/catalogue.ts';
+import { catalog } from '../../../engines/sherpa-stt/catalog.ts';
+import { replaceFiles } from '../../support/catalog.ts';
 import { upload } from '../../support/local-service.ts';
 import { speakTones, writeFamily } from '../../support/recognizer-families.ts';
 import { startTestService } from '../../support/service.ts';
@@ -26,7 +26,7 @@ async function startSetup() {
   for (const [id, [shape, names]] of Object.entries(standIns)) {
     const folder = await writeFamily(await temporaryDirectory(), shape);
     const files = await Promise.all(names.map((name) => readFile(join(folder, name))));
-    replaceFiles(catalogue, id, ...files);
+    replaceFiles(catalog, id, ...files);
     contents.push(...files);
   }
   const { url, requests } = await serve(...contents.map((content) => good(content)));
@@ -36,7 +36,7 @@ async function startSetup() {
   return { service, requests, assets, models: join(service.dir, 'data', 'models') };
 }
 
-test('models of the catalogue are installed by name, with their licenses, beside each other, and removed', async () => {
+test('models of the catalog are installed by name, with their licenses, beside each other, and removed', async () => {
   const { service, requests, assets, models } = await startSetup();
   await using _ = service;
   expect(await assets.list()).toMatchObject([

@@ -1,11 +1,11 @@
-/** `npm run setup -- voice`: the voices of the catalogue are downloaded, verified, converted, and then speak. */
+/** `npm run setup -- voice`: the voices of the catalog are downloaded, verified, converted, and then speak. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { catalogue } from '../../../engines/sherpa-voice/catalogue.ts';
+import { catalog } from '../../../engines/sherpa-voice/catalog.ts';
 import { styleVoice } from '../../support/style-voice-model.ts';
-import { replaceFiles } from '../../support/catalogue.ts';
+import { replaceFiles } from '../../support/catalog.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { heard } from '../../support/tone-listener.ts';
 import { voiceModel, writeVoice } from '../../support/voice-model.ts';
@@ -25,7 +25,7 @@ async function startSetup(
   answers: readonly Answer[],
   [voice, ...files]: readonly [string, ...Buffer[]] = [id, config, model],
 ) {
-  replaceFiles(catalogue, voice, ...files);
+  replaceFiles(catalog, voice, ...files);
   const { url, requests } = await serve(...answers);
   const voices = await startVoices({ voices: {}, options: { voices: [voice], mirror: url } });
   const { assets } = voices.service.service.registry;
@@ -43,7 +43,7 @@ async function startSetup(
 const both = [good(config), good(model)];
 
 describe('npm run setup -- voice', () => {
-  it('downloads a voice of the catalogue and its .onnx.json, which then speaks; a second call does nothing', async () => {
+  it('downloads a voice of the catalog and its .onnx.json, which then speaks; a second call does nothing', async () => {
     const setup = await startSetup(both);
     const bytes = model.length + config.length;
     const source = expect.stringMatching(/^npm and 127\.0\.0\.1:\d+$/) as string;
@@ -59,7 +59,7 @@ describe('npm run setup -- voice', () => {
       { id, title, ...whole, configured: false, model: 'local-voice' },
     ]);
     await setup.install();
-    const path = `/${catalogue.find(id)!.files[1]!.path}`;
+    const path = `/${catalog.find(id)!.files[1]!.path}`;
     expect(path).toMatch(/^\/rhasspy\/piper-voices\/resolve\/[0-9a-f]{40}\/en\/en_US\/ljspeech\/medium\/en_US-ljspeech-medium\.onnx$/); // prettier-ignore
     expect(setup.requests.map(({ url }) => url)).toEqual([`${path}.json`, path]);
     expect(setup.steps.at(-1)).toEqual([`downloading ${title}`, 1]);

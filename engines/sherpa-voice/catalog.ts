@@ -2,7 +2,7 @@
  * Voices that can be downloaded. The model cards of these Piper voices say that they were trained from scratch on recordings that
  * may be used for any purpose. Most others began as `lessac` or `ryan`, whose recordings forbid commercial use.
  */
-import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
+import { Catalog, type CatalogModel } from '../lib/catalog.ts';
 
 /** Its name in `npm run setup -- voice`. */
 export const part = 'voice';
@@ -10,7 +10,7 @@ export const part = 'voice';
 /** A commit of the repository rhasspy/piper-voices. */
 const revision = 'c10ece1aade47bb51c153c893d14e5bf8e5b7117';
 
-interface Voice extends Pick<CatalogueModel, 'title' | 'label' | 'purpose'> {
+interface Voice extends Pick<CatalogModel, 'title' | 'label' | 'purpose'> {
   readonly model: { readonly bytes: number; readonly digest: string };
   /** The .onnx.json. */
   readonly config: { readonly bytes: number; readonly digest: string };
@@ -18,7 +18,7 @@ interface Voice extends Pick<CatalogueModel, 'title' | 'label' | 'purpose'> {
   readonly license: string;
 }
 
-function piper(id: string, { model, config, ...more }: Voice): CatalogueModel {
+function piper(id: string, { model, config, ...more }: Voice): CatalogModel {
   const [locale = '', dataset, quality] = id.split('-');
   const folder = [locale.split('_')[0], locale, dataset, quality].join('/');
   const path = `rhasspy/piper-voices/resolve/${revision}/${folder}/${id}.onnx`;
@@ -32,7 +32,7 @@ function piper(id: string, { model, config, ...more }: Voice): CatalogueModel {
 }
 
 /** Digests that projects independent of each other have for the same commit. The lexicons are not needed. */
-const kokoro: CatalogueModel = {
+const kokoro: CatalogModel = {
   label: 'Kokoro (54 voices)',
   purpose: 'Good for natural speech in six languages; it needs a fast machine.',
   license: 'Apache-2.0',
@@ -48,7 +48,7 @@ const kokoro: CatalogueModel = {
 };
 
 /** A voice without a title has several speakers, whose names are in its files. */
-export const catalogue = new Catalogue('https://huggingface.co', 'voices', {
+export const catalog = new Catalog('https://huggingface.co', 'voices', {
   'en_US-ljspeech-medium': piper('en_US-ljspeech-medium', {
     model: { bytes: 63_531_379, digest: '6f52a751e2349abe7a76735eb09dc1875298c77ea2342ffd2fef79ff81b87f22' },
     config: { bytes: 4_972, digest: '141d612cc0a95ed7efc1ca936b845c2364967f2e9217c5dbfcf69fc4d6c65860' },

@@ -6,7 +6,7 @@ import { readVoices, type EspeakVoice } from './voices.ts';
 const timeoutMs = 10_000;
 
 /** Cache of the voices of each synthesizer. */
-export function createCatalogue(context: Pick<EngineContext, 'run'>) {
+export function createCatalog(context: Pick<EngineContext, 'run'>) {
   const cache = new Map<string, Promise<readonly EspeakVoice[]>>();
   const ending = new AbortController();
 

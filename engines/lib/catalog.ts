@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path';
 import type { Asset, AssetGroup, EngineContext, FilesAsset } from '../contract/index.ts';
 
-export interface CatalogueModel {
+export interface CatalogModel {
   /** Display name. Defaults to the id if not specified. */
   readonly title?: string;
   /** Title for people who choose what to install. Defaults to `title` if not specified. */
@@ -16,10 +16,10 @@ export interface CatalogueModel {
    */
   readonly hasFolder?: boolean;
   /** In the order in which they are downloaded. The last one is the model. */
-  readonly files: readonly CatalogueFile[];
+  readonly files: readonly CatalogFile[];
 }
 
-export interface CatalogueFile {
+export interface CatalogFile {
   /** Path below the base URL. */
   readonly path: string;
   /** May be rounded to whole MiB, as some sites publish it. */
@@ -30,13 +30,13 @@ export interface CatalogueFile {
 
 type Place = Pick<EngineContext, 'dataDir'>;
 
-export class Catalogue {
+export class Catalog {
   readonly #source: string;
   readonly #folder: string;
-  readonly #models: Readonly<Record<string, CatalogueModel>>;
+  readonly #models: Readonly<Record<string, CatalogModel>>;
 
   /** `source`: the base URL, unless the settings name a mirror. `folder`: the target folder below DATA_DIR. */
-  constructor(source: string, folder: string, models: Readonly<Record<string, CatalogueModel>>) {
+  constructor(source: string, folder: string, models: Readonly<Record<string, CatalogModel>>) {
     this.#source = source;
     this.#folder = folder;
     this.#models = models;
@@ -46,7 +46,7 @@ export class Catalogue {
     return Object.keys(this.#models);
   }
 
-  find(id: string): CatalogueModel | undefined {
+  find(id: string): CatalogModel | undefined {
     return Object.hasOwn(this.#models, id) ? this.#models[id] : undefined;
   }
 

@@ -1,4 +1,4 @@
-import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
+import { Catalog, type CatalogModel } from '../lib/catalog.ts';
 
 interface Whisper {
   readonly mebibytes: number;
@@ -9,7 +9,7 @@ interface Whisper {
 }
 
 /** The digest is from upstream's download script, and the same in several independent public repositories. */
-function whisper(name: string, { mebibytes, digest, label, purpose }: Whisper): CatalogueModel {
+function whisper(name: string, { mebibytes, digest, label, purpose }: Whisper): CatalogModel {
   const title = `Whisper ${name}`;
   return {
     title,
@@ -21,7 +21,7 @@ function whisper(name: string, { mebibytes, digest, label, purpose }: Whisper): 
 }
 
 /** A subset of upstream's models. */
-export const catalogue = new Catalogue('https://huggingface.co/ggerganov/whisper.cpp/resolve/main', 'models', {
+export const catalog = new Catalog('https://huggingface.co/ggerganov/whisper.cpp/resolve/main', 'models', {
   tiny: whisper('tiny', {
     mebibytes: 75,
     digest: 'bd577a113a864445d4c299885e0cb97d4ba92b5f',

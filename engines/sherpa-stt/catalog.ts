@@ -1,5 +1,5 @@
 /** Models that can be downloaded. The digests are the same in several independent public repositories. */
-import { Catalogue, type CatalogueModel } from '../lib/catalogue.ts';
+import { Catalog, type CatalogModel } from '../lib/catalog.ts';
 import { parakeetLanguages } from './nemo.ts';
 
 const parakeet =
@@ -9,7 +9,7 @@ const parakeet =
 const senseVoice =
   'csukuangfj/sherpa-onnx-sense-voice-zh-en-ja-ko-yue-2024-07-17/resolve/2365baeacb507f821a0c8120fcee3d484dba7a07';
 
-const models: Readonly<Record<string, CatalogueModel & { readonly languages?: readonly string[] }>> = {
+const models: Readonly<Record<string, CatalogModel & { readonly languages?: readonly string[] }>> = {
   'parakeet-v3': {
     title: 'Parakeet TDT 0.6B v3',
     label: 'Transcription in 25 European languages (Parakeet TDT v3)',
@@ -61,6 +61,6 @@ const models: Readonly<Record<string, CatalogueModel & { readonly languages?: re
   },
 };
 
-export const catalogue = new Catalogue('https://huggingface.co', 'models', models);
+export const catalog = new Catalog('https://huggingface.co', 'models', models);
 
 export const languagesOf = (id: string | undefined): readonly string[] | undefined => models[id ?? '']?.languages;

@@ -1,10 +1,10 @@
-import { Catalogue } from '../lib/catalogue.ts';
+import { Catalog } from '../lib/catalog.ts';
 
 /** Id of its asset group: `npm run setup -- chat`. */
 export const part = 'chat';
 
 /** The digests are the same in several independent public repositories. */
-export const catalogue = new Catalogue('https://huggingface.co', 'models', {
+export const catalog = new Catalog('https://huggingface.co', 'models', {
   'qwen3-0.6b': {
     title: 'Qwen3 0.6B',
     label: 'Small chat model (Qwen3 0.6B)',

@@ -1,12 +1,12 @@
-/** Models of the catalogues, with the digests of models made by hand: the bytes of the real ones are not available to tests. */
+/** Models of the catalogs, with the digests of models made by hand: the bytes of the real ones are not available to tests. */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Catalogue } from '../../engines/lib/catalogue.ts';
-import { catalogue as chats } from '../../engines/llama-local/catalogue.ts';
-import { catalogue as voices } from '../../engines/sherpa-voice/catalogue.ts';
-import { catalogue as whisper } from '../../engines/whisper-cli/catalogue.ts';
+import type { Catalog } from '../../engines/lib/catalog.ts';
+import { catalog as chats } from '../../engines/llama-local/catalog.ts';
+import { catalog as voices } from '../../engines/sherpa-voice/catalog.ts';
+import { catalog as whisper } from '../../engines/whisper-cli/catalog.ts';
 import { makeChatModel } from './chat-model.ts';
 import { temporaryDirectory } from './temporary.ts';
 import { writeToneModel } from './tone-model.ts';
@@ -33,8 +33,8 @@ export async function standIns(): Promise<Files> {
 }
 
 /** Until the end of the test, the files of a model have these contents. */
-export function replaceFiles(catalogue: Catalogue, id: string, ...contents: readonly Buffer[]): void {
-  for (const [index, file] of catalogue.find(id)!.files.entries()) {
+export function replaceFiles(catalog: Catalog, id: string, ...contents: readonly Buffer[]): void {
+  for (const [index, file] of catalog.find(id)!.files.entries()) {
     const before = { ...file };
     const content = contents[index]!;
     Object.assign(file, { bytes: content.length, digest: hash('sha256', content) });
