@@ -102,7 +102,11 @@ interface Cost {
 
 /** Counts since the start of Redis, including commands within scripts. */
 async function costOf(redis: RedisServer): Promise<Cost> {
-  const { total_commands_processed: commands, total_net_input_bytes: read, total_net_output_bytes: written } = await statsOf(redis, 'stats'); // prettier-ignore
+  const {
+    total_commands_processed: commands,
+    total_net_input_bytes: read,
+    total_net_output_bytes: written,
+  } = await statsOf(redis, 'stats');
   const { used_cpu_user: user, used_cpu_sys: system } = await statsOf(redis, 'cpu');
   return {
     commands: Number(commands),

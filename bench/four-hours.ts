@@ -102,7 +102,12 @@ async function sendShorts(): Promise<void> {
 
 async function sizeOf(place: string): Promise<number> {
   const names = await readdir(place, { recursive: true }).catch(() => []);
-  const sizes = names.map((name) => stat(join(place, name)).then((found) => (found.isFile() ? found.size : 0), () => 0)); // prettier-ignore
+  const sizes = names.map((name) =>
+    stat(join(place, name)).then(
+      (found) => (found.isFile() ? found.size : 0),
+      () => 0,
+    ),
+  );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 

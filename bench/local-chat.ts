@@ -47,7 +47,17 @@ export async function benchLocalChat({ rounds }: BenchOptions): Promise<Row[]> {
   const host = hostOf();
   if (!host) throw new Error('the model is not loaded');
 
-  const bare = spawn(process.execPath, [join(import.meta.dirname, 'support/bare-llama.ts'), join(runtime, 'node_modules/node-llama-cpp'), file, String(maxTokens), String(contextSize)], { stdio: ['pipe', 'pipe', 'inherit'] }); // prettier-ignore
+  const bare = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'support/bare-llama.ts'),
+      join(runtime, 'node_modules/node-llama-cpp'),
+      file,
+      String(maxTokens),
+      String(contextSize),
+    ],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   const lines = createInterface({ input: bare.stdout })[Symbol.asyncIterator]();
   await lines.next();
   let asked = 0;

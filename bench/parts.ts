@@ -8,9 +8,11 @@ type Work = (parts: readonly Part[]) => unknown;
 
 export async function benchParts(): Promise<Row[]> {
   const calls = Object.values(callKinds).map((kind) => costs(pieces(many).map(kind), putTogether));
-  const reasoning = Object.values(reasoningKinds).map(
-    ({ pieceOf }) =>
-    costs(Array.from({ length: many }, (_, at) => pieceOf(at)), putReasoningTogether), // prettier-ignore
+  const reasoning = Object.values(reasoningKinds).map(({ pieceOf }) =>
+    costs(
+      Array.from({ length: many }, (_, at) => pieceOf(at)),
+      putReasoningTogether,
+    ),
   );
   return Promise.resolve([
     worst('a tool call in 60,000 parts, processor time to put it together (the slowest of four kinds)', calls),

@@ -37,7 +37,13 @@ export async function benchVoice({ rounds }: BenchOptions): Promise<Row[]> {
   for (let n = 0; n < manySentences; n++) await speak(service, sentenceOf(10 + ((n * 37) % 110), n), 'wav');
   const peak = peakBytesOf(service);
   const row = (what: string, measured: number, goal: number): Row => {
-    return { what, measured: milliseconds(measured), against: `${milliseconds(goal)} goal`, ratio: measured / goal, goal: { atMost: 1 } }; // prettier-ignore
+    return {
+      what,
+      measured: milliseconds(measured),
+      against: `${milliseconds(goal)} goal`,
+      ratio: measured / goal,
+      goal: { atMost: 1 },
+    };
   };
   return [
     row('a sentence of 3 s by a Piper voice, processor time to the first byte (mean)', mean(first), 700),

@@ -63,7 +63,8 @@ async function createEspeak(options: Options, context: EngineContext): Promise<S
   if (options.voice !== undefined) {
     const known = await voices();
     if (known.length > 0 && !known.some(({ id: voice }) => voice === options.voice)) {
-      const names = validNames(known.map(({ id: voice }) => voice), options.voice, 20); // prettier-ignore
+      const ids = known.map(({ id: voice }) => voice);
+      const names = validNames(ids, options.voice, 20);
       throw new OptionsError(`voice: unknown voice "${options.voice}"; ${names}`);
     }
   }

@@ -126,7 +126,10 @@ async function request(
     return await send(call, { ...asked, languages }, endpoint, signal);
   } catch (error) {
     if (!(error instanceof LanguagesRefused)) throw error;
-    if (!model.hasWarned) endpoint.log.warn({ err: error, model: model.id }, 'the provider rejects a language; the model detects it instead'); // prettier-ignore
+    if (!model.hasWarned) {
+      const detail = { err: error, model: model.id };
+      endpoint.log.warn(detail, 'the provider rejects a language; the model detects it instead');
+    }
     model.hasWarned = true;
     return await send(call, { ...asked, languages: [] }, endpoint, signal);
   }

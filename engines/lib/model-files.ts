@@ -48,7 +48,9 @@ async function stampOf(files: readonly string[]): Promise<string> {
       () => 'missing',
     ),
   );
-  return createHash('sha256').update(JSON.stringify([files, await Promise.all(parts)])).digest('hex'); // prettier-ignore
+  return createHash('sha256')
+    .update(JSON.stringify([files, await Promise.all(parts)]))
+    .digest('hex');
 }
 
 /**

@@ -103,13 +103,20 @@ function toEnd(answer: HostAnswer | undefined, contextSize: number): RoundEnd {
   if (!answer) throw new EngineError('engine-failed', 'The model ended without an answer.');
   if ('tooLong' in answer) throw tooLong(`${answer.tooLong} tokens`, contextSize);
   const { finish, promptTokens, completionTokens, reasoningTokens } = answer;
-  const calls = objectsOf(answer.calls).map(({ name, arguments: json }) => ({ id: randomUUID(), name: textOf(name), arguments: textOf(json) })); // prettier-ignore
+  const calls = objectsOf(answer.calls).map(({ name, arguments: json }) => ({
+    id: randomUUID(),
+    name: textOf(name),
+    arguments: textOf(json),
+  }));
   const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, reasoningTokens };
   return { calls, finish, usage };
 }
 
 function tooLong(length: string, contextSize: number): EngineError {
-  return new EngineError('context-length-exceeded', `The conversation has ${length}; the model's context has ${contextSize} tokens.`); // prettier-ignore
+  return new EngineError(
+    'context-length-exceeded',
+    `The conversation has ${length}; the model's context has ${contextSize} tokens.`,
+  );
 }
 
 /**

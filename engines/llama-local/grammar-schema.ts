@@ -23,7 +23,11 @@ export function toGrammarSchema(schema: JsonObject, depth = 0): JsonObject {
   const types = [schema.type].flat().filter((type) => typeof type === 'string');
   if (types.includes('object') || isObject(schema.properties)) return { ...toObject(schema, depth), ...description };
   if (types.includes('array')) {
-    return { type: 'array', items: toGrammarSchema(isObject(schema.items) ? schema.items : {}, depth + 1), ...description }; // prettier-ignore
+    return {
+      type: 'array',
+      items: toGrammarSchema(isObject(schema.items) ? schema.items : {}, depth + 1),
+      ...description,
+    };
   }
   const plain = types.filter((type) => plainTypes.includes(type));
   return { ...(plain.length === 0 ? anything : { type: plain.length === 1 ? plain[0] : plain }), ...description };
@@ -58,5 +62,8 @@ const unescaped = /[\x00-\x08\x0b\x0c\x0e-\x1f]/;
 export function writable<Value>(value: Value): Value {
   if (typeof value !== 'string' || !unescaped.test(value)) return value;
   const shown = JSON.stringify(value.slice(0, 100));
-  throw new EngineError('parameter-not-supported', `Local models support no tools with control characters in the tool name, in a property name or in a value of the schema: ${shown}.`); // prettier-ignore
+  throw new EngineError(
+    'parameter-not-supported',
+    `Local models support no tools with control characters in the tool name, in a property name or in a value of the schema: ${shown}.`,
+  );
 }

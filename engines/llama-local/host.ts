@@ -88,7 +88,11 @@ serveQuestions(async (question, { say, signal }) => {
   const sequence = takeSequence(tokens);
   try {
     const readTokens = await read(sequence, tokens, signal);
-    const answered = await answer(sequence, { ...sampling, history, functions, room: contextSize - spareTokens - tokens.length }, { say, signal }); // prettier-ignore
+    const answered = await answer(
+      sequence,
+      { ...sampling, history, functions, room: contextSize - spareTokens - tokens.length },
+      { say, signal },
+    );
     return { ...answered, promptTokens: tokens.length, readTokens } satisfies HostAnswer;
   } finally {
     free.push(sequence);
@@ -176,7 +180,10 @@ async function answer(
     });
     const { usedOutputTokens: completionTokens } = contextSequence.tokenMeter.diff(before);
     const finish = metadata.stopReason === 'maxTokens' ? ('length' as const) : ('stop' as const);
-    const calls = functionCalls.map(({ functionName: name, params = {} }) => ({ name, arguments: JSON.stringify(params) })); // prettier-ignore
+    const calls = functionCalls.map(({ functionName: name, params = {} }) => ({
+      name,
+      arguments: JSON.stringify(params),
+    }));
     return { finish, calls, completionTokens, reasoningTokens };
   } finally {
     chat.dispose({ disposeSequence: false });

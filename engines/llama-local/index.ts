@@ -57,7 +57,15 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
 
   function residentOf(model: Model, found: UsableModel): Resident {
     const gpu = typeof options.gpu === 'string' ? options.gpu : false;
-    const own: HostOptions = { library: library.open(), model: model.file, contextSize, sequences: slots, threads, gpu, thoughtTokens }; // prettier-ignore
+    const own: HostOptions = {
+      library: library.open(),
+      model: model.file,
+      contextSize,
+      sequences: slots,
+      threads,
+      gpu,
+      thoughtTokens,
+    };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(own));
     const memory = needOf(found, { contextSize, slots });
     return context.resident({ ...programOf(model, found, idleUnload), ...command, memory });
@@ -100,7 +108,10 @@ async function createChat(options: Options, context: EngineContext): Promise<Cha
       toFunction(tool);
       return true;
     } catch {
-      context.log.warn({ tool: tool.name.slice(0, 100) }, 'a tool with control characters in its schema is not offered to local models'); // prettier-ignore
+      context.log.warn(
+        { tool: tool.name.slice(0, 100) },
+        'a tool with control characters in its schema is not offered to local models',
+      );
       return false;
     }
   }

@@ -52,6 +52,9 @@ export function needOf(
 export async function inspectModel(model: Model, need: { contextSize: number; slots: number }): Promise<Finding[]> {
   const what = `model ${model.id}`;
   const found = await model.inspect();
-  if (found.ok) return [{ what, ok: true, detail: `${megabytes(found.bytes)}, needs about ${megabytes(needOf(found, need))} loaded, ${model.file}` }]; // prettier-ignore
+  if (found.ok) {
+    const needed = megabytes(needOf(found, need));
+    return [{ what, ok: true, detail: `${megabytes(found.bytes)}, needs about ${needed} loaded, ${model.file}` }];
+  }
   return model.downloads.length > 0 ? [] : [{ what, ok: false, detail: found.detail }];
 }

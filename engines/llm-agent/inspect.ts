@@ -61,7 +61,8 @@ function describeUnlisted({ models = [] }: Options, listed: readonly string[]): 
 
 function fixFor(wrong: string, listed: readonly string[]): string {
   if (listed.length === 0) return 'install a model there: it lists none';
-  const meant = didYouMean(wrong, listed.map((id) => id.replace(/:latest$/, ''))); // prettier-ignore
+  const names = listed.map((id) => id.replace(/:latest$/, ''));
+  const meant = didYouMean(wrong, names);
   return meant === undefined
     ? `name a model that it lists: ${joinFirst(listed, namesShown)}`
     : `did you mean ${meant}?`;

@@ -66,7 +66,13 @@ async function createRecognizer(options: Options, context: EngineContext): Promi
     const [libraryPath, found] = [library.open(), await model.inspect()];
     if (!found.ok) throw new EngineError('model-unavailable', `${found.detail}.`);
     const { config, pieceSeconds, hint } = found;
-    const hostOptions: HostOptions = { library: libraryPath, config, threads, pieceSeconds, ...(hint !== undefined && { hint }) }; // prettier-ignore
+    const hostOptions: HostOptions = {
+      library: libraryPath,
+      config,
+      threads,
+      pieceSeconds,
+      ...(hint !== undefined && { hint }),
+    };
     const command = scriptCommand('host', import.meta.url, JSON.stringify(hostOptions));
     const facts = { memory: needOf(found), failure: printedFailure };
     return { host: context.resident({ ...programOf(model, found, idleUnload), ...command, ...facts }), found };

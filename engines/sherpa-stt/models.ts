@@ -64,7 +64,10 @@ export function languagesFor(model: Model, found: UsableModel, requested: string
 
 function notSupported(id: string, accepted: readonly string[], requested: string): EngineError {
   const names = accepted.map((language) => `"${language}"`).join(', ');
-  const why = accepted.length === 0 ? 'does not accept a language, because its settings name none' : `supports only ${names}, not "${requested}"`; // prettier-ignore
+  const why =
+    accepted.length === 0
+      ? 'does not accept a language, because its settings name none'
+      : `supports only ${names}, not "${requested}"`;
   return new EngineError('language-not-supported', `The model ${id} ${why}.`);
 }
 

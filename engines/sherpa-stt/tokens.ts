@@ -36,7 +36,9 @@ function checkBlank(tokens: ReadonlyMap<number, string>, { blank, size }: TokenR
 }
 
 function readTokens(path: string, decode: (symbol: string) => string): Map<number, string> {
-  const lines = readText(path, maxBytes).split('\n').filter((line) => line.trim() !== ''); // prettier-ignore
+  const lines = readText(path, maxBytes)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   const tokens = new Map(lines.map((line) => readLine(line, decode)));
   if (tokens.size < lines.length) throw new Unusable('two lines have the same id');
   if (tokens.size === 0) throw new Unusable('it is empty');

@@ -83,12 +83,19 @@ function readPiece(
   { startMs, endMs, text, lang, tokens, starts }: Readonly<Record<string, unknown>>,
   durationMs: number,
 ): RecognizedPiece {
-  const isValid = isNumber(startMs) && isNumber(endMs) && isText(text) && isText(lang) && isArrayOf(tokens, isText) && isArrayOf(starts, isNumber); // prettier-ignore
+  const isValid =
+    isNumber(startMs) &&
+    isNumber(endMs) &&
+    isText(text) &&
+    isText(lang) &&
+    isArrayOf(tokens, isText) &&
+    isArrayOf(starts, isNumber);
   if (!isValid) throw failed('the program wrote a message of an unexpected structure');
   return { startMs, endMs: Math.min(endMs, durationMs), text, lang, tokens, starts };
 }
 
-const failed = (cause: string): EngineError => new EngineError('engine-failed', 'The loaded model failed.', { cause: new Error(cause) }); // prettier-ignore
+const failed = (cause: string): EngineError =>
+  new EngineError('engine-failed', 'The loaded model failed.', { cause: new Error(cause) });
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
 const isText = (value: unknown): value is string => typeof value === 'string';

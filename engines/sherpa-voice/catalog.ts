@@ -39,8 +39,16 @@ const kokoro: CatalogModel = {
   hasFolder: true,
   files: [
     { name: 'tokens.txt', bytes: 687, digest: '6ebb6bb288f20f3ae8d004d3c2ca27697da27c037d75e81a60e2a6a663f95425' },
-    { name: 'voices.bin', bytes: 28_200_960, digest: '1c5a5b983d3d50d8586d437a51f3faa2da7919ce76a013c081e65671a3447c29' }, // prettier-ignore
-    { name: 'model.onnx', bytes: 325_560_556, digest: 'b40f62b166ac8164b0627ef48a0b358eda0985e272fb03ef5252e7206305da11' }, // prettier-ignore
+    {
+      name: 'voices.bin',
+      bytes: 28_200_960,
+      digest: '1c5a5b983d3d50d8586d437a51f3faa2da7919ce76a013c081e65671a3447c29',
+    },
+    {
+      name: 'model.onnx',
+      bytes: 325_560_556,
+      digest: 'b40f62b166ac8164b0627ef48a0b358eda0985e272fb03ef5252e7206305da11',
+    },
   ].map(({ name, ...file }) => {
     const commit = 'f7b96bb6bef5c5da4d3aa4f4e0498fbbf62dc78b';
     return { path: `csukuangfj/kokoro-multi-lang-v1_0/resolve/${commit}/${name}`, ...file };

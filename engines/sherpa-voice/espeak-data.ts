@@ -59,7 +59,9 @@ function resolvePackage(): string | undefined {
 /** Emscripten concatenates the 459 files (24 MB) into one; the script has their offsets. */
 async function unpack(script: string, directory: string): Promise<void> {
   const packed = await readFile(script.replace(/\.js$/, '.data'));
-  const entries = (await readFile(script, 'utf8')).matchAll(/"\/usr\/share\/espeak-ng-data\/([^"]+)",start:(\d+),end:(\d+)/g); // prettier-ignore
+  const entries = (await readFile(script, 'utf8')).matchAll(
+    /"\/usr\/share\/espeak-ng-data\/([^"]+)",start:(\d+),end:(\d+)/g,
+  );
   for (const [, name = '', start, end] of entries) {
     const path = join(directory, name);
     await mkdir(dirname(path), { recursive: true });

@@ -13,7 +13,8 @@ export const kitten = styleFamily({
   describe({ metadata, names, paths: { model = '' } }) {
     const speeds = metadata.get('speaker_speed_priors')?.split(',').length ?? names.length;
     explained(model, () => {
-      if (speeds !== names.length) throw new Unusable(`it has ${names.length} speakers, but ${speeds} speaker_speed_priors`); // prettier-ignore
+      if (speeds !== names.length)
+        throw new Unusable(`it has ${names.length} speakers, but ${speeds} speaker_speed_priors`);
     });
     return { speakers: names.map((name, number) => ({ name, number, language: 'en', locale: 'en-US' })) };
   },

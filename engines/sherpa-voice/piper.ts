@@ -30,7 +30,14 @@ export function inspectPiper(file: string): PiperFacts {
   const { bytes, metadata } = explained(file, () => readOnnxFile(file));
   const published = explained(json, () => readPiperConfig(readText(json, longestConfig), bytes));
   const config = explained(file, () => withMetadata(published, metadata));
-  return { file, bytes, memory: bytes + memoryBeside, config, metadata: new Set(metadata.keys()), ...factsOf(file, config, metadata) }; // prettier-ignore
+  return {
+    file,
+    bytes,
+    memory: bytes + memoryBeside,
+    config,
+    metadata: new Set(metadata.keys()),
+    ...factsOf(file, config, metadata),
+  };
 }
 
 function factsOf(file: string, config: PiperConfig, present: ReadonlyMap<string, string>) {

@@ -44,7 +44,8 @@ function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
   const size = explained(voices, () => statSync(voices).size);
   const { names, styleBytes, sampleRate } = explained(model, () => factsOf(metadata, own, size));
   explained(voices, () => {
-    if (size !== styleBytes) throw new Unusable(`it has ${size} bytes; the ${names.length} voices of the model have ${styleBytes}`); // prettier-ignore
+    if (size !== styleBytes)
+      throw new Unusable(`it has ${size} bytes; the ${names.length} voices of the model have ${styleBytes}`);
   });
   explained(tokens, () => checkTokens(readText(tokens, longestTable), own.signs(metadata)));
   const { speakers, config } = own.describe({ ...found, names });
@@ -76,7 +77,10 @@ function factsOf(metadata: Metadata, { dimensions }: StyleFamily, bytes: number)
 /** `speaker_names` is `a,b`, `speaker2id` is `a->0,b->1`. A model may have neither: then, a number is the name. */
 function namesOf(metadata: Metadata, count: number): string[] {
   const listed = metadata.get('speaker_names') ?? metadata.get('speaker2id')?.replace(/->\d+/g, '') ?? '';
-  const names = listed.split(',').map((name) => name.trim()).filter((name) => name !== ''); // prettier-ignore
+  const names = listed
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   if (names.length === 0) return Array.from({ length: count }, (_, number) => String(number));
   if (names.length === count && new Set(names).size === count) return names;
   throw new Unusable(`it has ${count} speakers, but ${new Set(names).size} names`);

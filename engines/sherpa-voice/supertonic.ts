@@ -17,7 +17,9 @@ const inputs = {
 const eitherSize = (name: string): readonly string[] => [`${name}.onnx`, `${name}.int8.onnx`];
 
 /** The languages of version 3. The first is that of requests without a language. */
-const languages = 'en ar bg cs da de el es et fi fr hi hr hu id it ja ko lt lv nl pl pt ro ru sk sl sv tr uk vi'.split(' '); // prettier-ignore
+const languages = 'en,ar,bg,cs,da,de,el,es,et,fi,fr,hi,hr,hu,id,it,ja,ko,lt,lv,nl,pl,pt,ro,ru,sk,sl,sv,tr,uk,vi'.split(
+  ',',
+);
 
 /** The published files have up to 0.5 MB. */
 const maxBytes = 16_777_216;
@@ -101,6 +103,7 @@ function countVoices(file: string): number {
   if (voices < 1 || sizes.join() !== [voices, 50, 256, voices, 8, 16].join())
     throw new Unusable(`its sizes are ${sizes.join()}, not N,50,256,N,8,16`);
   const expected = 48 + 4 * voices * (50 * 256 + 8 * 16);
-  if (bytes.length !== expected) throw new Unusable(`it has ${bytes.length} bytes; its ${voices} voices have ${expected}`); // prettier-ignore
+  if (bytes.length !== expected)
+    throw new Unusable(`it has ${bytes.length} bytes; its ${voices} voices have ${expected}`);
   return voices;
 }

@@ -104,7 +104,8 @@ function checkVoices({ voices, speakers, listed }: VoiceSet, defaultId: string |
   const isKnown =
     defaultId === undefined || known.includes(defaultId) || voiceOf(voices, defaultId)?.found.ok === false;
   if (isKnown) return;
-  const names = validNames(listed.map(({ id }) => id), defaultId, 20); // prettier-ignore
+  const valid = listed.map(({ id }) => id);
+  const names = validNames(valid, defaultId, 20);
   throw new OptionsError(`voice: unknown voice "${defaultId}"; ${names}`);
 }
 

@@ -101,6 +101,6 @@ export function chooseSpeaker(
 
 function languageNotSupported(speakers: readonly Speaker[], language: string): never {
   const spoken = [...new Set(speakers.flatMap((speaker) => speaker.language ?? []))].sort().join(', ');
-  const message = `No voice of this model speaks "${language}"; languages: ${spoken || 'none'}. The engine espeak has voices for most languages.`; // prettier-ignore
+  const message = `No voice of this model speaks "${language}"; languages: ${spoken || 'none'}. The engine espeak has voices for most languages.`;
   throw new EngineError('language-not-supported', message);
 }

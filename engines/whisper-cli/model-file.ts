@@ -101,7 +101,9 @@ function readHyperparameters(cursor: Cursor): { vocabulary: number; bands: numbe
   const decoder = readShape(cursor, 'decoder');
   const bands = cursor.int32Between('number of mel bands', 1, 1_000);
   cursor.skip(4); // ftype
-  cursor.require(leastBytesPerWeight * (12 * encoder.layers * encoder.state ** 2 + 16 * decoder.layers * decoder.state ** 2)); // prettier-ignore
+  cursor.require(
+    leastBytesPerWeight * (12 * encoder.layers * encoder.state ** 2 + 16 * decoder.layers * decoder.state ** 2),
+  );
   return { vocabulary, bands, tensors: 11 + 15 * encoder.layers + 24 * decoder.layers };
 }
 

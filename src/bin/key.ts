@@ -71,7 +71,9 @@ async function revoke(name: string): Promise<void> {
     return fail(`${path} has no key ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
   }
   const [what, it] = count === 1 ? ['its token', 'it'] : [`its ${String(count)} tokens`, 'them'];
-  console.log(`Removed ${name} from ${path}, with ${what}. A running service accepts ${it} until it reads the file again: send it SIGHUP.`); // prettier-ignore
+  console.log(
+    `Removed ${name} from ${path}, with ${what}. A running service accepts ${it} until it reads the file again: send it SIGHUP.`,
+  );
 }
 
 function refuse(why = ''): void {

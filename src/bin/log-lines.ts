@@ -58,7 +58,8 @@ function describeRequest({ msg, method, path, status, ms }: Facts, paint: Paint)
   return [visible(`${String(method)} ${String(path)}`), paint(style, String(status)), describeDuration(ms)].join(' ');
 }
 
-const isFailed = ({ status }: Facts, level: number) => level >= warning || (typeof status === 'number' && status >= 400); // prettier-ignore
+const isFailed = ({ status }: Facts, level: number) =>
+  level >= warning || (typeof status === 'number' && status >= 400);
 
 function describeEvent({ msg, err }: Facts): string {
   const message = isText(msg) ? msg : '';
@@ -75,7 +76,10 @@ function messageOf(err: unknown): string {
 function stackOf(err: unknown): string[] {
   if (typeof err !== 'object' || err === null || !('stack' in err) || !isText(err.stack)) return [];
   const isPlace = (line: string) => /^ {4}at |^caused by: /.test(line);
-  return err.stack.split('\n').filter(isPlace).map((line) => `    ${visible(line.trim())}`); // prettier-ignore
+  return err.stack
+    .split('\n')
+    .filter(isPlace)
+    .map((line) => `    ${visible(line.trim())}`);
 }
 
 /** Indents the message, so that none of its lines looks like a line of the log. */

@@ -49,7 +49,10 @@ async function run(names: readonly string[]): Promise<void> {
   const { assets } = engines.registry;
   const groups = (await assets.list()).filter(({ model }) => model !== undefined);
   if (names.length === 0) list(groups);
-  for (const name of names) await remove(name, groups.find(({ id }) => id === name), assets); // prettier-ignore
+  for (const name of names) {
+    const group = groups.find(({ id }) => id === name);
+    await remove(name, group, assets);
+  }
 }
 
 function list(groups: readonly GroupStatus[]): void {
@@ -58,7 +61,10 @@ function list(groups: readonly GroupStatus[]): void {
     return [id, title, bytes === null ? '' : megabytes(bytes), license, withProgress(state, progress), use, purpose];
   });
   const widths = (rows[0] ?? []).map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) console.log(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()); // prettier-ignore
+  for (const row of rows) {
+    const cells = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    console.log(cells.join('  ').trimEnd());
+  }
   if (rows.length === 0) console.log('The engines in the settings have no models to install.');
 }
 

@@ -44,7 +44,9 @@ export function createProgress(terminal: Terminal): Progress {
   }
 
   const redraw = () =>
-    terminal.showProgress(steps.size === 0 ? undefined : (columns) => [...steps.values()].map((step) => draw(step, columns))); // prettier-ignore
+    terminal.showProgress(
+      steps.size === 0 ? undefined : (columns) => [...steps.values()].map((step) => draw(step, columns)),
+    );
 
   function drop(id: string): void {
     if (steps.delete(id) && terminal.canRedraw) redraw();

@@ -75,7 +75,9 @@ export const getTranscriptionAvailability: Handler<'getTranscriptionAvailability
     const models = allowedModels(all);
     if (models.length === 0) {
       const isWithheld = all.length > 0;
-      const reason = isWithheld ? 'The API key may not use a transcription model.' : 'No transcription engine is configured.'; // prettier-ignore
+      const reason = isWithheld
+        ? 'The API key may not use a transcription model.'
+        : 'No transcription engine is configured.';
       return { available: false, code: 'no-model', reason };
     }
     const reason = `Unknown transcription model; known: ${models.map(({ id }) => id).join(', ')}.`;

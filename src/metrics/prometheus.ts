@@ -213,22 +213,24 @@ function createGauges(registry: Registry) {
   );
   /** Adds the fleet metrics. Added only in a fleet, because a gauge without labels is 0 until it is set. */
   function addFleet(): void {
-    const ofEngines = (read: (state: FleetEngineState) => number | undefined) => () =>
-      (fleet?.engines ?? []).flatMap((state) => {
-        const value = read(state);
-        return value === undefined ? [] : [[{ engine: state.engine }, value] as const];
-      });
+    const engineGauge = (family: Parameters<typeof gauge>[0], read: (state: FleetEngineState) => number | undefined) =>
+      gauge(family, () =>
+        (fleet?.engines ?? []).flatMap((state) => {
+          const value = read(state);
+          return value === undefined ? [] : [[{ engine: state.engine }, value] as const];
+        }),
+      );
     gauge(table.fleetRedisUp, () => [[{}, Number(fleet?.isRedisUp ?? false)]]);
     gauge(table.fleetNodes, () => {
       const { fronts, workers } = fleet?.nodes ?? {};
       if (fronts === undefined || workers === undefined) return [];
       return [[{ role: 'front' }, fronts] as const, [{ role: 'worker' }, workers] as const];
     });
-    gauge(table.fleetOpen, ofEngines(({ all }) => all?.open)); // prettier-ignore
-    gauge(table.fleetRunning, ofEngines(({ all }) => all?.running)); // prettier-ignore
-    gauge(table.fleetSlots, ofEngines(({ all }) => all?.slots)); // prettier-ignore
-    gauge(table.fleetPaused, ofEngines(({ isPaused }) => isPaused === undefined ? undefined : Number(isPaused))); // prettier-ignore
-    gauge(table.fleetOldestWait, ofEngines(({ oldestWaitMs }) => oldestWaitMs && oldestWaitMs / 1000)); // prettier-ignore
+    engineGauge(table.fleetOpen, ({ all }) => all?.open);
+    engineGauge(table.fleetRunning, ({ all }) => all?.running);
+    engineGauge(table.fleetSlots, ({ all }) => all?.slots);
+    engineGauge(table.fleetPaused, ({ isPaused }) => (isPaused === undefined ? undefined : Number(isPaused)));
+    engineGauge(table.fleetOldestWait, ({ oldestWaitMs }) => oldestWaitMs && oldestWaitMs / 1000);
   }
 
   gauge(table.buildInfo, () => [[{ version, node: process.versions.node }, 1]]);

@@ -77,7 +77,11 @@ export const mcpServersSchema = {
 export function locationInMcpServer(setting: string | undefined): Omit<SettingLocation, 'where'> {
   switch (setting) {
     case 'url':
-      return { secret: true, excludedBy: 'command', expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp' }; // prettier-ignore
+      return {
+        secret: true,
+        excludedBy: 'command',
+        expects: 'must be an http or https address without user or fragment, such as https://tools.example.com/mcp',
+      };
     case 'headers':
       return { secret: true, excludedBy: 'command', expects: 'must be a mapping of header names to printable ASCII' };
     case 'env':

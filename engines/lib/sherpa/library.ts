@@ -95,5 +95,5 @@ export function openLibrary({ runtime, part }: LibraryOptions, context: EngineCo
 
 function notFound(named: string | undefined, part: string): string {
   if (named !== undefined) return `sherpa-onnx-node not found: ${named} has no node_modules/sherpa-onnx-node.`;
-  return `sherpa-onnx-node not found: run \`${nameSetup(part)}\` to install it (33 MB), or set VOICE_RUNTIME to a directory with node_modules/sherpa-onnx-node.`; // prettier-ignore
+  return `sherpa-onnx-node not found: run \`${nameSetup(part)}\` to install it (33 MB), or set VOICE_RUNTIME to a directory with node_modules/sherpa-onnx-node.`;
 }

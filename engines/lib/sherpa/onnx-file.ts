@@ -58,11 +58,13 @@ export function readInputs(path: string): string[] {
     const graph = reader.fieldsOf({ start: 0, end: bytes }).find(({ number }) => number === fields.graph);
     if (!graph) throw new Unusable('it is not an ONNX model');
     const inputs = reader.fieldsOf(graph).filter(({ number }) => number === fields.input);
-    return inputs.flatMap((input) => {
-      const name = reader.fieldsOf(input).find(({ number }) => number === fields.name);
-      if (name && name.end - name.start > limits.name) throw new Unusable('it has a name that is too long');
-      return name ? [read(file, name.start, name.end - name.start).toString()] : [];
-    }).toArray(); // prettier-ignore
+    return inputs
+      .flatMap((input) => {
+        const name = reader.fieldsOf(input).find(({ number }) => number === fields.name);
+        if (name && name.end - name.start > limits.name) throw new Unusable('it has a name that is too long');
+        return name ? [read(file, name.start, name.end - name.start).toString()] : [];
+      })
+      .toArray();
   });
 }
 

@@ -39,7 +39,9 @@ const codecs = [
   ...['imc', 'iac', 'on2avc', 'sbc', 'aptx', 'aptx_hd', 'dfpwm', 'dsd_lsbf', 'dsd_msbf', 'dst', 's302m'],
   ...['adpcm_ms', 'adpcm_ima_wav', 'adpcm_ima_qt', 'adpcm_ima_oki', 'adpcm_yamaha', 'adpcm_swf', 'adpcm_ct'],
   ...['pcm_mulaw', 'pcm_alaw', 'pcm_vidc', 'pcm_dvd', 'pcm_bluray', 'pcm_u8', 'pcm_s8'],
-  ...['16', '24', '32', '64'].flatMap((bits) => ['le', 'be'].flatMap((order) => [`pcm_s${bits}${order}`, `pcm_u${bits}${order}`])), // prettier-ignore
+  ...['16', '24', '32', '64'].flatMap((bits) =>
+    ['le', 'be'].flatMap((order) => [`pcm_s${bits}${order}`, `pcm_u${bits}${order}`]),
+  ),
   ...['16', '24', '32', '64'].flatMap((bits) => [`pcm_f${bits}le`, `pcm_f${bits}be`]),
 ].join(',');
 

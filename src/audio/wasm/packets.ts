@@ -95,7 +95,10 @@ async function chooseTrack(tracks: readonly InputAudioTrack[], section: Section)
   const ranked = [...facts.filter(({ isDefault }) => isDefault), ...facts.filter(({ isDefault }) => !isDefault)];
   const candidates = ranked.filter(({ isDecodable }) => isDecodable).map(({ track }) => track);
   const [first] = candidates;
-  if (first === undefined) throw unsupportedCodecs(section.path, section.container, ranked.map(({ codecId }) => codecId)); // prettier-ignore
+  if (first === undefined) {
+    const codecs = ranked.map(({ codecId }) => codecId);
+    throw unsupportedCodecs(section.path, section.container, codecs);
+  }
   if (candidates.length > 1) {
     for (const track of candidates) if (await hasSound(track, section)) return track;
   }
@@ -175,7 +178,11 @@ function flacSamples({ description }: Track): number {
 }
 
 async function describe(audio: InputAudioTrack): Promise<Track> {
-  const [codec, sampleRate, channels] = [await audio.getCodec(), await audio.getSampleRate(), await audio.getNumberOfChannels()]; // prettier-ignore
+  const [codec, sampleRate, channels] = [
+    await audio.getCodec(),
+    await audio.getSampleRate(),
+    await audio.getNumberOfChannels(),
+  ];
   assertPlausible(sampleRate, channels);
   const config: { description?: ArrayBufferView | ArrayBufferLike } | null = await audio.getDecoderConfig();
   return { codec: codec!, sampleRate, channels, description: toBytes(config?.description) };

@@ -29,8 +29,11 @@ export function tableOf(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(({ model }) => model.length));
   const line = (model: string, kind: string, rest: string) => `${model.padEnd(width)}  ${kind.padEnd(13)}  ${rest}`;
   const cells = (measured: Measured) => columns.map(([title, of]) => of(measured).padStart(title.length)).join('  ');
-  const titles = line('model', 'kind', columns.map(([title]) => title).join('  ')); // prettier-ignore
-  return [titles, ...rows.map(({ model, kind, result }) => line(model, kind, typeof result === 'string' ? result : cells(result)))].join('\n'); // prettier-ignore
+  const titles = line('model', 'kind', columns.map(([title]) => title).join('  '));
+  return [
+    titles,
+    ...rows.map(({ model, kind, result }) => line(model, kind, typeof result === 'string' ? result : cells(result))),
+  ].join('\n');
 }
 
 /** Two significant digits; all digits of whole numbers. */

@@ -5,7 +5,10 @@ const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{
 
 /** Case, punctuation and the apostrophes within words do not count. */
 export function wordsOf(text: string): readonly string[] {
-  const plain = text.normalize('NFKC').toUpperCase().replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, ''); // prettier-ignore
+  const plain = text
+    .normalize('NFKC')
+    .toUpperCase()
+    .replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '');
   return plain.replaceAll(unspaced, ' $& ').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 

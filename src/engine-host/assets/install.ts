@@ -120,7 +120,8 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
   for (const { url, path, bytes, digest } of asset.files) {
     if (await asset.isReady()) return;
     const start = before;
-    const onRetry = (why: string) => onStep({ doing: `${doingOf(asset)}, interrupted: ${why}; trying again`, done: null }); // prettier-ignore
+    const onRetry = (why: string) =>
+      onStep({ doing: `${doingOf(asset)}, interrupted: ${why}; trying again`, done: null });
     const report = (done: number | null) => progress(done === null ? null : (start + done * bytes) / total);
     try {
       const job = {

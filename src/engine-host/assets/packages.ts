@@ -35,7 +35,8 @@ export async function installPackages(packages: Packages, installation: Installa
     const made = join(workspace, 'runtime');
     const env = toolEnvironment(installation.env, workspace);
     await runNpm(packages, made, env, { ...installation, signal });
-    if (!isComplete(packages, made)) throw new Error(`npm installed ${name} ${version} without ${packages.files.join()}`); // prettier-ignore
+    if (!isComplete(packages, made))
+      throw new Error(`npm installed ${name} ${version} without ${packages.files.join()}`);
     await load(packages, made, env, { ...installation, signal });
     await removeDirectory(directory); // incomplete
     await rename(made, directory);

@@ -95,7 +95,8 @@ export class Preparations implements AsyncDisposable {
 
   async #installAll(id: string, onBegun: () => void): Promise<void> {
     this.#log.info({ preparation: id }, 'a preparation has started');
-    const onFailure = (asset: string, err: Error) => this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed'); // prettier-ignore
+    const onFailure = (asset: string, err: Error) =>
+      this.#log.warn({ preparation: id, asset, err }, 'a preparation has failed');
     // A rejection has been logged, or the service is shutting down.
     await this.#assets
       .install({ id, isExplicit: true }, { signal: this.#ended.signal, onBegun, onFailure })

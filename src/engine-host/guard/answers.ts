@@ -202,7 +202,11 @@ function checkAsset(asset: Asset): void {
   must(isText(license) && license !== '', bad(`has no license of 1 to ${longestLabel} characters`));
   must(bytes === null || isCount(bytes), bad('has neither a whole number of bytes nor null'));
   must(hasFunction(asset, 'isReady'), bad('has no function `isReady`'));
-  const needed = { files: ['files'], packages: ['name', 'version', 'manifest', 'directory', 'files'], made: ['verb', 'source', 'path', 'make'] }; // prettier-ignore
+  const needed = {
+    files: ['files'],
+    packages: ['name', 'version', 'manifest', 'directory', 'files'],
+    made: ['verb', 'source', 'path', 'make'],
+  };
   must(Object.hasOwn(needed, kind), bad(`is of the unknown kind ${kind}`));
   for (const name of needed[kind]) must(name in asset, bad(`has no \`${name}\``));
 }

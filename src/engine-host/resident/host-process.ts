@@ -71,7 +71,9 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
     settleLoading();
     const isKilled = failure === undefined && signal === 'SIGKILL';
     failure ??= new Error(`${name} ended (${signal ?? `exit code ${String(code)}`})`);
-    const error = EngineError.is(failure) ? failure : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure }); // prettier-ignore
+    const error = EngineError.is(failure)
+      ? failure
+      : new EngineError('engine-failed', 'The loaded model failed.', { cause: failure });
     ready.reject(error);
     const questions = [...asked.values()];
     const isWaitedFor = questions.length === 0 || questions.some(({ isCanceled }) => !isCanceled());
@@ -111,7 +113,9 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
     const { id, ...rest } = message;
     const question = asked.get(Number(id));
     if ('error' in rest)
-      question?.reject(new EngineError('engine-failed', 'The loaded model failed.', { cause: new Error(String(rest.error)) })); // prettier-ignore
+      question?.reject(
+        new EngineError('engine-failed', 'The loaded model failed.', { cause: new Error(String(rest.error)) }),
+      );
     else if ('done' in rest) afterStderr(() => question?.resolve(rest.done));
     else question?.onMessage(rest);
   }

@@ -42,7 +42,10 @@ export async function listenForMetrics(options: MetricsListenerOptions): Promise
     return await listen(serve, { host, port, log, formatFor: () => nativeFormat, limits });
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const fix = code === 'EADDRINUSE' ? 'set METRICS_PORT to a free port, or to 0 for any' : 'set METRICS_HOST and METRICS_PORT to an address of this machine'; // prettier-ignore
+    const fix =
+      code === 'EADDRINUSE'
+        ? 'set METRICS_PORT to a free port, or to 0 for any'
+        : 'set METRICS_HOST and METRICS_PORT to an address of this machine';
     throw new SettingsError(`METRICS_PORT: cannot listen: ${message}; ${fix}`, { cause });
   }
 }
