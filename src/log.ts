@@ -50,14 +50,14 @@ const maxLineLength = 32_768;
 /** Minimum number of characters counted per fact, for punctuation and a number. */
 const minFactLength = 8;
 
-type Facts = Record<string, unknown>;
+type LogFields = Record<string, unknown>;
 
 /** The remaining characters of a line. */
 interface LineBudget {
   left: number;
 }
 
-function withoutSecrets(facts: Facts): Facts {
+function withoutSecrets(facts: LogFields): LogFields {
   const budget = { left: maxLineLength };
   for (const name in facts) {
     const value = facts[name];

@@ -28,7 +28,7 @@ export interface CatalogFile {
   readonly digest: string;
 }
 
-type Place = Pick<EngineContext, 'dataDir'>;
+type HasDataDir = Pick<EngineContext, 'dataDir'>;
 
 export class Catalog {
   readonly #source: string;
@@ -59,18 +59,18 @@ export class Catalog {
   }
 
   /** Path of the downloaded model: its last file, or its folder. */
-  pathOf(id: string, place: Place): string {
+  pathOf(id: string, place: HasDataDir): string {
     const { hasFolder, files } = this.find(id) ?? { files: [] };
     return hasFolder === true
       ? join(place.dataDir, this.#folder, id)
       : this.#pathOf(id, files.at(-1)?.path ?? id, place);
   }
 
-  #pathOf(id: string, path: string, { dataDir }: Place): string {
+  #pathOf(id: string, path: string, { dataDir }: HasDataDir): string {
     return join(dataDir, this.#folder, this.find(id)?.hasFolder === true ? id : '', basename(path));
   }
 
-  asset(id: string, place: Place, mirror: string | undefined, more: Pick<Asset, 'isReady'>): FilesAsset {
+  asset(id: string, place: HasDataDir, mirror: string | undefined, more: Pick<Asset, 'isReady'>): FilesAsset {
     const { license, files } = this.find(id) ?? { license: '', files: [] };
     const base = (mirror ?? this.#source).replace(/\/+$/, '');
     return {

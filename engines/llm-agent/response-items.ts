@@ -3,7 +3,7 @@ import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.t
 import { badResponse } from '../lib/provider/failures.ts';
 import { argumentText, mostParts } from './dialect.ts';
 
-interface Place {
+interface Slot {
   /** The item in its latest event. */
   item: JsonObject;
   isDone: boolean;
@@ -13,16 +13,16 @@ interface Place {
 }
 
 export class ResponseItems {
-  readonly #places: Place[] = [];
-  readonly #byId = new Map<string, Place>();
-  readonly #latest = new Map<unknown, Place>();
+  readonly #slots: Slot[] = [];
+  readonly #byId = new Map<string, Slot>();
+  readonly #latest = new Map<unknown, Slot>();
   #count = 0;
 
   /** Takes `response.output_item.added`. */
   add({ output_index: index, item }: JsonObject): void {
     if (!isObject(item)) return;
-    const place = this.#known(index, idsOf(item)) ?? this.#open(index, item);
-    this.#remember(index, idsOf(item), place);
+    const slot = this.#known(index, idsOf(item)) ?? this.#open(index, item);
+    this.#remember(index, idsOf(item), slot);
   }
 
   /**
@@ -30,27 +30,27 @@ export class ResponseItems {
    */
   finish({ output_index: index, item }: JsonObject): void {
     if (!isObject(item)) return;
-    const place = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
-    this.#remember(index, idsOf(item), place);
-    place.item = item;
-    place.isDone = true;
+    const slot = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
+    this.#remember(index, idsOf(item), slot);
+    slot.item = item;
+    slot.isDone = true;
   }
 
   /** Takes `response.function_call_arguments.delta` or `.done`, which has the whole arguments. */
   addArguments({ output_index: index, item_id, delta, arguments: whole, name }: JsonObject): void {
     const item = { type: 'function_call', id: item_id };
-    const place = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
-    this.#remember(index, idsOf(item), place);
-    if (place.isDone || place.hasArguments) return;
-    if (typeof whole !== 'string') return void place.pieces.push(textOf(delta));
-    place.pieces = [whole];
-    place.hasArguments = true;
-    place.item = { ...place.item, name: textOf(place.item.name) || name };
+    const slot = this.#known(index, idsOf(item)) ?? this.#begun(index, item.type) ?? this.#open(index, item);
+    this.#remember(index, idsOf(item), slot);
+    if (slot.isDone || slot.hasArguments) return;
+    if (typeof whole !== 'string') return void slot.pieces.push(textOf(delta));
+    slot.pieces = [whole];
+    slot.hasArguments = true;
+    slot.item = { ...slot.item, name: textOf(slot.item.name) || name };
   }
 
   /** True if an item has begun and not ended. */
   get hasUnfinished(): boolean {
-    return this.#places.some(({ isDone }) => !isDone);
+    return this.#slots.some(({ isDone }) => !isDone);
   }
 
   /**
@@ -58,35 +58,35 @@ export class ResponseItems {
    * arguments.
    */
   complete(output: readonly JsonObject[]): { readonly items: readonly JsonObject[]; readonly isCut: boolean } {
-    const streamed = this.#places.length;
+    const streamed = this.#slots.length;
     const isBetter = this.hasUnfinished ? output.length >= streamed : output.length > streamed;
     if (isBetter) return { items: output, isCut: false };
-    return { items: this.#places.map(toItem), isCut: this.#places.some(isCut) };
+    return { items: this.#slots.map(toItem), isCut: this.#slots.some(isCut) };
   }
 
-  #known(index: unknown, ids: readonly string[]): Place | undefined {
-    return ids.map((id) => this.#byId.get(keyOf(index, id))).find((place) => place !== undefined);
+  #known(index: unknown, ids: readonly string[]): Slot | undefined {
+    return ids.map((id) => this.#byId.get(keyOf(index, id))).find((slot) => slot !== undefined);
   }
 
   /** Returns the unfinished item at this index: some providers change the ids from event to event. */
-  #begun(index: unknown, type: unknown): Place | undefined {
+  #begun(index: unknown, type: unknown): Slot | undefined {
     const latest = this.#latest.get(index);
     return latest && !latest.isDone && latest.item.type === type ? latest : undefined;
   }
 
-  #open(index: unknown, item: JsonObject): Place {
-    const place = { item, isDone: false, pieces: [], hasArguments: false };
-    this.#places.push(place);
-    for (const known of [index, undefined]) this.#latest.set(known, place);
-    return place;
+  #open(index: unknown, item: JsonObject): Slot {
+    const slot = { item, isDone: false, pieces: [], hasArguments: false };
+    this.#slots.push(slot);
+    for (const known of [index, undefined]) this.#latest.set(known, slot);
+    return slot;
   }
 
   /** Also finds items without the index, which some events lack. */
-  #remember(index: unknown, ids: readonly string[], place: Place): void {
+  #remember(index: unknown, ids: readonly string[], slot: Slot): void {
     this.#count += 1;
     if (this.#count > mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
     for (const id of ids) {
-      for (const known of [index, undefined]) this.#byId.set(keyOf(known, id), place);
+      for (const known of [index, undefined]) this.#byId.set(keyOf(known, id), slot);
     }
   }
 }
@@ -99,11 +99,11 @@ function keyOf(index: unknown, id: string): string {
   return `${String(index)} ${id}`;
 }
 
-function toItem({ item, pieces }: Place): JsonObject {
+function toItem({ item, pieces }: Slot): JsonObject {
   if (item.type !== 'function_call' || argumentText(item.arguments).trim() !== '') return item;
   return { ...item, arguments: pieces.join('') };
 }
 
-function isCut({ item, isDone, hasArguments, pieces }: Place): boolean {
+function isCut({ item, isDone, hasArguments, pieces }: Slot): boolean {
   return item.type === 'function_call' && !isDone && !hasArguments && parseObject(pieces.join('')) === undefined;
 }

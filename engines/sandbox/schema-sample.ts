@@ -25,7 +25,7 @@ export function sampleOf(schema: JsonObject, text: string): string {
 }
 
 /** A value to create, and its place. */
-interface Place {
+interface OpenField {
   readonly schema: unknown;
   readonly depth: number;
   readonly parent: Record<string, unknown>;
@@ -36,7 +36,7 @@ class Sampler {
   readonly #root: JsonObject;
   readonly #text: string;
   readonly #textBytes: number;
-  readonly #places: Place[] = [];
+  readonly #fields: OpenField[] = [];
   /** Resolved references. */
   readonly #targets = new Map<string, unknown>();
   #values = maxValues - 1; // one is the value itself
@@ -50,8 +50,8 @@ class Sampler {
 
   sample(): unknown {
     const whole = emptyObject();
-    this.#places.push({ schema: this.#root, depth: 0, parent: whole, name: '' });
-    for (const { schema, depth, parent, name } of this.#places) parent[name] = this.#valueOf(schema, depth);
+    this.#fields.push({ schema: this.#root, depth: 0, parent: whole, name: '' });
+    for (const { schema, depth, parent, name } of this.#fields) parent[name] = this.#valueOf(schema, depth);
     return whole[''];
   }
 
@@ -91,7 +91,7 @@ class Sampler {
     if (this.#isFull) return parent;
     for (const [name, schema] of Object.entries(properties)) {
       if (!this.#take(1, bytesOf(name) + bytesPerValue)) break;
-      this.#places.push({ schema, depth: depth + 1, parent, name });
+      this.#fields.push({ schema, depth: depth + 1, parent, name });
     }
     return parent;
   }

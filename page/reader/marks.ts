@@ -4,14 +4,14 @@
  */
 export type Mark = 'spoken' | 'found' | 'found-now';
 
-interface Place {
+interface TextRange {
   /** Element whose only child is the text. */
   readonly element: Element | null | undefined;
   readonly from: number;
   readonly to: number;
 }
 
-export function mark(name: Mark, places: readonly Place[]): void {
+export function mark(name: Mark, places: readonly TextRange[]): void {
   if (!('highlights' in CSS)) return;
   const ranges = places.flatMap(({ element, from, to }) => {
     const text = element?.firstChild;

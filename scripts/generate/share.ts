@@ -34,18 +34,20 @@ const variants: Readonly<Record<string, string>> = {
 export function shareAnswers(document: Shareable): void {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   const answers = operations.flatMap(({ operationId = '', responses = {} }) =>
-    placesIn(responses).map((place) => ({ ...place, variant: variants[`${operationId} ${place.key}`] })),
+    occurrencesIn(responses).map((found) => ({ ...found, variant: variants[`${operationId} ${found.key}`] })),
   );
   const every = answers.map(({ value }) => value as Answer);
   const responses = share('responses', answers, (status) => (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, ''));
   const kept = new Set([...Object.values(responses), ...answers.map(({ of, key }) => of[key])]);
-  const places = every.filter((answer) => kept.has(answer)).flatMap((answer) => placesIn(answer.headers ?? {}));
-  const headers = share('headers', places, (name) => name);
+  const occurrences = every
+    .filter((answer) => kept.has(answer))
+    .flatMap((answer) => occurrencesIn(answer.headers ?? {}));
+  const headers = share('headers', occurrences, (name) => name);
   document.components = { ...document.components, responses, headers };
 }
 
 /** A value that may have to be replaced by a reference. */
-interface Place {
+interface Occurrence {
   readonly of: Named<object>;
   readonly key: string;
   readonly value: object;
@@ -53,15 +55,15 @@ interface Place {
   readonly variant?: string | undefined;
 }
 
-function placesIn(of: Named<object>): Place[] {
+function occurrencesIn(of: Named<object>): Occurrence[] {
   return Object.entries(of).map(([key, value]) => ({ of, key, value }));
 }
 
 /** Replaces each value that occurs more than once by a reference, and returns these values by name. */
-function share(section: string, places: readonly Place[], nameAfter: (key: string) => string): Named<object> {
+function share(section: string, occurrences: readonly Occurrence[], nameAfter: (key: string) => string): Named<object> {
   const shared: Named<object> = {};
-  for (const alike of Map.groupBy(places, ({ key, value }) => `${key} ${JSON.stringify(value)}`).values()) {
-    const [{ key, value }] = alike as [Place];
+  for (const alike of Map.groupBy(occurrences, ({ key, value }) => `${key} ${JSON.stringify(value)}`).values()) {
+    const [{ key, value }] = alike as [Occurrence];
     if (alike.length === 1) continue;
     const name = alike.find(({ variant }) => variant !== undefined)?.variant ?? nameAfter(key);
     if (name === '' || Object.hasOwn(shared, name)) {

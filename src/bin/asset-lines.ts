@@ -24,11 +24,11 @@ function isRelevant({ model, configured, isIncluded, state }: GroupStatus): bool
   return !isIncluded && (model === undefined || configured || state !== 'missing');
 }
 
-interface Facts extends Pick<GroupStatus, 'title' | 'bytes' | 'license' | 'state' | 'reason' | 'command'> {
+interface AssetFacts extends Pick<GroupStatus, 'title' | 'bytes' | 'license' | 'state' | 'reason' | 'command'> {
   readonly obstacle?: string | undefined;
 }
 
-function toLine(what: string, { title, bytes, license, state, reason, command, obstacle }: Facts): AssetLine {
+function toLine(what: string, { title, bytes, license, state, reason, command, obstacle }: AssetFacts): AssetLine {
   const facts = [
     title,
     ...(bytes === null || bytes === 0 ? [] : [megabytes(bytes)]),

@@ -2,17 +2,17 @@
 import { shorten } from '../../lib/text.ts';
 import { visible, type Paint } from './terminal.ts';
 
-type Facts = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** Levels of pino. */
 const warning = 40;
 const failure = 50;
 
-/** Facts that the line shows elsewhere, or that only programs need. */
+/** Fields that the line shows elsewhere, or that only programs need. */
 const notShown: ReadonlySet<string> = new Set([
   ...['level', 'time', 'pid', 'hostname', 'msg', 'err', 'trace_id', 'span_id', 'id'],
 ]);
-/** Facts that a request's line begins with. */
+/** Fields that a request's line begins with. */
 const notShownOfRequest: ReadonlySet<string> = new Set([...notShown, 'method', 'path', 'status', 'ms', 'operation']);
 
 const longestFact = 400;
@@ -20,7 +20,7 @@ const longestFact = 400;
 /** Returns a function that turns a line of pino's JSON into a line of text. */
 export function createLogLines(paint: Paint): (json: string) => string {
   return (json) => {
-    const facts = JSON.parse(json) as Facts;
+    const facts = JSON.parse(json) as LogFields;
     const level = typeof facts.level === 'number' ? facts.level : 0;
     const request = describeRequest(facts, paint);
     const words = [
@@ -52,16 +52,16 @@ function describeLevel(level: number, paint: Paint): string[] {
   return [];
 }
 
-function describeRequest({ msg, method, path, status, ms }: Facts, paint: Paint): string | undefined {
+function describeRequest({ msg, method, path, status, ms }: LogFields, paint: Paint): string | undefined {
   if (msg !== 'request' || typeof status !== 'number' || typeof ms !== 'number') return undefined;
   const style = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
   return [visible(`${String(method)} ${String(path)}`), paint(style, String(status)), describeDuration(ms)].join(' ');
 }
 
-const isFailed = ({ status }: Facts, level: number) =>
+const isFailed = ({ status }: LogFields, level: number) =>
   level >= warning || (typeof status === 'number' && status >= 400);
 
-function describeEvent({ msg, err }: Facts): string {
+function describeEvent({ msg, err }: LogFields): string {
   const message = isText(msg) ? msg : '';
   const why = messageOf(err);
   return indented(why === '' ? message : `${message}: ${why}`);
@@ -85,7 +85,7 @@ function stackOf(err: unknown): string[] {
 /** Indents the message, so that none of its lines looks like a line of the log. */
 const indented = (text: string) => visible(text).replaceAll('\n', '\n    ');
 
-function listFacts(facts: Facts, hidden: ReadonlySet<string>): string {
+function listFacts(facts: LogFields, hidden: ReadonlySet<string>): string {
   return Object.entries(facts)
     .filter(([name]) => !hidden.has(name))
     .map(([name, value]) => describeFact(name, value))

@@ -15,7 +15,7 @@ export interface Progress {
   end(): void;
 }
 
-interface Step {
+interface ProgressBar {
   readonly begun: number;
   doing: string;
   done: number | null;
@@ -29,7 +29,7 @@ const narrowestBar = 5;
 const percentWidth = ' 100 %'.length;
 
 export function createProgress(terminal: Terminal): Progress {
-  const steps = new Map<string, Step>();
+  const steps = new Map<string, ProgressBar>();
 
   function show(id: string, text: string, done: number | null): void {
     if (done === 1) return; // `finish` prints the end
@@ -67,7 +67,7 @@ export function createProgress(terminal: Terminal): Progress {
 }
 
 /** Fills the rest of the line with a bar. */
-function draw({ doing, done }: Step, columns: number): string {
+function draw({ doing, done }: ProgressBar, columns: number): string {
   if (done === null) return cut(doing, columns);
   const wide = Math.min(widestBar, columns - widthOf(doing) - percentWidth - ' []'.length);
   const rest = `${wide < narrowestBar ? '' : ` ${bar(done, wide)}`}${percentOf(done)}`;

@@ -68,17 +68,17 @@ function describeCapability(registry: Registry, capability: Capability, paint: P
   return `${paint('yellow', verdict)}: ${missing === '' ? visible(nothing(instances)) : missing}`;
 }
 
-type Entry = ReturnType<typeof toEntry>;
+type OperatorEntry = ReturnType<typeof toEntry>;
 
 /** The entries of the listing, with the reasons that the operator reads. */
-export function entriesForOperator(registry: Registry, capability: Capability): readonly Entry[] {
+export function entriesForOperator(registry: Registry, capability: Capability): readonly OperatorEntry[] {
   return runInScope({ caller: '', isOperator: true }, () => {
     return listModels(registry, capability).models.map((model) => toEntry(model));
   });
 }
 
 /** False also for a provider that did not answer the last call, although a request would try it again. */
-export function isWorking({ available, code }: Entry): boolean {
+export function isWorking({ available, code }: OperatorEntry): boolean {
   return available && code !== 'upstream-unreachable';
 }
 

@@ -38,20 +38,20 @@ export type WorkerMessage =
 /** The last message of a worker about a call. */
 export type LastMessage =
   | { readonly type: 'result'; readonly transcript: Transcript; readonly gapMs?: number | undefined }
-  | ({ readonly type: 'failed' } & Failure)
+  | ({ readonly type: 'failed' } & CallFailure)
   /**
    * This worker cannot run the call, but another one may: it is stopping, its disk is full, or it does not have the
    * model.
    */
   | Returned;
 
-export interface Returned extends Failure {
+export interface Returned extends CallFailure {
   readonly type: 'returned';
   /** Id of the worker; absent when the worker is stopping. */
   readonly worker?: string | undefined;
 }
 
-export interface Failure {
+export interface CallFailure {
   readonly code: EngineErrorCode;
   readonly message: string;
   readonly retryAfter?: number | undefined;

@@ -1,7 +1,7 @@
 /** Reads a worker's messages about a call: progress for the caller, and the result. */
 import { EngineError, type TimedText, type TranscriptionOptions } from '../../engines/contract/index.ts';
 import { onAbort } from '../../lib/abort.ts';
-import type { Failure, LastMessage, WorkerConnection } from './call-protocol.ts';
+import type { CallFailure, LastMessage, WorkerConnection } from './call-protocol.ts';
 
 export interface Listeners extends Pick<TranscriptionOptions, 'onSegment' | 'onProgress'> {
   readonly onQueued: (ahead: number | null) => void;
@@ -49,7 +49,7 @@ export async function readToLast(
 }
 
 /** Code and message are not validated here, but by the guard of the engine. */
-export function errorOf({ code, message, retryAfter }: Failure): EngineError {
+export function errorOf({ code, message, retryAfter }: CallFailure): EngineError {
   return new EngineError(code, message, retryAfter === undefined ? {} : { retryAfter });
 }
 

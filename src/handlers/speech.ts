@@ -72,17 +72,17 @@ export const getSpeechClip: Handler<'getSpeechClip', Services> = async ({ path, 
   if (!whole) return answer({ status: 200, mediaType, headers: syntheticHeader, body: read({ first: 0 }) });
 
   const { bytes, etag } = whole;
-  const describe = (length: number) => ({
+  const headersOf = (length: number) => ({
     ...syntheticHeader,
     ...{ 'Accept-Ranges': 'bytes', ETag: etag, 'Content-Length': String(length) },
   });
   if (!range || (validator !== undefined && validator !== etag)) {
-    return answer({ status: 200, mediaType, headers: describe(bytes), body: read({ first: 0 }) });
+    return answer({ status: 200, mediaType, headers: headersOf(bytes), body: read({ first: 0 }) });
   }
   const part = locate(range, bytes);
   if (!part) throw notSatisfiable(headers.Range, bytes);
   const { first, last } = part;
-  const partHeaders = { ...describe(last - first + 1), 'Content-Range': `bytes ${first}-${last}/${bytes}` };
+  const partHeaders = { ...headersOf(last - first + 1), 'Content-Range': `bytes ${first}-${last}/${bytes}` };
   return answer({ status: 206, mediaType, headers: partHeaders, body: read(part) });
 };
 

@@ -63,14 +63,14 @@ interface Opened {
   readonly left: readonly string[];
 }
 
-interface Place {
+interface JobFiles {
   readonly directory: string;
   readonly isUploading: (id: string) => boolean;
   readonly log: Logger;
 }
 
 /** Removes what a crash has left: recordings of uploads that were not accepted, and of jobs that are over. */
-async function tidyUp({ database, left }: Opened, { directory, isUploading, log }: Place): Promise<string[]> {
+async function tidyUp({ database, left }: Opened, { directory, isUploading, log }: JobFiles): Promise<string[]> {
   for (const { record, isDamaged } of database.jobs) {
     if (isDamaged) log.error({ id: record.requestId }, 'parts of a transcription job cannot be read and are removed');
   }

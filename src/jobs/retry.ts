@@ -18,13 +18,13 @@ export interface RetryContext {
 }
 
 /** Runs a step of the job, again after a transient failure. */
-export type Step = <T>(run: () => T | Promise<T>, final?: ProblemCode) => Promise<T>;
+export type Retrying = <T>(run: () => T | Promise<T>, final?: ProblemCode) => Promise<T>;
 
 /**
  * Returns a function that rejects with the last error of the step, without a retry if its code is `final`, or with the
  * reason of the signal.
  */
-export function retrying({ job, signal, retryMs, metrics, log }: RetryContext): Step {
+export function retrying({ job, signal, retryMs, metrics, log }: RetryContext): Retrying {
   const last = retryMs.length - 1;
   return async (run, final) => {
     for (let failures = 0; ;) {

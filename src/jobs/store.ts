@@ -65,7 +65,7 @@ const recordBytes = 4096;
 /** The jobs of all callers have one holder in the disk budget. */
 const holder = Symbol('jobs');
 
-interface Entry {
+interface StoredJob {
   readonly job: Job;
   readonly account: SharedAccount;
   /** Absent while the job waits. */
@@ -76,7 +76,7 @@ interface Entry {
 export class JobStore implements AsyncDisposable {
   readonly #options: JobStoreOptions;
   /** Jobs by id, in the order of their creation. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, StoredJob>();
   /** Uploads that are not accepted yet, by the path of their folder. */
   readonly #uploads = new Map<string, { readonly caller: string; readonly account: SharedAccount }>();
   readonly #pending = new Set<Promise<unknown>>();
@@ -346,7 +346,7 @@ export class JobStore implements AsyncDisposable {
     return join(this.#options.directory, inRecordings(id));
   }
 
-  #add(record: JobRecord, database: JobDatabase, account: SharedAccount): Entry {
+  #add(record: JobRecord, database: JobDatabase, account: SharedAccount): StoredJob {
     const job = new Job(record, recordingIn(this.#folderOf(record.id)), database, account);
     const entry = { job, account };
     this.#entries.set(job.id, entry);
@@ -369,7 +369,7 @@ export class JobStore implements AsyncDisposable {
   }
 
   /** Retries if the end of the job cannot be stored, such as on a full disk. */
-  async #run(entry: Entry, link: LinkedSignal): Promise<void> {
+  async #run(entry: StoredJob, link: LinkedSignal): Promise<void> {
     const { job } = entry;
     const { log, work } = this.#options;
     const { signal } = link;
@@ -387,21 +387,21 @@ export class JobStore implements AsyncDisposable {
     this.#startNext(job.record.caller);
   }
 
-  #finish(entry: Entry, problem: JobRecord['problem']): void {
+  #finish(entry: StoredJob, problem: JobRecord['problem']): void {
     const { job, account } = entry;
     job.update({ status: problem ? 'failed' : 'completed', problem, endedAt: Date.now() });
     this.#track(removeFiles(job.recording, this.#options.log).then(() => account.release(job.record.bytes)));
     this.#expireLater(entry);
   }
 
-  #expireLater(entry: Entry): void {
+  #expireLater(entry: StoredJob): void {
     // The age is not negative, even if the clock was set back.
     const ageMs = Math.max(0, Date.now() - (entry.job.record.endedAt ?? 0));
     this.#removeAfter(Math.max(0, this.#options.keepMs - ageMs), entry);
   }
 
   /** Retries if the row cannot be removed, such as on a full disk. */
-  #removeAfter(ms: number, entry: Entry): void {
+  #removeAfter(ms: number, entry: StoredJob): void {
     const { id, requestId } = entry.job.record;
     const failed = (error: unknown) => {
       this.#options.log.error({ id: requestId, err: error }, 'a job could not be removed');

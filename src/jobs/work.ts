@@ -16,7 +16,7 @@ import { addFakeParts } from './fake-progress.ts';
 import { doneMs, languageOf } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
 import type { Part } from './record.ts';
-import { retrying, type RetryContext, type Step } from './retry.ts';
+import { retrying, type RetryContext, type Retrying } from './retry.ts';
 
 type Problem = Schemas['Problem'];
 
@@ -50,7 +50,7 @@ export async function workOn(work: Work): Promise<Problem | null> {
 }
 
 /** Resumes after the last stored part. */
-async function transcribeAll(work: Work, step: Step): Promise<void> {
+async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   const { job, metrics } = work;
   await using directory = await step(() => work.workspace.accountedDirectory('job'));
   // A timeout is not retried: the retry would time out too, while other jobs wait for the decoder.

@@ -137,12 +137,12 @@ function changesBetween(before: readonly KeyEntry[], after: readonly KeyEntry[])
     added: [...now.keys()].filter((name) => !old.has(name)),
     removed: [...old.keys()].filter((name) => !now.has(name)),
     changed: [...now]
-      .filter(([name, entries]) => old.has(name) && describe(old.get(name) ?? []) !== describe(entries))
+      .filter(([name, entries]) => old.has(name) && fingerprint(old.get(name) ?? []) !== fingerprint(entries))
       .map(([name]) => name),
   };
 }
 
-function describe(entries: readonly KeyEntry[]): string {
+function fingerprint(entries: readonly KeyEntry[]): string {
   return entries
     .map((entry) => JSON.stringify(entry))
     .sort()

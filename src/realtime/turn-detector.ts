@@ -70,7 +70,7 @@ export interface TurnState {
   readonly byLevelUntilMs: number;
 }
 
-export interface Step {
+export interface Transition {
   readonly state: TurnState;
   readonly effects: readonly TurnEffect[];
 }
@@ -96,7 +96,7 @@ export function newTurnState(detection: TurnDetection | null, { hasDetector }: {
   return { detection, gate: newGate, turn: undefined, floorMs: 0, askAtMs, missed: 0, byLevelUntilMs: 0 };
 }
 
-export function next(state: TurnState, event: DetectorEvent): Step {
+export function next(state: TurnState, event: DetectorEvent): Transition {
   switch (event.type) {
     case 'frame':
       return onFrame(state, event.db, event.ms);
@@ -115,9 +115,9 @@ export function next(state: TurnState, event: DetectorEvent): Step {
 
 const hasSpeech = (turn: Turn): boolean => turn.hasSpeech || turn.voiceMs >= minVoiceMs;
 
-const still = (state: TurnState): Step => ({ state, effects: [] });
+const still = (state: TurnState): Transition => ({ state, effects: [] });
 
-function onFrame(before: TurnState, db: number, ms: number): Step {
+function onFrame(before: TurnState, db: number, ms: number): Transition {
   const { detection } = before;
   const marginDb = 6 + 12 * (detection?.threshold ?? 0.5);
   const gate = pushLevel(before.gate, db, ms, { pauseMs: detection?.silenceMs ?? Infinity, marginDb });
@@ -136,11 +136,11 @@ function onFrame(before: TurnState, db: number, ms: number): Step {
 const decidesByLevel = ({ askAtMs, byLevelUntilMs, gate }: TurnState): boolean =>
   askAtMs === Infinity || gate.now < byLevelUntilMs;
 
-function withVoice({ state, effects }: Step): Step {
+function withVoice({ state, effects }: Transition): Transition {
   return { state, effects: state.turn && state.turn.voiceMs > 0 ? [...effects, { type: 'voice' }] : effects };
 }
 
-function onFrameOfTurn(state: TurnState, turn: Turn): Step {
+function onFrameOfTurn(state: TurnState, turn: Turn): Transition {
   const { detection, gate } = state;
   const { now } = gate;
   if (!detection) {
@@ -161,7 +161,7 @@ function onFrameOfTurn(state: TurnState, turn: Turn): Step {
   return { ...asking, effects: [...changed, ...asking.effects] };
 }
 
-function ask(state: TurnState, nextMs: number): Step {
+function ask(state: TurnState, nextMs: number): Transition {
   return { state: askAfter(state, nextMs), effects: [{ type: 'ask' }] };
 }
 
@@ -176,7 +176,7 @@ function missAnswer(state: TurnState): TurnState {
   return askAfter({ ...state, missed: 0, byLevelUntilMs: state.gate.now + byLevelMs }, 0);
 }
 
-function onAnswer(before: TurnState, speech: readonly Span[] | undefined): Step {
+function onAnswer(before: TurnState, speech: readonly Span[] | undefined): Transition {
   const { detection, gate, turn } = before;
   if (!detection) return still(before);
   if (speech === undefined) {
@@ -194,14 +194,14 @@ function onAnswer(before: TurnState, speech: readonly Span[] | undefined): Step 
   return still({ ...before, turn: found });
 }
 
-function onCommit(state: TurnState): Step {
+function onCommit(state: TurnState): Transition {
   const { turn, gate } = state;
   if (!turn || gate.now - turn.startMs < minCommitMs) return still(state);
   return end(state, { ...turn, hasSpeech: true }, gate.now);
 }
 
 /** An open turn continues. */
-function onConfigure(before: TurnState, detection: TurnDetection | null): Step {
+function onConfigure(before: TurnState, detection: TurnDetection | null): Transition {
   const { turn } = before;
   const state = { ...before, detection };
   if (!turn || !detection || turn.isStarted) return still(state);
@@ -211,7 +211,7 @@ function onConfigure(before: TurnState, detection: TurnDetection | null): Step {
 }
 
 /** The voice may have begun at `onsetMs`. */
-function start(state: TurnState, { prefixMs }: TurnDetection, onsetMs: number, hasSpeech = false): Step {
+function start(state: TurnState, { prefixMs }: TurnDetection, onsetMs: number, hasSpeech = false): Transition {
   const onset = Math.max(onsetMs, state.gate.now - windowMs);
   return open(state, { startMs: Math.max(state.floorMs, onset - prefixMs), hasSpeech, isStarted: true });
 }
@@ -219,7 +219,7 @@ function start(state: TurnState, { prefixMs }: TurnDetection, onsetMs: number, h
 function open(
   state: TurnState,
   { startMs, hasSpeech, isStarted }: Pick<Turn, 'startMs' | 'hasSpeech' | 'isStarted'>,
-): Step {
+): Transition {
   const { now, voiceMs } = state.gate;
   const turn = { startMs, voiceMs, isStarted, hasSpeech, speechMs: now, isPaused: false, isFull: false };
   const started = isStarted ? [{ type: 'started', ms: startMs } as const] : [];
@@ -229,18 +229,18 @@ function open(
   };
 }
 
-function endInSilence(state: TurnState, turn: Turn, lastMs: number): Step {
+function endInSilence(state: TurnState, turn: Turn, lastMs: number): Transition {
   const { detection, gate } = state;
   return end(state, turn, Math.min(gate.now, lastMs + (detection?.silenceMs ?? 0)));
 }
 
-function end(state: TurnState, turn: Turn, ms: number): Step {
+function end(state: TurnState, turn: Turn, ms: number): Transition {
   const stopped = turn.isStarted ? [{ type: 'stopped', ms } as const] : [];
   return { state: closed(state), effects: [...stopped, { type: 'commit', hasSpeech: hasSpeech(turn) }] };
 }
 
 /** The longest turn is over, and the speech continues. */
-function split(state: TurnState, turn: Turn): Step {
+function split(state: TurnState, turn: Turn): Transition {
   const { now } = state.gate;
   const ended = end(state, turn, now);
   const { state: opened, effects } = open(ended.state, { startMs: now, hasSpeech: false, isStarted: true });

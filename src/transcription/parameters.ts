@@ -103,8 +103,8 @@ const table: Parameters = {
   },
 };
 
-type Entry = readonly [ParameterName, Parameter<unknown>];
-export const parameters = Object.entries(table) as readonly Entry[];
+type NamedParameter = readonly [ParameterName, Parameter<unknown>];
+export const parameters = Object.entries(table) as readonly NamedParameter[];
 
 /** The parameters that `read` returns, without those that ask for nothing. */
 export function collectParameters(

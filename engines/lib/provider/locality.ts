@@ -10,10 +10,10 @@ import { PageError } from './failures.ts';
 import type { ProviderOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 
-type Place = Pick<ModelEntry, 'local' | 'mayBeLocal'>;
+type ModelLocality = Pick<ModelEntry, 'local' | 'mayBeLocal'>;
 
 /** `listed`: what the provider says about the model; undefined while that is unknown. */
-export function placeOf({ local, baseUrl }: ProviderOptions, listed: boolean | undefined): Place {
+export function placeOf({ local, baseUrl }: ProviderOptions, listed: boolean | undefined): ModelLocality {
   if (local !== undefined) return { local };
   if (!isLoopback(new URL(baseUrl).hostname)) return { local: false };
   return listed === undefined ? { local: false, mayBeLocal: true } : { local: listed };
@@ -21,7 +21,7 @@ export function placeOf({ local, baseUrl }: ProviderOptions, listed: boolean | u
 
 export interface Locality {
   /** `remoteId`: the provider's id of the model. */
-  of(remoteId: string): Place;
+  of(remoteId: string): ModelLocality;
   /**
    * Asks the provider. Rejects if its answer decides nothing, or with the reason of the signal. Undefined if the settings
    * decide.

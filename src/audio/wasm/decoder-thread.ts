@@ -47,7 +47,7 @@ async function take(bytes: number): Promise<void> {
 
 function toFailure(error: unknown, file: Pick<ThreadWork, 'path' | 'container'>): ThreadResult<never> {
   const { code, message, cause } = toEngineError(error, file);
-  return { code, message, cause: describe(cause ?? lastConsoleMessage) };
+  return { code, message, cause: causeOf(cause ?? lastConsoleMessage) };
 }
 
 function toEngineError(error: unknown, { path, container }: Pick<ThreadWork, 'path' | 'container'>): EngineError {
@@ -69,6 +69,6 @@ function toEngineError(error: unknown, { path, container }: Pick<ThreadWork, 'pa
   });
 }
 
-function describe(cause: unknown): string {
+function causeOf(cause: unknown): string {
   return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
 }

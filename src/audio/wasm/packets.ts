@@ -123,7 +123,7 @@ async function hasSound(audio: InputAudioTrack, section: Section): Promise<boole
 /** `startsAt`: the first time stamp of all tracks, in seconds. */
 async function* decodeTrack(audio: InputAudioTrack, section: Section, startsAt = 0): AsyncGenerator<Pcm> {
   const { path, container, framesAt, end } = section;
-  const track = await describe(audio);
+  const track = await inspectTrack(audio);
   const decode = tolerant(await decoderFor(track));
   const opusTimes = new Timeline(section);
   const count = { packets: 0, bytes: 0, decoded: 0, samples: 0, lost: 0 }; // lost: packets since the last sound
@@ -177,7 +177,7 @@ function flacSamples({ description }: Track): number {
   return Number(view.getBigUint64(18) & 0xf_ffff_ffffn);
 }
 
-async function describe(audio: InputAudioTrack): Promise<Track> {
+async function inspectTrack(audio: InputAudioTrack): Promise<Track> {
   const [codec, sampleRate, channels] = [
     await audio.getCodec(),
     await audio.getSampleRate(),

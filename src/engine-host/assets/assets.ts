@@ -7,7 +7,7 @@ import { messageOf } from '../../../lib/errors.ts';
 import { within } from '../guard/within.ts';
 import { assetsOf, Declarations, unique, type Declaring, type MergedGroup } from './declarations.ts';
 import { statusOfGroup, summarize, type AssetState, type AssetStatus, type GroupStatus } from './group-status.ts';
-import { downloadedOf, isBusyElsewhere, waitingFor, type Step } from './install.ts';
+import { downloadedOf, isBusyElsewhere, waitingFor, type InstallStep } from './install.ts';
 import { Installations, type InstallEvents } from './installations.ts';
 import { removeDownloads } from './receipts.ts';
 
@@ -68,13 +68,13 @@ export class Assets {
 
   readonly #assetStatus = (asset: Asset): AssetStatus => {
     const step = this.#installations.stepOf(asset.id);
-    if (step) return { asset, state: 'preparing', reason: describe(step), progress: step.done };
+    if (step) return { asset, state: 'preparing', reason: reasonOf(step), progress: step.done };
     const { isReady, elsewhere } = this.#found.get(asset.id) ?? unchecked;
     const as = (state: AssetState, reason: string) => ({ asset, state, reason, progress: null });
     if (isReady === true) return as('ready', 'Ready.');
     if (elsewhere) {
       const { done } = elsewhere;
-      return { asset, state: 'preparing', reason: describe({ doing: waitingFor(asset), done }), progress: done };
+      return { asset, state: 'preparing', reason: reasonOf({ doing: waitingFor(asset), done }), progress: done };
     }
     if (isReady !== false) return as('failed', `Could not check ${asset.title}: ${messageOf(isReady)}.`);
     const outcome = this.#installations.outcomeOf(asset.id);
@@ -214,4 +214,4 @@ async function isReadyFor(declared: readonly Asset[]): Promise<boolean | Error> 
   }
 }
 
-const describe = ({ doing, done }: Step) => (done === null ? doing : `${doing}: ${Math.floor(done * 100)} %`);
+const reasonOf = ({ doing, done }: InstallStep) => (done === null ? doing : `${doing}: ${Math.floor(done * 100)} %`);

@@ -11,7 +11,7 @@ import { installPackages } from './packages.ts';
 import { bytesMissing, recordDownload } from './receipts.ts';
 
 /** Progress of an installation. */
-export interface Step {
+export interface InstallStep {
   /** The current work, such as `downloading Whisper base`. */
   readonly doing: string;
   /** Completed fraction, from 0 to 1; null if unknown. */
@@ -20,7 +20,7 @@ export interface Step {
 
 export interface InstallCall {
   readonly signal: AbortSignal;
-  readonly onStep: (step: Step) => void;
+  readonly onStep: (step: InstallStep) => void;
   /** Lets the engines of the asset look again. Never rejects. */
   readonly recheck: () => Promise<void>;
 }

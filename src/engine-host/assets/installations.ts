@@ -3,13 +3,13 @@ import type { Asset } from '../../../engines/contract/index.ts';
 import { linkedSignal, raceAbort } from '../../../lib/abort.ts';
 import { ignore, messageOf } from '../../../lib/errors.ts';
 import type { Declarations } from './declarations.ts';
-import { doingOf, install, type Step } from './install.ts';
+import { doingOf, install, type InstallStep } from './install.ts';
 
 export interface InstallEvents {
   readonly signal: AbortSignal;
   /** Called when the work on all missing assets has begun and their states are `preparing`. */
   readonly onBegun?: (() => void) | undefined;
-  readonly onStep?: (asset: string, step: Step) => void;
+  readonly onStep?: (asset: string, step: InstallStep) => void;
   readonly onDone?: (asset: string) => void;
   /** Called at once, while other installations continue. */
   readonly onFailure?: (asset: string, error: Error) => void;
@@ -22,7 +22,7 @@ interface Work {
   readonly groups: Set<string>;
   readonly stop: AbortController;
   readonly done: Promise<void>;
-  step: Step;
+  step: InstallStep;
 }
 
 /** The result of the last attempt, unless it succeeded. */
@@ -45,7 +45,7 @@ export class Installations {
   }
 
   /** The current step of an asset that is being installed. */
-  stepOf(id: string): Step | undefined {
+  stepOf(id: string): InstallStep | undefined {
     return this.#work.get(id)?.step;
   }
 
@@ -99,7 +99,7 @@ export class Installations {
         using link = linkedSignal(signal, stop.signal);
         try {
           await raceAbort(before, link.signal);
-          const step = (step: Step) => {
+          const step = (step: InstallStep) => {
             work.step = step;
             onStep?.(asset.id, step);
           };

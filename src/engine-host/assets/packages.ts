@@ -74,7 +74,7 @@ async function runNpm(
   const PATH = [dirname(npm), env.PATH ?? '', dirname(process.execPath)].join(delimiter);
   const npmEnv = { npm_config_cache: join(dirname(cwd), 'cache'), ...env, PATH };
   const exit = await run(npm, args, { cwd, env: npmEnv, signal, timeoutMs: deadlineMinutes * 60_000 });
-  if (exit.code !== 0) throw new Error(`\`npm ci\` ${describe(exit)}`);
+  if (exit.code !== 0) throw new Error(`\`npm ci\` ${outcomeOf(exit)}`);
 }
 
 /**
@@ -95,10 +95,10 @@ async function load(
     signal,
     timeoutMs: loadTimeoutMs,
   });
-  if (exit.code !== 0) throw new Error(`${name} ${version} cannot be loaded on this machine: it ${describe(exit)}`);
+  if (exit.code !== 0) throw new Error(`${name} ${version} cannot be loaded on this machine: it ${outcomeOf(exit)}`);
 }
 
-function describe({ code, signal, timedOut, stdout, stderr }: ProgramExit): string {
+function outcomeOf({ code, signal, timedOut, stdout, stderr }: ProgramExit): string {
   const killed = timedOut ? 'took too long' : `was terminated by ${String(signal)}`;
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
   return [code === null ? killed : `failed with exit code ${code}`, ...lines.slice(-tailLines)].join('\n');

@@ -9,7 +9,7 @@ import { requireSpace } from '../../system/disk-space.ts';
 import type { Assets } from './assets.ts';
 import type { GroupStatus } from './group-status.ts';
 
-type Entry = Schemas['Preparation'];
+type Preparation = Schemas['Preparation'];
 
 /** Limits the messages of npm, which have many lines. */
 const longestReason = 2_000;
@@ -41,7 +41,7 @@ export class Preparations implements AsyncDisposable {
     this.#dataDir = dataDir;
   }
 
-  async list(): Promise<Entry[]> {
+  async list(): Promise<Preparation[]> {
     const groups = await this.#assets.list();
     return groups.filter(({ isIncluded }) => !isIncluded).map(toEntry);
   }
@@ -50,7 +50,7 @@ export class Preparations implements AsyncDisposable {
    * Resolves with the state of the group; an installation that is complete or in progress is not started again. Throws
    * `preparation-not-found`, `preparation-in-progress` and `storage-full`.
    */
-  async start(id: string): Promise<Entry> {
+  async start(id: string): Promise<Preparation> {
     const found = await this.#find(id);
     if (found.state === 'ready' || found.state === 'preparing') return toEntry(found);
     if (this.#started && this.#started.id !== id) throw inProgress(this.#started.id);
@@ -61,7 +61,7 @@ export class Preparations implements AsyncDisposable {
   }
 
   /** Throws `preparation-not-found`. */
-  async stop(id: string): Promise<Entry> {
+  async stop(id: string): Promise<Preparation> {
     await this.#find(id);
     await this.#assets.stop(id);
     if (this.#started?.id === id) this.#started = undefined; // assets of other groups are still installed
@@ -105,7 +105,17 @@ export class Preparations implements AsyncDisposable {
   }
 }
 
-function toEntry({ id, title, purpose, capability, configured, serves, bytes, license, ...now }: GroupStatus): Entry {
+function toEntry({
+  id,
+  title,
+  purpose,
+  capability,
+  configured,
+  serves,
+  bytes,
+  license,
+  ...now
+}: GroupStatus): Preparation {
   const { state, progress, reason } = now;
   const facts = { id, title, purpose, capability, configured, model: serves, bytes, license, command: nameSetup(id) };
   return { ...facts, state, progress, reason: shorten(reason, longestReason) };

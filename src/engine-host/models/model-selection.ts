@@ -15,7 +15,7 @@ import { isForOperator } from '../../request-scope.ts';
 import { engineErrorOf } from '../guard/failures.ts';
 import { allowedModels, mayUseModel, modelNotAllowed, requireModel } from '../../keys/permissions.ts';
 
-type Entry = Schemas['ModelEntry'];
+type ModelEntry = Schemas['ModelEntry'];
 
 const namesInMessages = 5;
 
@@ -33,7 +33,7 @@ export function listModels<C extends Capability>(registry: Models, capability: C
 }
 
 /** Returns the body of the answer with the entries of a listing. */
-export function toList<E extends Entry>({ default: model, failure }: Listing<Capability>, data: E[]) {
+export function toList<E extends ModelEntry>({ default: model, failure }: Listing<Capability>, data: E[]) {
   return { data, default: model?.id ?? null, ...(failure !== undefined && { reason: failure }) };
 }
 
@@ -142,7 +142,7 @@ export function requireSupport(model: ServedModel, feature: Feature, pointer: st
   );
 }
 
-export function toEntry(model: ServedModel, availability = model.availability): Entry {
+export function toEntry(model: ServedModel, availability = model.availability): ModelEntry {
   const { id, entry, instance } = model;
   const { name = id, local, supports: supported = [], languages } = entry;
   return {

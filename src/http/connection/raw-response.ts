@@ -8,12 +8,12 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import type { ApiFormat } from '../api-format.ts';
 
 /** Additional fields for the access log. */
-type Facts = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 interface RawResponseOptions {
   readonly log: Logger;
   readonly format: ApiFormat;
-  readonly facts?: Facts | undefined;
+  readonly facts?: LogFields | undefined;
   readonly metrics?: Metrics | undefined;
 }
 

@@ -44,7 +44,7 @@ export type Effect =
   | { readonly type: 'conclude' }
   | { readonly type: 'close'; readonly code: number; readonly reason: string };
 
-export interface Step {
+export interface Transition {
   readonly state: SessionState;
   readonly effects: readonly Effect[];
 }
@@ -58,7 +58,7 @@ export function beginSession(identity: Identity, config: SessionConfig): Session
 export const isIdle = ({ hasSpeech, transcribing }: SessionState): boolean => !hasSpeech && transcribing.size === 0;
 
 /** Nothing happens after the end. A session that drains ends once it is idle. */
-export function next(state: SessionState, event: SessionEvent): Step {
+export function next(state: SessionState, event: SessionEvent): Transition {
   if (state.isOver) return { state, effects: [] };
   const step = react(state, event);
   const { isDraining, isOver } = step.state;
@@ -67,7 +67,7 @@ export function next(state: SessionState, event: SessionEvent): Step {
   return { state: end.state, effects: [...step.effects, ...end.effects] };
 }
 
-function react(state: SessionState, event: SessionEvent): Step {
+function react(state: SessionState, event: SessionEvent): Transition {
   switch (event.type) {
     case 'opened': {
       const { identity, config } = state;
@@ -99,12 +99,12 @@ function react(state: SessionState, event: SessionEvent): Step {
 
 const send = (event: ServerEvent): Effect => ({ type: 'send', event });
 
-function close(state: SessionState, code: number, reason: string, error?: ErrorDetails): Step {
+function close(state: SessionState, code: number, reason: string, error?: ErrorDetails): Transition {
   const last = error ? [send(errorEvent(error, null))] : [];
   return { state: { ...state, isOver: true }, effects: [...last, { type: 'close', code, reason }] };
 }
 
-function receive(state: SessionState, event: ClientEvent, eventId: string | null): Step {
+function receive(state: SessionState, event: ClientEvent, eventId: string | null): Transition {
   switch (event.type) {
     case 'session.update':
       return { state, effects: [{ type: 'update', session: event.session, eventId }] };
@@ -119,7 +119,7 @@ function receive(state: SessionState, event: ClientEvent, eventId: string | null
   }
 }
 
-function followTurn(state: SessionState, event: TurnEvent): Step {
+function followTurn(state: SessionState, event: TurnEvent): Transition {
   const effects = turnEvents(event, state.lastItem).map(send);
   const transcribing = new Set(state.transcribing);
   switch (event.type) {

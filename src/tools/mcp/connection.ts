@@ -68,12 +68,12 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
           env,
         });
   const ending = (error: unknown) =>
-    (transport instanceof StdioTransport ? transport.ending : undefined) ?? describe(error);
+    (transport instanceof StdioTransport ? transport.ending : undefined) ?? reasonOf(error);
   // Since 2026-07-28 the protocol has no handshake. Only HTTP servers are asked whether they speak it: some programs exit
   // on an unknown first request.
   const mode = server.url === undefined ? 'legacy' : 'auto';
   const client = new sdk.Client({ name: 'parlance', version: '1' }, { versionNegotiation: { mode } });
-  client.onerror = (error) => log.debug({ reason: clean(describe(error)) }, 'MCP server error');
+  client.onerror = (error) => log.debug({ reason: clean(reasonOf(error)) }, 'MCP server error');
   client.setNotificationHandler('notifications/tools/list_changed', onChanged);
   const ended = new AbortController();
   let isOpen = false;
@@ -85,7 +85,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     ended.abort(new Error('the connection has been closed'));
     await transport
       .close()
-      .catch((error: unknown) => log.debug({ reason: clean(describe(error)) }, 'MCP connection not closed cleanly'));
+      .catch((error: unknown) => log.debug({ reason: clean(reasonOf(error)) }, 'MCP connection not closed cleanly'));
   };
   try {
     // The SDK counts the question and the handshake separately, and ignores the signal during the question.
@@ -93,14 +93,14 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
     await raceAbort(client.connect(transport, { signal, timeout: connectMs }), deadline.signal);
   } catch (error) {
     const lost = error instanceof sdk.SdkError && error.code === sdk.SdkErrorCode.ConnectionClosed;
-    const reason = lost ? ending(error) : describe(error);
+    const reason = lost ? ending(error) : reasonOf(error);
     await close();
     throw new Error(reason, { cause: error });
   }
   isOpen = true;
   if (client.getProtocolEra() === 'modern' && client.getServerCapabilities()?.tools?.listChanged === true) {
     void followChanges().catch((error: unknown) => {
-      if (!ended.signal.aborted) log.debug({ reason: clean(describe(error)) }, 'MCP server reports no changes');
+      if (!ended.signal.aborted) log.debug({ reason: clean(reasonOf(error)) }, 'MCP server reports no changes');
     });
   }
   return {
@@ -156,8 +156,8 @@ function createStdioTransport(
 }
 
 /** Describes an error with its causes, because the message of fetch is only "fetch failed". */
-function describe(error: unknown): string {
+function reasonOf(error: unknown): string {
   const { message, cause, status } = error as { message?: unknown; cause?: unknown; status?: unknown };
   const words = `${typeof status === 'number' ? `status ${status}: ` : ''}${String(message ?? error)}`;
-  return cause === undefined ? words : `${words}: ${describe(cause)}`;
+  return cause === undefined ? words : `${words}: ${reasonOf(cause)}`;
 }

@@ -6,7 +6,7 @@ type Content = CallToolResult['content'][number];
 
 /** At most 32,000 characters; truncation is noted in the text. */
 export function toText({ content, structuredContent }: CallToolResult): string {
-  const said = content.map(describe).join('\n');
+  const said = content.map(textOf).join('\n');
   const json = structuredContent === undefined ? '' : toJson(structuredContent);
   const text = said === '' || json === '' || hasAll(said, json) ? said || json : `${said}\n${json}`;
   return text === '' ? '[no content]' : truncate(text);
@@ -56,7 +56,7 @@ function truncate(text: string): string {
   return text.slice(0, maxOutputLength - note.length).replace(/[\uD800-\uDBFF]$/, '') + note;
 }
 
-function describe(content: Content): string {
+function textOf(content: Content): string {
   switch (content.type) {
     case 'text':
       return content.text;
