@@ -104,7 +104,7 @@ async function call(isOver: () => boolean): Promise<void> {
   }
 }
 
-/** A third of the sessions stay until they expire, the others for up to a minute. Half of them speak now and then. */
+/** A third of the sessions stay until they expire, the others for up to a minute. Half of them send speech occasionally. */
 async function live(isOver: () => boolean, index: number): Promise<void> {
   while (!isOver()) {
     const key = keys[index % 2 === 0 ? 0 : index % keys.length]!;

@@ -301,7 +301,7 @@ export type paths = {
         /**
          * Create a clip of a text
          * @description Converts text to speech with a URL of its own, for an `<audio>` element. The response is sent with the first bytes,
-         *     and the clip can be played while the rest is still being synthesized. An incomplete clip is deleted if nobody reads
+         *     and the clip can be played while the rest is still being synthesized. An incomplete clip is deleted if no one reads
          *     it for 15 s, a complete one 10 minutes after its last reader.
          */
         post: operations["createSpeechClip"];

@@ -1010,7 +1010,7 @@ export type components = {
             content_index: 0;
             delta: string;
         };
-        /** @description The transcription of a turn failed. The session goes on. */
+        /** @description The transcription of a turn failed. The session continues. */
         RealtimeServerEventConversationItemInputAudioTranscriptionFailed: {
             /** @enum {string} */
             type: "conversation.item.input_audio_transcription.failed";
@@ -1020,7 +1020,7 @@ export type components = {
             content_index: 0;
             error: components["schemas"]["RealtimeTranscriptionError"];
         };
-        /** @description An event of the client was refused and had no effect, or the session ends. Otherwise the session goes on. */
+        /** @description An event of the client was refused and had no effect, or the session ends. Otherwise the session continues. */
         RealtimeServerEventError: {
             /** @enum {string} */
             type: "error";

@@ -163,7 +163,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 /**
  * The items of a source that is opened at the first `next()`. An abort of the parent rejects the `next()` that waits, or
  * the following one, with the signal's reason. The source's signal aborts with the parent, when the source fails, and at
- * `return()`: a generator alone would see that only at its next `yield`. Nobody waits until the source has ended. After
+ * `return()`: a generator alone would see that only at its next `yield`. Nothing waits for the source to end. After
  * an item for which `isLast` is true nothing is aborted any more. One `next()` at a time.
  */
 export function abortable<T>(

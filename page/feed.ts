@@ -23,7 +23,7 @@ export class Feed {
   readonly #renderer: BoundedRenderer;
   readonly #parser: smd.Parser;
   #word = newWord;
-  /** Held back until it is known whether the word goes on. */
+  /** Held back until it is known whether the word continues. */
   #held = '';
 
   constructor(renderer: smd.Any_Renderer) {

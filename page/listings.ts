@@ -93,7 +93,7 @@ export async function refreshListings(): Promise<void> {
   }
 }
 
-/** A key for one capability shows the others empty, with the reason. */
+/** If the key permits only one capability, the other listings are empty and have a reason. */
 async function unlessRefused<E extends ModelEntry>(listing: Promise<Listing<E>>): Promise<Listing<E>> {
   try {
     return await listing;

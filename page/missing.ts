@@ -49,7 +49,7 @@ export interface Offers {
   readonly more: readonly Preparation[];
 }
 
-/** Models of a capability that can be installed, and those that were `installed` during this visit. */
+/** Returns the installable models of a capability, including those installed during this visit. */
 export function offersFor(
   capability: Capability,
   all: readonly Preparation[],

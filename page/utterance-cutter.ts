@@ -13,7 +13,7 @@ export class UtteranceCutter {
   #gate = newGate;
   #frames: Float32Array[] = [];
 
-  /** `options`: of each frame. They may change at any time. */
+  /** `options` is read for each frame, because the options may change. */
   constructor(rate: number, options: () => GateOptions) {
     this.rate = rate;
     this.#options = options;

@@ -42,7 +42,7 @@ export async function openNode({ settings, env, log, timeouts, metrics }: NodeOp
       ...engines,
       fleet,
       async [Symbol.asyncDispose]() {
-        await fleet?.[Symbol.asyncDispose](); // first: it hands back what engines are at work on
+        await fleet?.[Symbol.asyncDispose](); // first: it returns the calls that engines are running
         await engines[Symbol.asyncDispose]();
       },
     };

@@ -53,7 +53,7 @@ export async function runBenchmarks(benchmarks: readonly ((options: BenchOptions
   const { model, rounds, slots, threads } = options;
   const percent = (others() * 100).toFixed(0);
   const facts = [
-    `Node ${process.versions.node}, ${availableParallelism()} cores; other programs took ${percent} % of them (a loaded model counts as one)`,
+    `Node ${process.versions.node}, ${availableParallelism()} cores; other programs used ${percent} % of the CPU (a loaded model counts as one)`,
     `model ${model}, ${slots} x ${threads} threads, ${rounds} rounds; medians where nothing else is said`,
   ];
   console.log(`${facts.join('\n')}\n`);

@@ -1,6 +1,6 @@
 /**
  * Transcribed recordings: each is an entry of the library, with its file. In memory are the one that the reader shows,
- * those that are being transcribed, and those that nobody has seen since. Where the browser keeps nothing, all of them.
+ * those that are being transcribed, and those that have not been opened since. Where the browser keeps nothing, all of them.
  */
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Transcription } from '../../src/client/index.ts';

@@ -222,7 +222,7 @@ export interface Client {
   speak(request: SpeechRequest, options?: CallOptions): Promise<Response>;
   /**
    * Synthesizes speech and resolves with the first audio bytes: an `<audio>` element plays the `url` at once, without a
-   * key. The synthesis ends when nobody has read the clip for 15 s.
+   * key. The synthesis ends when no one has read the clip for 15 s.
    */
   createClip(request: SpeechRequest, options?: CallOptions): Promise<SpeechClip>;
   /** Deletes a clip and ends its synthesis and playback. `id`: from `createClip` or an `audio.created` event. */

@@ -26,7 +26,7 @@ export interface ClipOwner {
   readonly signal: AbortSignal;
   /** The request id, for the log. */
   readonly id: string;
-  /** Whether the synthesis ends when nobody reads the clip for `unreadMs`. */
+  /** Whether the synthesis ends when no one reads the clip for `unreadMs`. */
   readonly endsUnread?: boolean;
 }
 

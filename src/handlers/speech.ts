@@ -24,7 +24,7 @@ async function speak(
   return speaker.speak({ text, format: format ?? 'mp3', speakable }, listener);
 }
 
-/** A clip outlives its request. It ends when it is deleted, or when nobody reads it. */
+/** A clip outlives its request. It ends when it is deleted, or when no one reads it. */
 const neverAborted = new AbortController().signal;
 
 /** Responds once the first bytes exist. From then on, the synthesis belongs to the clip, not to the request. */

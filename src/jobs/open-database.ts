@@ -1,4 +1,4 @@
-/** Opens the database of the jobs, and sets aside what cannot be used: the service goes on without it. */
+/** Opens the database of the jobs, and sets aside what cannot be used: the service runs without it. */
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Logger } from '../../engines/contract/index.ts';

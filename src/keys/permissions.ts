@@ -41,7 +41,7 @@ export function modelNotAllowed(what: string, allowed: readonly string[], pointe
   return new ProblemError('model-not-allowed', `The API key may not use ${what}${known}.`, blame);
 }
 
-/** Whether a key permits work that goes on, with one of the operations and the model, if it uses one. */
+/** Whether a key permits work that continues, with one of the operations and the model, if it uses one. */
 export function permits(key: Key, operations: readonly OperationId[], model: string | undefined): boolean {
   return operations.some(key.mayCall) && (model === undefined || key.mayUseModel(model));
 }

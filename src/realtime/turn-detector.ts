@@ -81,7 +81,7 @@ const maxTurnMs = 60_000;
 const maxUncommittedMs = 600_000;
 const minCommitMs = 100;
 const pauseMs = 200;
-/** In shorter turns, recognizers find words that nobody has said. */
+/** In shorter turns, recognizers find words that were not said. */
 const minVoiceMs = 250;
 /** Times between two questions while no turn is open, and within one. */
 const askMs = { closed: 100, open: 300 } as const;

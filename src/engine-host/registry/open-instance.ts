@@ -104,8 +104,8 @@ async function load({ place, settings }: Listed, options: InstanceOptions): Prom
 const timeoutsOf = ({ timeouts }: InstanceOptions): EngineTimeouts => ({ ...defaultTimeouts, ...timeouts });
 
 /**
- * A placeholder for each capability, since that of the module is unknown: no hosted model becomes the default in its
- * place.
+ * Returns a placeholder for every capability, because the module's is unknown. Otherwise a hosted model would become the
+ * default.
  */
 function notLoaded({ name, place, settings: { use } }: Listed, options: InstanceOptions): Opened {
   const cause = new Error(`its module was not loaded within ${timeoutsOf(options).importMs / 1000} s`);

@@ -1,0 +1,1 @@
+import"./chunk-MZ7EAJ6G.js";

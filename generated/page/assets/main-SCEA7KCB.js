@@ -1,1 +1,0 @@
-import"./chunk-2RBV2BPE.js";
