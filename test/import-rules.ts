@@ -21,8 +21,12 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   ],
   [/^src\/clips\//, /^(lib\/|engines\/contract\/|src\/(contract|system)\/|src\/request-scope\.ts$)/],
   [
-    /^src\/(chat|speech|tools|transcription)\//,
-    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|transcription|engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
+    /^src\/transcription\//,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
+  ],
+  [
+    /^src\/(chat|speech|tools)\//,
+    /^(lib\/|engines\/contract\/|src\/(chat|speech|clips|tools|engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/realtime\//,
