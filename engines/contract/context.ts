@@ -150,13 +150,13 @@ export interface EngineContext {
   /** CPU cores that the service may use. */
   readonly cores: number;
   /**
-   * Creates a private directory (mode 0700). The engine disposes of it; after a crash, the next start removes it. Files
+   * Creates a private directory (mode 0700) that the engine disposes of. After a crash, the next start removes it. Files
    * that `decode` writes count against the disk budget; files of the engine and its programs do not. Rejects with
    * `storage-full` when the disk is nearly full.
    */
   temporaryDirectory(): Promise<TemporaryDirectory>;
   /**
-   * Decodes a recording to WAV, unless it is a slice of a decoded WAV already. May be called repeatedly and concurrently
+   * Decodes a recording to a 16 kHz mono WAV file, unless it is a slice of one already. May be called repeatedly and concurrently
    * for the same recording: each call decodes into its own file. Rejects with `recording-undecodable`,
    * `recording-too-long` and the like, and then leaves no file behind.
    */
@@ -194,7 +194,7 @@ export interface EngineContext {
    * }
    */
   readonly publish: (models: readonly ModelEntry[], failure?: EngineError) => void;
-  /** Creates a queue. */
+  /** Creates a bounded queue that is fair between the callers of the service. */
   queue(options: CallQueueOptions): CallQueue;
   /**
    * A program that stays loaded between calls, started when it is first called and ended with the service. All resident

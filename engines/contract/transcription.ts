@@ -134,8 +134,8 @@ export interface TranscriptionOptions {
 /** An engine with the capability `transcription`. */
 export interface TranscriptionEngine extends Engine {
   /**
-   * Rejects with an `EngineError`, or with the signal's reason within 250 ms after an abort: after that the service no
-   * longer waits for it.
+   * Resolves with the transcript of a recording. Rejects with an `EngineError`, or with the signal's reason within 250 ms
+   * after an abort: after that the service no longer waits for it.
    *
    * @example
    * import { EngineError, type EngineContext, type TranscriptionEngine } from '@parlance/server/engine';
@@ -167,8 +167,8 @@ export interface TranscriptionEngine extends Engine {
     options: { readonly signal: AbortSignal },
   ): Promise<readonly Span[] | undefined>;
   /**
-   * The engine has the sound of every recording from `context.decode`, and reads no more of the file than is between
-   * `startMs` and `endMs`: the parts of a long recording need no files of their own.
+   * True if the engine takes the sound of every recording from `context.decode`, and reads no more of the file than is
+   * between `startMs` and `endMs`: the parts of a long recording need no files of their own.
    */
   readonly decodes?: true;
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EngineDefinition } from '../../engines/contract/index.ts';
+import { contextMembers, engineMembers } from './contract-tables.ts';
 import { importGraph } from './import-graph.ts';
 import { withBlock } from './markdown.ts';
 import {
@@ -52,6 +53,8 @@ export async function pages(contract: Contract, openaiContract: Contract): Promi
     }),
     'docs/architecture.md': blocksIn('docs/architecture.md', { imports: importGraph() }),
     'docs/writing-an-engine.md': blocksIn('docs/writing-an-engine.md', {
+      engineMembers: engineMembers(),
+      contextMembers: contextMembers(),
       example: sourceOf('pocketsphinx.ts', 'ts'),
       localExample: sourceOf('whistle.ts', 'ts'),
       hostExample: sourceOf('whistle-host.mjs', 'js'),
