@@ -62,7 +62,7 @@ export interface CallGrant {
 export interface CallQueue {
   /** True when all slots are in use and no further call may wait. `run` may still succeed by evicting another call. */
   readonly full: boolean;
-  /** Runs the job when its turn comes, and settles as it does. `onQueued`: pass that of `TranscriptionOptions`. */
+  /** Runs the call when its turn comes, and settles as it does. `onQueued`: pass that of `TranscriptionOptions`. */
   run<T>(
     call: (grant: CallGrant) => Promise<T>,
     { signal, onQueued }: { signal: AbortSignal; onQueued?: (ahead: number | null) => void },

@@ -2,7 +2,7 @@
 import { EngineError, type CallQueue } from '../contract/index.ts';
 import { raceAbort } from '../../lib/abort.ts';
 
-export interface PieceJobOptions {
+export interface PieceOptions {
   readonly signal: AbortSignal;
   /** When the queue is full, a speech that has begun waits for room; one that has not is refused. */
   readonly hasBegun: boolean;
@@ -16,11 +16,11 @@ export function createPieceQueue(queue: CallQueue) {
     room = Promise.withResolvers();
   }
 
-  return async function runPiece<T>(job: () => Promise<T>, { signal, hasBegun }: PieceJobOptions): Promise<T> {
+  return async function runPiece<T>(piece: () => Promise<T>, { signal, hasBegun }: PieceOptions): Promise<T> {
     for (;;) {
       const work = { hasBegun: false };
       try {
-        const done = await queue.run(() => ((work.hasBegun = true), job()), { signal });
+        const done = await queue.run(() => ((work.hasBegun = true), piece()), { signal });
         leave();
         return done;
       } catch (error) {

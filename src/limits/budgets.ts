@@ -22,7 +22,7 @@ export interface DayUsage {
 }
 
 const dayMs = 86_400_000;
-const nothing: Total = { audioMs: 0, tokens: 0 };
+const noUsage: Total = { audioMs: 0, tokens: 0 };
 
 /** The budgets of this process. */
 export type OwnBudgets = ReturnType<typeof createBudgets>;
@@ -42,11 +42,11 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
 
   function used(name: string): Total {
     startDay();
-    return keys.get(name) ?? nothing;
+    return keys.get(name) ?? noUsage;
   }
 
-  function set(name: string, before: Total, after: Total): void {
-    if (after.audioMs === before.audioMs && after.tokens === before.tokens) return;
+  function set(name: string, previous: Total, after: Total): void {
+    if (after.audioMs === previous.audioMs && after.tokens === previous.tokens) return;
     keys.set(name, { audioMs: capped(after.audioMs), tokens: capped(after.tokens) });
     changes += 1;
   }
@@ -54,16 +54,16 @@ export function createBudgets(stored?: DayUsage, now: () => number = Date.now) {
   return {
     used,
     charge: (name: string, { audioMs = 0, tokens = 0 }: Used) => {
-      const before = used(name);
-      set(name, before, {
-        audioMs: before.audioMs + Math.round(audioMs),
-        tokens: before.tokens + Math.round(tokens),
+      const previous = used(name);
+      set(name, previous, {
+        audioMs: previous.audioMs + Math.round(audioMs),
+        tokens: previous.tokens + Math.round(tokens),
       });
     },
     /** Raises the counters to a total that is known elsewhere, if it is larger. */
     raise(name: string, { audioMs, tokens }: Total) {
-      const before = used(name);
-      set(name, before, { audioMs: Math.max(before.audioMs, audioMs), tokens: Math.max(before.tokens, tokens) });
+      const previous = used(name);
+      set(name, previous, { audioMs: Math.max(previous.audioMs, audioMs), tokens: Math.max(previous.tokens, tokens) });
     },
     get endsAt() {
       startDay();

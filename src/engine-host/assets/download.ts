@@ -56,80 +56,80 @@ export type RetryPolicy = Readonly<typeof defaultRetry>;
  * Rejects with an error that states the problem, or with the signal's reason. `<to>.part` is then kept for the next
  * attempt if it can be resumed.
  */
-export async function download(job: Download): Promise<boolean> {
-  await makeDirectory(dirname(job.to));
-  using _lock = await acquireLock(lockOf(job.to), job);
-  if ((await inspect(job.to, job)).digest === job.digest) return false;
-  await completePart(job);
-  await rename(partOf(job), job.to);
-  await syncDirectory(dirname(job.to));
+export async function download(wanted: Download): Promise<boolean> {
+  await makeDirectory(dirname(wanted.to));
+  using _lock = await acquireLock(lockOf(wanted.to), wanted);
+  if ((await inspect(wanted.to, wanted)).digest === wanted.digest) return false;
+  await completePart(wanted);
+  await rename(partOf(wanted), wanted.to);
+  await syncDirectory(dirname(wanted.to));
   return true;
 }
 
 /** Retries until the partial file has the expected digest. */
-async function completePart(job: Download): Promise<void> {
-  const { idleMs, attempts, firstDelayMs, maxDelayMs } = job.retry ?? defaultRetry;
+async function completePart(wanted: Download): Promise<void> {
+  const { idleMs, attempts, firstDelayMs, maxDelayMs } = wanted.retry ?? defaultRetry;
   let etag: string | undefined;
   let furthest = 0;
   let failed = 0;
   for (;;) {
-    const part = await inspect(partOf(job), job);
-    if (part.digest === job.digest) return;
+    const part = await inspect(partOf(wanted), wanted);
+    if (part.digest === wanted.digest) return;
     if (part.bytes >= furthest + MiB) {
       furthest = part.bytes;
       failed = 0;
     }
     try {
-      using transfer = await requestTransfer({ ...job, offset: part.bytes, etag, idleMs });
+      using transfer = await requestTransfer({ ...wanted, offset: part.bytes, etag, idleMs });
       etag = transfer.etag;
-      return await receive(job, transfer, part);
+      return await receive(wanted, transfer, part);
     } catch (error) {
-      if (error instanceof ResumeRejected) await rm(partOf(job), { force: true });
+      if (error instanceof ResumeRejected) await rm(partOf(wanted), { force: true });
       if (!(error instanceof TransferError)) throw error;
       failed += 1;
-      if (failed === attempts) throw giveUp(job, attempts, error);
-      job.onRetry?.(error.message);
-      job.log.warn({ url: job.url, reason: error.message }, 'a download was interrupted, retrying');
+      if (failed === attempts) throw giveUp(wanted, attempts, error);
+      wanted.onRetry?.(error.message);
+      wanted.log.warn({ url: wanted.url, reason: error.message }, 'a download was interrupted, retrying');
       const { retryAfter } = error;
       const delayMs = retryAfter === undefined ? firstDelayMs * 2 ** (failed - 1) : retryAfter * 1000;
-      await pause(Math.min(delayMs, maxDelayMs), job.signal);
+      await pause(Math.min(delayMs, maxDelayMs), wanted.signal);
     }
   }
 }
 
 /** Writes the transfer into the partial file and verifies the complete file. */
-async function receive(job: Download, transfer: Transfer, part: Inspection): Promise<void> {
+async function receive(wanted: Download, transfer: Transfer, part: Inspection): Promise<void> {
   const resumed = transfer.start > 0;
-  const hash = resumed ? part.hash : createHash(algorithmOf(job));
-  const bytes = await write(job, transfer, hash);
+  const hash = resumed ? part.hash : createHash(algorithmOf(wanted));
+  const bytes = await write(wanted, transfer, hash);
   const digest = hash.digest('hex');
-  if (digest === job.digest) return;
-  await rm(partOf(job));
-  const found = `${bytes} bytes with the ${algorithmOf(job).toUpperCase()} ${digest}, expected ${job.digest}`;
+  if (digest === wanted.digest) return;
+  await rm(partOf(wanted));
+  const found = `${bytes} bytes with the ${algorithmOf(wanted).toUpperCase()} ${digest}, expected ${wanted.digest}`;
   // The part may come from another version of the file: retry from the first byte.
   if (resumed) throw new TransferError(`wrong checksum after resuming: ${found}`);
-  throw new Error(`${job.url} is not the expected file: ${found}; the download was deleted`);
+  throw new Error(`${wanted.url} is not the expected file: ${found}; the download was deleted`);
 }
 
 /** Returns the length of the partial file in bytes. */
-async function write(job: Download, transfer: Transfer, hash: Hash): Promise<number> {
-  if (transfer.total !== undefined && transfer.total > job.maxBytes) throw tooLarge(job);
+async function write(wanted: Download, transfer: Transfer, hash: Hash): Promise<number> {
+  if (transfer.total !== undefined && transfer.total > wanted.maxBytes) throw tooLarge(wanted);
   let bytes = transfer.start;
   try {
-    await using file = await openRegularFile(partOf(job), bytes > 0 ? 'append' : 'write');
+    await using file = await openRegularFile(partOf(wanted), bytes > 0 ? 'append' : 'write');
     for await (const chunk of transfer.chunks) {
       bytes += chunk.byteLength;
-      if (bytes > job.maxBytes) throw tooLarge(job);
+      if (bytes > wanted.maxBytes) throw tooLarge(wanted);
       await file.writeFile(chunk);
       hash.update(chunk);
-      job.progress(transfer.total === undefined ? null : Math.min(1, bytes / transfer.total));
+      wanted.progress(transfer.total === undefined ? null : Math.min(1, bytes / transfer.total));
     }
     await file.sync();
     return bytes;
   } catch (error) {
     // Neither file can be resumed, and on a full disk the rest of the service needs the space.
-    if (bytes > job.maxBytes || isDiskFull(error)) await rm(partOf(job), { force: true });
-    throw isDiskFull(error) ? diskFull(job, error) : error;
+    if (bytes > wanted.maxBytes || isDiskFull(error)) await rm(partOf(wanted), { force: true });
+    throw isDiskFull(error) ? diskFull(wanted, error) : error;
   }
 }
 
@@ -149,12 +149,12 @@ interface Inspection {
   readonly hash: Hash;
 }
 
-async function inspect(path: string, job: Pick<Download, 'digest' | 'signal'>): Promise<Inspection> {
-  const hash = createHash(algorithmOf(job));
+async function inspect(path: string, wanted: Pick<Download, 'digest' | 'signal'>): Promise<Inspection> {
+  const hash = createHash(algorithmOf(wanted));
   if ((await sizeOf(path)) === 0) return { bytes: 0, digest: undefined, hash };
   let bytes = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: MiB }) as AsyncIterable<Buffer>) {
-    job.signal.throwIfAborted();
+    wanted.signal.throwIfAborted();
     bytes += chunk.length;
     hash.update(chunk);
   }
@@ -177,18 +177,20 @@ async function syncDirectory(path: string): Promise<void> {
   await directory.sync();
 }
 
-function partOf(job: Download): string {
-  return `${job.to}.part`;
+function partOf(wanted: Download): string {
+  return `${wanted.to}.part`;
 }
 
-function giveUp(job: Download, attempts: number, last: TransferError): Error {
-  return new Error(`${job.url} cannot be downloaded: ${last.message}, after ${attempts} attempts`, { cause: last });
+function giveUp(wanted: Download, attempts: number, last: TransferError): Error {
+  return new Error(`${wanted.url} cannot be downloaded: ${last.message}, after ${attempts} attempts`, { cause: last });
 }
 
-function tooLarge(job: Download): Error {
-  return new Error(`${job.url} is not the expected file: it has more than ${job.maxBytes} bytes`);
+function tooLarge(wanted: Download): Error {
+  return new Error(`${wanted.url} is not the expected file: it has more than ${wanted.maxBytes} bytes`);
 }
 
-function diskFull(job: Download, cause: unknown): Error {
-  return new Error(`disk full: ${basename(job.to)} needs ${megabytes(job.maxBytes)} in ${dirname(job.to)}`, { cause });
+function diskFull(wanted: Download, cause: unknown): Error {
+  return new Error(`disk full: ${basename(wanted.to)} needs ${megabytes(wanted.maxBytes)} in ${dirname(wanted.to)}`, {
+    cause,
+  });
 }

@@ -124,7 +124,7 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
       onStep({ doing: `${doingOf(asset)}, interrupted: ${why}; trying again`, done: null });
     const report = (done: number | null) => progress(done === null ? null : (start + done * bytes) / total);
     try {
-      const job = {
+      const wanted = {
         ...context,
         url,
         to: path,
@@ -135,7 +135,7 @@ async function downloadFiles(asset: FilesAsset, context: InstallContext, call: D
         onWait,
         onRetry,
       };
-      if (await download(job)) await recordDownload(context.dataDir, path);
+      if (await download(wanted)) await recordDownload(context.dataDir, path);
     } catch (error) {
       signal.throwIfAborted();
       throw new Error(`${messageOf(error)}. Without a network, copy it to ${path} manually`, { cause: error });

@@ -9,7 +9,7 @@ export interface CallerQueue<W> {
   readonly caller: string;
   /** The caller's share, relative to those of other callers. */
   weight: number;
-  /** Waiting jobs, oldest first. */
+  /** Waiting calls, oldest first. */
   readonly waiting: Set<W>;
   running: number;
   /** Virtual time at which its last call has had its share. */
