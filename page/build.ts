@@ -67,7 +67,7 @@ async function split(entry: string, define: Record<string, string>) {
   const { outputFiles, metafile } = await build({
     ...options,
     entryPoints: [entry],
-    define: { process: 'undefined', ...define }, // openapi-fetch asks for Node.js
+    define,
     splitting: true,
     outdir: 'assets',
     entryNames: '[name]-[hash]',
@@ -110,7 +110,6 @@ async function licenses(): Promise<Uint8Array> {
     'streaming-markdown',
     'idb',
     'eventsource-parser',
-    'openapi-fetch',
     '@scalar/api-reference',
   ];
   const texts = await Promise.all(

@@ -2,30 +2,15 @@
 import { unexpected, unreadable } from './errors.ts';
 import type { Shape } from './shapes.ts';
 
-interface Answered<T> {
-  readonly data?: T;
-  readonly response: Response;
-}
-
 export function bodyOf(response: Response): ReadableStream<Uint8Array> {
   if (!response.body) throw unexpected(response);
   return response.body;
 }
 
-/** The response with its parsed body. */
-export async function answerOf<T>(
-  call: Promise<Answered<T>>,
-  shape: Shape,
-  signal: AbortSignal | undefined,
-): Promise<Required<Answered<T>>> {
-  const { response } = await call;
+export async function jsonOf<T>(response: Response, shape: Shape, signal: AbortSignal | undefined): Promise<T> {
   const data = await read(response, () => response.json() as Promise<T>, signal);
   if (!shape(data)) throw unexpected(response, { what: 'a body of another kind' });
-  return { data, response };
-}
-
-export async function dataOf<T>(call: Promise<Answered<T>>, shape: Shape, signal: AbortSignal | undefined): Promise<T> {
-  return (await answerOf(call, shape, signal)).data;
+  return data;
 }
 
 export function textOf(response: Response, signal: AbortSignal | undefined): Promise<string> {

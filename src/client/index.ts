@@ -1,12 +1,10 @@
 /** `@parlance/server/client`: a typed client for pages and for Node.js 22 and later. */
-import createFetchClient from 'openapi-fetch';
 import { rootOf } from './base-url.ts';
 import type {
   ChatEvent,
   ChatRequest,
   ChatResult,
   ModelList,
-  paths,
   Preparation,
   PreparationList,
   SpeechClip,
@@ -19,15 +17,16 @@ import type {
   TranscriptionFields,
   TranscriptionJob,
 } from './contract.ts';
-import { answerOf, bodyOf, dataOf, textOf } from './answers.ts';
+import { jsonOf, textOf } from './answers.ts';
 import { ParlanceError } from './errors.ts';
 import { readEvents } from './events.ts';
 import { encodeForm, type Form } from './form.ts';
+import { createHttp, type Call } from './http.ts';
 import { followJob, waitForJob } from './jobs.ts';
 import { absoluteUrl, clipsOf, type Clip } from './links.ts';
 import { toFilePart, type RecordingSource } from './recording.ts';
 import * as shapes from './shapes.ts';
-import { strict, type Fetch } from './transport.ts';
+import type { Fetch } from './transport.ts';
 import { uploadFetch, type OnUploadProgress } from './upload.ts';
 
 export type * from './contract.ts';
@@ -233,14 +232,12 @@ export interface Client {
   readonly preparations: Preparations;
 }
 
-const json = { Accept: 'application/json' };
 /** Maximum number of seconds that the service waits for the end of a transcription. */
 const maxWaitSeconds = 30;
 /** Media types of the formats of a transcript. */
 const transcriptTypes: Readonly<Record<TranscriptFormat, string>> = {
   ...{ text: 'text/plain', json: 'application/json', srt: 'application/x-subrip', vtt: 'text/vtt' },
 };
-const eventStream = { Accept: 'text/event-stream' };
 
 /**
  * Creates a client. It sends no request itself. Throws a `TypeError` if `baseUrl` is not a valid service URL.
@@ -259,24 +256,19 @@ const eventStream = { Accept: 'text/event-stream' };
  */
 export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Client {
   const root = rootOf(baseUrl);
-  const http = createFetchClient<paths>({
-    baseUrl: `${root}api/v1`,
-    fetch: strict(fetch ?? globalFetch),
-    ...(apiKey !== undefined && { headers: { Authorization: `Bearer ${apiKey}` } }),
-  });
+  const http = createHttp({ root, apiKey, fetch: fetch ?? globalFetch });
 
   async function* streamForm(
     form: Form,
     options: TranscribeOptions,
   ): AsyncGenerator<TranscriptionEvent, void, undefined> {
-    const { response } = await http.POST('/transcribe/stream', uploadOf(form, eventStream, options, fetch));
-    yield* readEvents<TranscriptionEvent>(bodyOf(response), shapes.transcriptionEvents, options.signal);
+    const body = await http.events('post', '/transcribe/stream', uploadOf(form, options, fetch));
+    yield* readEvents<TranscriptionEvent>(body, shapes.transcriptionEvents, options.signal);
   }
 
   function getJob(id: string, { wait, signal }: Parameters<Transcriptions['get']>[1] = {}): Promise<TranscriptionJob> {
-    const header = wait === undefined ? {} : { Prefer: `wait=${wait}` };
-    const call = { ...requestOf(json, signal), params: { path: { id }, header } };
-    return dataOf(http.GET('/transcriptions/{id}', call), shapes.job, signal);
+    const headers = wait === undefined ? {} : { Prefer: `wait=${wait}` };
+    return http.json('get', '/transcriptions/{id}', shapes.job, { id, headers, signal });
   }
 
   return {
@@ -286,11 +278,7 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
         return await resultOf(streamForm(form, options));
       } catch (error) {
         if (!isWithoutStream(error)) throw error;
-        return dataOf(
-          http.POST('/transcribe', uploadOf(form, json, options, fetch)),
-          shapes.transcription,
-          options.signal,
-        );
+        return http.json('post', '/transcribe', shapes.transcription, uploadOf(form, options, fetch));
       }
     },
     async *streamTranscription(recording, options = {}) {
@@ -298,74 +286,57 @@ export function createClient({ baseUrl, apiKey, fetch }: ClientOptions = {}): Cl
     },
     transcriptions: {
       async create(recording, options = {}) {
-        const call = uploadOf(await formOf(recording, options), json, options, fetch);
-        return dataOf(http.POST('/transcriptions', call), shapes.job, options.signal);
+        const upload = uploadOf(await formOf(recording, options), options, fetch);
+        return http.json('post', '/transcriptions', shapes.job, upload);
       },
       get: getJob,
       wait: (id, { signal } = {}) =>
         waitForJob(() => getJob(id, { wait: maxWaitSeconds, ...(signal && { signal }) }), signal),
       events(id, { after = -1, signal } = {}) {
-        const open = async (last: number) => {
-          const header = last < 0 ? {} : { 'Last-Event-ID': String(last) };
-          const call = { ...requestOf(eventStream, signal), params: { path: { id }, header } };
-          return bodyOf((await http.GET('/transcriptions/{id}/events', call)).response);
+        const open = (last: number) => {
+          const headers = last < 0 ? {} : { 'Last-Event-ID': String(last) };
+          return http.events('get', '/transcriptions/{id}/events', { id, headers, signal });
         };
         return followJob(open, after, signal);
       },
       async transcript(id, { format = 'text', signal } = {}) {
-        const params = { path: { id }, query: { format } };
-        const accept = { Accept: transcriptTypes[format] };
-        const call = http.GET('/transcriptions/{id}/transcript', { ...requestOf(accept, signal), params });
-        const { response } = await call;
-        return textOf(response, signal);
+        const call = { id, query: { format }, signal };
+        return textOf(await http.send('get', '/transcriptions/{id}/transcript', transcriptTypes[format], call), signal);
       },
       async delete(id, { signal } = {}) {
-        await http.DELETE('/transcriptions/{id}', { ...requestOf({}, signal), params: { path: { id } } });
+        await http.send('delete', '/transcriptions/{id}', undefined, { id, signal });
       },
     },
     transcriptionAvailability({ model, signal } = {}) {
-      const params = { query: { ...(model !== undefined && { model }) } };
-      return dataOf(http.GET('/transcribe', { ...requestOf(json, signal), params }), shapes.availability, signal);
+      const query = model === undefined ? {} : { model };
+      return http.json('get', '/transcribe', shapes.availability, { query, signal });
     },
-    transcriptionModels: ({ signal } = {}) =>
-      dataOf(http.GET('/transcribe/models', requestOf(json, signal)), shapes.models, signal),
-    async chat(body, { signal } = {}) {
-      const call = http.POST('/chat', { ...requestOf(json, signal), body });
-      const { data, response } = await answerOf(call, shapes.chatResult, signal);
-      return { ...data, clips: clipsOf(response.headers.get('link'), root) };
+    transcriptionModels: (options) => http.json('get', '/transcribe/models', shapes.models, options),
+    async chat(request, { signal } = {}) {
+      const response = await http.send('post', '/chat', 'application/json', { json: request, signal });
+      const result = await jsonOf<ChatResult>(response, shapes.chatResult, signal);
+      return { ...result, clips: clipsOf(response.headers.get('link'), root) };
     },
-    async *streamChat(body, { signal } = {}) {
-      const { response } = await http.POST('/chat/stream', { ...requestOf(eventStream, signal), body });
-      const events = readEvents<ChatEvent>(bodyOf(response), shapes.chatEvents, signal);
-      for await (const event of events) {
+    async *streamChat(request, { signal } = {}) {
+      const body = await http.events('post', '/chat/stream', { json: request, signal });
+      for await (const event of readEvents<ChatEvent>(body, shapes.chatEvents, signal)) {
         yield event.type === 'audio.created' ? { ...event, audio: withAbsoluteUrl(event.audio, root) } : event;
       }
     },
-    chatModels: ({ signal } = {}) => dataOf(http.GET('/models', requestOf(json, signal)), shapes.models, signal),
-    async speak(body, { signal } = {}) {
-      const { response } = await http.POST('/tts', { ...requestOf({ Accept: 'audio/*' }, signal), body });
-      return response;
-    },
-    async createClip(body, { signal } = {}) {
-      const clip = await dataOf(http.POST('/tts/clips', { ...requestOf(json, signal), body }), shapes.clip, signal);
+    chatModels: (options) => http.json('get', '/models', shapes.models, options),
+    speak: (request, { signal } = {}) => http.send('post', '/tts', 'audio/*', { json: request, signal }),
+    async createClip(request, { signal } = {}) {
+      const clip = await http.json('post', '/tts/clips', shapes.clip, { json: request, signal });
       return withAbsoluteUrl(clip, root);
     },
     async deleteClip(id, { signal } = {}) {
-      await http.DELETE('/tts/clips/{id}', { ...requestOf({}, signal), params: { path: { id } } });
+      await http.send('delete', '/tts/clips/{id}', undefined, { id, signal });
     },
-    speechModels: ({ signal } = {}) =>
-      dataOf(http.GET('/tts/models', requestOf(json, signal)), shapes.speechModels, signal),
+    speechModels: (options) => http.json('get', '/tts/models', shapes.speechModels, options),
     preparations: {
-      list: ({ signal } = {}) =>
-        dataOf(http.GET('/preparations', requestOf(json, signal)), shapes.preparations, signal),
-      start(id, { signal } = {}) {
-        const call = { ...requestOf(json, signal), params: { path: { id } } };
-        return dataOf(http.POST('/preparations/{id}', call), shapes.preparation, signal);
-      },
-      stop(id, { signal } = {}) {
-        const call = { ...requestOf(json, signal), params: { path: { id } } };
-        return dataOf(http.DELETE('/preparations/{id}', call), shapes.preparation, signal);
-      },
+      list: (options) => http.json('get', '/preparations', shapes.preparations, options),
+      start: (id, { signal } = {}) => http.json('post', '/preparations/{id}', shapes.preparation, { id, signal }),
+      stop: (id, { signal } = {}) => http.json('delete', '/preparations/{id}', shapes.preparation, { id, signal }),
     },
   };
 }
@@ -388,16 +359,6 @@ function isWithoutStream(error: unknown): boolean {
 /** Looked up per call, because mocks and instrumentation may replace it after the client is created. */
 const globalFetch: Fetch = (request) => globalThis.fetch(request);
 
-/**
- * The client reads bodies itself: openapi-fetch does not distinguish a broken body from a request that could not be
- * sent.
- */
-const unparsed: object = { parseAs: 'stream' };
-
-function requestOf(headers: Readonly<Record<string, string>>, signal: AbortSignal | undefined) {
-  return { headers, ...unparsed, ...(signal !== undefined && { signal }) };
-}
-
 /** The fields precede the file, so that the service can refuse them before it has read the file. */
 async function formOf(
   recording: RecordingSource,
@@ -406,16 +367,9 @@ async function formOf(
   return encodeForm({ ...fields, keywords: keywords?.join() }, await toFilePart(recording, fileName));
 }
 
-function uploadOf(
-  { body, contentType }: Form,
-  accept: Readonly<Record<string, string>>,
-  { onUploadProgress, signal }: TranscribeOptions,
-  ownFetch: Fetch | undefined,
-) {
-  const headers = { ...accept, 'Content-Type': contentType };
-  const upload = onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined;
-  const transport = upload && { fetch: strict(upload) };
-  return { ...requestOf(headers, signal), ...transport, body: { file: '' }, bodySerializer: () => body };
+/** A `fetch` of the caller reports no progress. */
+function uploadOf(form: Form, { onUploadProgress, signal }: TranscribeOptions, ownFetch: Fetch | undefined): Call {
+  return { form, signal, fetch: onUploadProgress && !ownFetch ? uploadFetch(onUploadProgress) : undefined };
 }
 
 function withAbsoluteUrl(clip: SpeechClip, root: string): SpeechClip {

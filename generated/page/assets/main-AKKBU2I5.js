@@ -1,1 +1,0 @@
-import"./chunk-MZ7EAJ6G.js";

@@ -1,0 +1,1 @@
+import"./chunk-DDUZZARN.js";
