@@ -108,7 +108,6 @@ async function licenses(): Promise<Uint8Array> {
     '@preact/signals',
     '@preact/signals-core',
     'streaming-markdown',
-    'idb',
     'eventsource-parser',
     '@scalar/api-reference',
   ];

@@ -129,7 +129,7 @@ describe('the house', () => {
 
   it('has a page of few packages', () => {
     const allowed =
-      /^(src\/client\/index\.ts|lib\/(spoken-markdown|voice-gate|join-texts|subtitles)\.ts|page\/.*|preact|idb|preact\/hooks|@preact\/signals|streaming-markdown)$/;
+      /^(src\/client\/index\.ts|lib\/(spoken-markdown|voice-gate|join-texts|subtitles)\.ts|page\/.*|preact|preact\/hooks|@preact\/signals|streaming-markdown)$/;
     expect(offenders((importer, imported) => /^page\/(?!build\.ts)/.test(importer) && !allowed.test(imported))).toEqual(
       [],
     );

@@ -4,8 +4,7 @@
  */
 import { batch, effect, signal, untracked } from '@preact/signals';
 import { key } from '../key.ts';
-import type { IDBPTransaction } from 'idb';
-import { database, stores, type Database, type Schema } from './database.ts';
+import { storeNames, transact, type StoreName, type Stores } from './database.ts';
 import type { Content, Entry, Whole } from './entry.ts';
 import { ownerOf } from './owner.ts';
 import { plain } from './stored-turns.ts';
@@ -42,23 +41,26 @@ export function watchLibrary(): void {
 }
 
 export async function refresh(): Promise<void> {
-  const all = (await attempt((db) => db.getAll('entries'))) ?? [];
+  const all = (await attempt(['entries'], 'readonly', ({ entries }) => entries.getAll())) ?? [];
   const owner = ownerOf(key.peek());
   entries.value = newestFirst(all.filter((one) => one.owner === owner));
 }
 
 /** An entry of the current key, with its content. */
 export async function read(id: string): Promise<Whole | undefined> {
-  const whole = await attempt((db) => readIn(db.transaction(kept), id));
+  const whole = await attempt(kept, 'readonly', (stores) => readIn(stores, id));
   return whole?.entry.owner === ownerOf(key.peek()) ? whole : undefined;
 }
 
-async function readIn(reading: Reading, id: string): Promise<Whole | undefined> {
+const kept = ['entries', 'contents', 'texts', 'files'] as const;
+type Kept = Stores<(typeof kept)[number]>;
+
+async function readIn({ entries, contents, texts, files }: Kept, id: string): Promise<Whole | undefined> {
   const [entry, content, searchText = '', file] = await Promise.all([
-    reading.objectStore('entries').get(id),
-    reading.objectStore('contents').get(id),
-    reading.objectStore('texts').get(id),
-    reading.objectStore('files').get(id),
+    entries.get(id),
+    contents.get(id),
+    texts.get(id),
+    files.get(id),
   ]);
   return entry && content && { entry, content, searchText, ...(file && { file }) };
 }
@@ -81,11 +83,10 @@ export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> 
     updated: Date.now(),
     revision: revision + 1,
   };
-  const outcome = await attempt(async (db): Promise<Outcome> => {
-    const writing = write(db);
-    const known = (await writing.objectStore('entries').get(id))?.revision ?? 0;
+  const outcome = await attempt(kept, 'readwrite', async (stores): Promise<Outcome> => {
+    const known = (await stores.entries.get(id))?.revision ?? 0;
     if (known !== revision) return known === 0 ? 'deleted' : 'changed';
-    await Promise.all([...puts(writing, { entry, content, searchText }), writing.done]);
+    await write(stores, { entry, content, searchText });
     return 'saved';
   });
   if (outcome !== 'saved') return outcome ?? 'refused';
@@ -95,34 +96,25 @@ export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> 
   return outcome;
 }
 
-const kept = ['entries', 'contents', 'texts', 'files'] as const;
-
-type Writing = ReturnType<typeof write>;
-type Reading = IDBPTransaction<Schema, typeof kept, IDBTransactionMode>;
-const write = (db: Database) => db.transaction(kept, 'readwrite');
-
-const puts = (writing: Writing, { entry, content, searchText, file }: Whole) => [
-  writing.objectStore('entries').put(entry, entry.id),
-  writing.objectStore('contents').put(content, entry.id),
-  writing.objectStore('texts').put(searchText, entry.id),
-  ...(file ? [writing.objectStore('files').put(file, entry.id)] : []),
-];
+const write = (stores: Kept, { entry, content, searchText, file }: Whole) =>
+  Promise.all([
+    stores.entries.put(entry, entry.id),
+    stores.contents.put(content, entry.id),
+    stores.texts.put(searchText, entry.id),
+    file && stores.files.put(file, entry.id),
+  ]);
 
 /** Keeps the recording of a transcript, apart from it: there may be no room for the recording alone. */
 export async function keepFile(id: string, file: File): Promise<void> {
-  await attempt((db) => db.put('files', file, id));
+  await attempt(['files'], 'readwrite', ({ files }) => files.put(file, id));
 }
 
 /** Adds whole entries, as from a file or an undo. Returns whether they are kept. */
 export async function add(all: readonly Whole[]): Promise<boolean> {
-  const isKept = await attempt(async (db) => {
-    const writing = write(db);
-    await Promise.all([...all.flatMap((one) => puts(writing, one)), writing.done]);
-    return true;
-  });
+  const written = await attempt(kept, 'readwrite', (stores) => Promise.all(all.map((one) => write(stores, one))));
   await refresh();
   for (const { entry } of all) tell({ id: entry.id, isDeleted: false });
-  return isKept === true;
+  return written !== undefined;
 }
 
 /** The last deletion, which can be undone for ten seconds. */
@@ -136,10 +128,9 @@ export function forgetRemoved(): void {
 }
 
 export async function remove(id: string): Promise<void> {
-  const whole = await attempt(async (db) => {
-    const writing = write(db);
-    const whole = await readIn(writing, id);
-    await Promise.all([...kept.map((name) => writing.objectStore(name).delete(id)), writing.done]);
+  const whole = await attempt(kept, 'readwrite', async (stores) => {
+    const whole = await readIn(stores, id);
+    await Promise.all(kept.map((name) => stores[name].delete(id)));
     return whole;
   });
   batch(() => {
@@ -160,10 +151,7 @@ export async function undoRemoval(): Promise<Entry | undefined> {
 
 /** Entries of all keys, and the recordings that failed. */
 export async function deleteAll(): Promise<void> {
-  await attempt(async (db) => {
-    const writing = db.transaction(stores, 'readwrite');
-    await Promise.all([...stores.map((name) => writing.objectStore(name).clear()), writing.done]);
-  });
+  await attempt(storeNames, 'readwrite', (stores) => Promise.all(storeNames.map((name) => stores[name].clear())));
   forgetRemoved();
   tell({ isDeleted: true });
   await refresh();
@@ -179,8 +167,8 @@ export async function readAll(): Promise<readonly Whole[]> {
 /** Ids of entries that contain every word. */
 export async function search(query: string): Promise<ReadonlySet<string>> {
   const words = plain(query).split(/\s+/).filter(Boolean);
-  const found = await attempt(async (db) => {
-    const [ids, texts] = await Promise.all([db.getAllKeys('texts'), db.getAll('texts')]);
+  const found = await attempt(['texts'], 'readonly', async ({ texts: store }) => {
+    const [ids, texts] = await Promise.all([store.getAllKeys(), store.getAll()]);
     return ids.filter((_id, index) => words.every((word) => texts[index]?.includes(word)));
   });
   return new Set(found);
@@ -194,9 +182,11 @@ function show(entry: Entry): void {
 
 const tell = (message: Change): void => channel?.postMessage(message);
 
-async function attempt<T>(work: (db: Database) => Promise<T>): Promise<T | undefined> {
+async function attempt<const Name extends StoreName, Result>(
+  ...transaction: Parameters<typeof transact<Name, Result>>
+): Promise<Result | undefined> {
   try {
-    return await work(await database());
+    return await transact(...transaction);
   } catch (error) {
     refusal.value = error instanceof DOMException && error.name === 'QuotaExceededError' ? 'full' : 'refused';
     return undefined;

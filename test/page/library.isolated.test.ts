@@ -9,10 +9,20 @@ import type { Entry, Whole } from '../../page/library/entry.ts';
 const page = join(import.meta.dirname, '../../page');
 
 /** Of fake-indexeddb, which has no types without those of a browser. */
-const { IDBFactory, IDBObjectStore } = globalThis as unknown as {
+const { IDBFactory, IDBObjectStore, IDBDatabase } = globalThis as unknown as {
   readonly IDBFactory: new () => object;
   readonly IDBObjectStore: { readonly prototype: { put(): void } };
+  readonly IDBDatabase: { readonly prototype: { transaction(): void; close(): void } };
 };
+
+/** The database of all tabs. */
+const deleteDatabase = () =>
+  new Promise((resolve) => {
+    const { indexedDB } = globalThis as unknown as {
+      readonly indexedDB: { deleteDatabase(name: string): { onsuccess: unknown } };
+    };
+    indexedDB.deleteDatabase('parlance').onsuccess = resolve;
+  });
 
 /** The runs of a tab, without a service. */
 async function newRuns() {
@@ -279,7 +289,31 @@ describe('without room', () => {
     expect(tab.texts).toBe('Good morning (done) And now? (running)');
     expect(tab.titles).toEqual([]);
     vi.restoreAllMocks();
-    if (why === 'refused') return; // until a reload
+    vi.stubGlobal('indexedDB', new IDBFactory());
+    tab.end();
+    await tab.isKept();
+    expect(tab.library.refusal.value).toBeUndefined();
+  });
+
+  test('the conversation is kept again after the storage was deleted', async () => {
+    const tab = await openTab();
+    await tab.talk('Good morning');
+    await deleteDatabase();
+    tab.open.startNewConversation();
+    await tab.talk('Good night');
+    expect(tab.library.refusal.value).toBeUndefined();
+    expect(await tab.library.readAll()).toHaveLength(1);
+  });
+
+  test('the conversation is kept again after a connection was lost', async () => {
+    const tab = await openTab();
+    const lost = vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (this: { close(): void }) {
+      this.close();
+      throw new DOMException('', 'InvalidStateError');
+    });
+    tab.ask('Good morning');
+    await expect.poll(() => tab.library.refusal.value).toBe('refused');
+    lost.mockRestore();
     tab.end();
     await tab.isKept();
     expect(tab.library.refusal.value).toBeUndefined();

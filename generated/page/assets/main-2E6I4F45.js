@@ -1,0 +1,1 @@
+import"./chunk-5GGBP5LM.js";
