@@ -1,49 +1,10 @@
 /** Finds the ends of sentences in texts of any language. */
 import { abbreviationAt } from './abbreviations.ts';
-
-const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
-
-/** In Greek, the semicolon is the question mark. */
-const greekQuestion = /(?<=\p{Script=Greek}["'»”’)]*[;\u037e]["'»”’)]*\s+)(?=\S)/gu;
+import { endsOfSentences } from './sentence-ends.ts';
 
 /** Yields the ends of sentences and of lines, after their white space. */
-export function* sentenceEnds(text: string): Generator<number> {
-  let last = 0;
-  // To Unicode's rules, an ellipsis of one character never ends a sentence.
-  for (const { index, segment } of segmenter.segment(text.replace(/…(?=\s)/g, '.'))) {
-    if (/[;\u037e]/.test(segment)) {
-      for (const question of segment.matchAll(greekQuestion)) yield index + question.index;
-    }
-    const end = endBeforeBracket(text, index + segment.length);
-    if (end <= last || (end < text.length && isInSentence(text, end))) continue;
-    last = end;
-    yield end;
-  }
-}
-
-/**
- * Unicode's rules count brackets that open after a full stop as a part of the sentence. Only citations are one: "It is.[1]".
- * Returns 0 if the text ends within citations.
- */
-function endBeforeBracket(text: string, end: number): number {
-  const bracket = end - 1;
-  if (end === text.length || !/[\p{Ps}\p{Pi}]/u.test(text.charAt(bracket))) return end;
-  const [citations = '', open] =
-    /^(?:\[[^\s[\]]{1,20}\]){0,5}\s*(\[[^\s[\]]{0,20}$)?/.exec(text.slice(bracket, end + 120)) ?? [];
-  return open === undefined ? bracket + citations.length : 0;
-}
-
-/** Whether the text before this place ends with an abbreviation, on the same line. */
-function isInSentence(text: string, index: number): boolean {
-  let stop = index;
-  while (stop > 0 && /[^\S\n]/.test(text.charAt(stop - 1))) stop -= 1;
-  if (text[stop - 1] !== '.') return false;
-  const next = text.slice(index, index + 6);
-  return (stop === index && startsWithLetter.test(next)) || abbreviationAt(text.slice(0, stop - 1), next) !== undefined;
-}
-
-/** A letter directly after the full stop continues an abbreviation (`कि.मी.`), except in scripts without spaces. */
-const startsWithLetter = /^(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}])\p{L}/u;
+export const sentenceEnds = (text: string): Generator<number> =>
+  endsOfSentences(text, (before, next) => abbreviationAt(before, next) !== undefined);
 
 /** The characters before a word that decide whether it begins a sentence. */
 const examined = 32;

@@ -3,6 +3,7 @@
  * marks, and no code. Pure.
  */
 import { closes, fenceOf, type Fence } from './code-fence.ts';
+import { endsOfSentences } from './sentence-ends.ts';
 import { createPieces, type Piece } from './spoken-pieces.ts';
 
 /**
@@ -13,7 +14,7 @@ const lengths = { longest: 600, shortest: [0, 24, 48, 96, 192, 250] } as const;
 
 /** `write` returns the pieces that are complete. `flush` returns the rest; another text may follow. */
 export function createSpokenPieces() {
-  const pieces = createPieces({ ...lengths, mayEnd: (text) => !isInMark(text) });
+  const pieces = createPieces({ ...lengths, sentenceEnds });
   let lines = createLines();
   return {
     write: (markdown: string) => wordsOf(pieces.push(lines.write(markdown))),
@@ -89,3 +90,21 @@ function isInMark(text: string): boolean {
   const line = text.slice(text.lastIndexOf('\n') + 1);
   return line.trim() !== '' && unfinished.test(line.replace(whole, ''));
 }
+
+/** Ends of sentences at which the text may be cut. */
+function* sentenceEnds(text: string): Generator<number> {
+  for (const end of endsOfSentences(text, mayBeAbbreviation)) {
+    if (end === text.length || !isInMark(text.slice(0, end))) yield end;
+  }
+}
+
+/**
+ * A letter, a word of only consonants, a number of two digits, a short word behind a letter ("p. ej."), and what stands
+ * before names and nouns. The page knows no longer list: after another abbreviation, the voice makes a pause.
+ */
+const shortWord =
+  /(?:^|[^\p{L}\p{M}\p{N}])(?:[\p{Lu}\p{Ll}]|[b-df-hj-np-tv-xzß]{2,5}|[б-джзк-нп-тф-щ]{2,5}|\p{N}{1,2}|\p{L}\.\s?\p{L}{2,4}|prof|profa|dra|sra|srta|sig|dott|avv|ing|gen|col|sen|gov|rep|rev|hon|capt|messrs|mme|mlle|mevr|uds?|vds?|inkl|exkl|evtl|einschl|insb|allg|geb|mio)$/iu;
+const beforeNumber = /(?:^|[^\p{L}])\p{L}{1,4}$/u;
+
+const mayBeAbbreviation = (text: string, next: string): boolean =>
+  shortWord.test(text.slice(-16)) || (/^\p{N}/u.test(next) && beforeNumber.test(text.slice(-16)));

@@ -1,5 +1,4 @@
 /** Cuts a text into pieces for speech. Runs in linear time. */
-import { sentenceEnds } from './sentences.ts';
 
 export interface Piece {
   /** Without white space at its ends. */
@@ -15,8 +14,8 @@ export interface PieceOptions {
    * pieces. Default: as many whole sentences as fit.
    */
   readonly shortest?: readonly number[];
-  /** Whether a sentence at the end of this text, which begins with the piece, may end the piece. Default: always. */
-  readonly mayEnd?: (text: string) => boolean;
+  /** Yields the ends of sentences and of lines, after their white space. The text begins with the piece. */
+  readonly sentenceEnds: (text: string) => Iterable<number>;
 }
 
 /** UTF-16 units that the segmenters see after a piece: the following text decides whether a cut is allowed ("3.|14"). */
@@ -34,7 +33,7 @@ export function piecesOf(text: string, options: PieceOptions): Piece[] {
 }
 
 /** For a text that arrives in parts: `push` returns the pieces that are complete, `end` returns the rest. */
-export function createPieces({ longest, shortest = [Infinity], mayEnd = () => true }: PieceOptions) {
+export function createPieces({ longest, shortest = [Infinity], sentenceEnds }: PieceOptions) {
   let rest = '';
   let count = 0;
 
@@ -44,7 +43,7 @@ export function createPieces({ longest, shortest = [Infinity], mayEnd = () => tr
     let start = skipSpace(text, 0);
     while (start < text.length) {
       const enough = shortest[Math.min(count, shortest.length - 1)] ?? Infinity;
-      const next = nextPiece(text, start, { longest, enough, isLast, mayEnd });
+      const next = nextPiece(text, start, { longest, enough, isLast, sentenceEnds });
       if (!next) break;
       pieces.push({ text: text.slice(start, start + next.length).trimEnd(), end: next.end });
       start = skipSpace(text, start + next.length);
@@ -57,20 +56,18 @@ export function createPieces({ longest, shortest = [Infinity], mayEnd = () => tr
   return { push: (part: string) => take(part, false), end: (part = '') => take(part, true) };
 }
 
-interface Limits {
-  readonly longest: number;
+interface Limits extends Pick<PieceOptions, 'longest' | 'sentenceEnds'> {
   /** The piece ends with the first sentence that makes it longer. */
   readonly enough: number;
   /** No text follows. */
   readonly isLast: boolean;
-  readonly mayEnd: (text: string) => boolean;
 }
 
 /** Returns undefined if the piece may go on with the text that follows. */
 function nextPiece(
   text: string,
   start: number,
-  { longest, enough, isLast, mayEnd }: Limits,
+  { longest, enough, isLast, sentenceEnds }: Limits,
 ): (Pick<Piece, 'end'> & { readonly length: number }) | undefined {
   const full = skipCodePoints(text, start, longest);
   const space = /^\s*/.exec(text.slice(full, full + lookAhead))?.[0].length ?? 0;
@@ -81,7 +78,6 @@ function nextPiece(
   let sentence = 0;
   for (const end of sentenceEnds(window)) {
     if (end > reach || (end === window.length && !isLast && !window.endsWith('\n'))) break;
-    if (end < window.length && !mayEnd(window.slice(0, end))) continue;
     sentence = end;
     if (end > enough) break;
   }

@@ -1,5 +1,6 @@
 /** Synthesizes a text piece by piece; the next piece is made while one is read. */
 import { EngineError, type Resident } from '../contract/index.ts';
+import { sentenceEnds } from '../../lib/sentences.ts';
 import { piecesOf, type Piece } from '../../lib/spoken-pieces.ts';
 import { prefetch } from '../lib/prefetch.ts';
 import type { HostQuestion } from './host.ts';
@@ -17,7 +18,11 @@ const pauses = /\n\s*\n|(?<=\.\.\.|…)\s+|(?<=\p{Sentence_Terminal}["'”’»�
 export function voicePieces(text: string): Piece[] {
   const paragraphs = text.trim().split(pauses);
   return paragraphs.flatMap((paragraph, index) =>
-    piecesOf(paragraph.replace(/\s+/g, ' '), { longest, ...(index === 0 && { shortest: [shortestFirst, Infinity] }) }),
+    piecesOf(paragraph.replace(/\s+/g, ' '), {
+      longest,
+      sentenceEnds,
+      ...(index === 0 && { shortest: [shortestFirst, Infinity] }),
+    }),
   );
 }
 

@@ -1,5 +1,6 @@
 import { speechMediaTypes, type EngineContext, type Pcm, type Speech, type SpeechCall } from '../contract/index.ts';
 import { linkedSignal, type LinkedSignal } from '../../lib/abort.ts';
+import { sentenceEnds } from '../../lib/sentences.ts';
 import { piecesOf } from '../../lib/spoken-pieces.ts';
 import { awaitFirstChunk } from '../lib/await-first-chunk.ts';
 import { notAudio } from './answer.ts';
@@ -23,7 +24,7 @@ export async function synthesize(
   dependencies: Dependencies,
   signal: AbortSignal,
 ): Promise<Speech> {
-  const split = piecesOf(call.text, { longest: model.maxCharacters }).map(({ text }) => text);
+  const split = piecesOf(call.text, { longest: model.maxCharacters, sentenceEnds }).map(({ text }) => text);
   const pieces = split.length > 0 ? split : [call.text]; // only white space: let the provider decide
   const { context } = dependencies;
   const plan = planFor(call.format, { pieces: pieces.length, remote: model.formats, encodable: context.formats });

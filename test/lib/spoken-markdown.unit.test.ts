@@ -67,6 +67,26 @@ test('the first sentence is complete when a word follows it, or when its line en
   expect(createSpokenPieces().write('# Yes\n\n')).toEqual(['# Yes']);
 });
 
+test.each([
+  'My friend Dr. Johnson met Mrs. Hill and Prof. Ash on Mt. Everest. ',
+  'J. R. R. Tolkien wrote No. 5 here on Sept. 3 of that year. ',
+  'Nimm z. B. Äpfel, d. h. Obst, bzw. Nüsse inkl. Schale. ',
+  'Frl. Ott kam am 3. Oktober mit Hrn. Maier und 5 Mio. Gästen. ',
+  'M. Dupont et Mme. Curie arrivent. ',
+  'La Sra. Ruiz y el Dr. Paz, p. ej. Ana. ',
+  'Смотри г. Москва и стр. 5 там. ',
+  '네 그래요. ',
+])('the first sentence goes on after an abbreviation: %s', (sentence) => {
+  expect(createSpokenPieces().write(`${sentence}Then`)).toEqual([sentence.trim()]);
+});
+
+test.each(['He said no. ', 'It is so. ', 'Das ist alles. ', 'Ja. ', 'Non. '])(
+  'and ends after a word: %s',
+  (sentence) => {
+    expect(createSpokenPieces().write(`${sentence}Then`)).toEqual([sentence.trim()]);
+  },
+);
+
 test('a word in whose middle the provider stalls is not read before its end', () => {
   const { write, flush } = createSpokenPieces();
   expect(write('Hello there. Won')).toEqual(['Hello there.']);

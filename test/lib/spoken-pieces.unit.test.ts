@@ -1,5 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createPieces, piecesOf } from '../../lib/spoken-pieces.ts';
+import { sentenceEnds } from '../../lib/sentences.ts';
+import * as pieces from '../../lib/spoken-pieces.ts';
+
+type Lengths = Omit<pieces.PieceOptions, 'sentenceEnds'>;
+const createPieces = (lengths: Lengths) => pieces.createPieces({ ...lengths, sentenceEnds });
+const piecesOf = (text: string, lengths: Lengths) => pieces.piecesOf(text, { ...lengths, sentenceEnds });
 
 function sentencesOf(text: string): string[] {
   const { push, end } = createPieces({ longest: 200, shortest: [0] });

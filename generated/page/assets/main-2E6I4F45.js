@@ -1,1 +1,0 @@
-import"./chunk-5GGBP5LM.js";

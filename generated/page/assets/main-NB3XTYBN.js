@@ -1,0 +1,1 @@
+import"./chunk-AFNUEE5H.js";
