@@ -2,15 +2,12 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { multipart, multipartType, recording } from '../api/support/forms.ts';
-import { connectRaw, requestHead } from '../api/support/raw-socket.ts';
 import { breakListings } from '../contract/support/defect.ts';
-import { keysFile } from '../keys/support/keys.ts';
-import { nativeContract, openaiContract } from '../../src/contract/document.ts';
 import { createApi, type Answer } from '../support/http.ts';
 import { streamReader } from '../support/open-stream.ts';
-import type { TestService, TestServiceOptions } from '../support/service.ts';
+import type { TestServiceOptions } from '../support/service.ts';
 import { parseList } from '../support/structured-fields.ts';
 import { as, hello, hold, startLimited, type Keys } from './support.ts';
 
@@ -92,39 +89,6 @@ describe('requestsPerMinute', () => {
     expect({ status: other.status, field: other.headers.get('ratelimit') }).toEqual({ status: 200, field: null });
     expect((await api.get('/healthz', as('app'))).status).toBe(200);
     expect((await api.get('/openapi.json', as('app'))).status).toBe(200);
-  });
-});
-
-const limited = [nativeContract, openaiContract].flatMap((contract) =>
-  [...contract.operations.values()]
-    .filter(({ security }) => security === undefined) // the others need no key
-    .map(({ operationId, method, path, requestBody }) => ({
-      operationId,
-      method: method.toUpperCase(),
-      path: `${contract.root}${path.replace('{id}', 'fine')}`,
-      mediaType: Object.keys(requestBody?.content ?? {})[0],
-    })),
-);
-
-describe('every operation with a key', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    // Some are in no key by default.
-    const withKey = [...nativeContract.operations.values()].filter(({ security }) => security === undefined);
-    const operations = withKey.map(({ operationId }) => operationId);
-    const app = { name: 'app', limits: { requestsPerMinute: 1 }, operations };
-    service = await startLimited({}, { files: { 'keys.json': keysFile(app) } });
-  });
-  afterAll(() => service[Symbol.asyncDispose]());
-
-  it.each(limited)('$method $path: 429 before its body is read', async ({ method, path, mediaType }) => {
-    await service.api('/models', { headers: as('app') });
-    using connection = await connectRaw(service.url);
-    const body = mediaType === undefined ? {} : { 'content-type': `${mediaType}; boundary=x`, 'content-length': 100 };
-    await connection.send(requestHead(method, path, { ...as('app'), ...body }));
-    const answer = await connection.answer(method, path);
-    expect(answer.status).toBe(429);
-    expect(namesOf(answer.headers.get('ratelimit'))).toEqual(['requests']);
   });
 });
 

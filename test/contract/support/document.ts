@@ -1,4 +1,4 @@
-/** The contract as these tests read it: the file that is published, and nothing of the service's own reading of it. */
+/** The contracts as these tests read them: the files that are published, and nothing of the service's own reading. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -30,6 +30,8 @@ export type Part = (typeof parts)[number];
 
 export interface Operation {
   readonly id: string;
+  /** Of its API, such as `/api/v1`. */
+  readonly root: string;
   readonly method: string;
   /** `/tts/clips/{id}` */
   readonly template: string;
@@ -54,18 +56,31 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-const document = JSON.parse(readFileSync(new URL('../../../generated/openapi.json', import.meta.url), 'utf8')) as {
+interface Document {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
-};
+}
+
+const read = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../../generated/${name}.json`, import.meta.url), 'utf8')) as Document;
+const document = read('openapi');
+
+const rootOf = ({ servers }: Document) => servers[0]?.url ?? '';
 
 /** `/api/v1` */
-export const root = document.servers[0]?.url ?? '';
+export const root = rootOf(document);
 
-export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([template, methods]) =>
-  Object.entries(methods).map(([method, object]) => toOperation(template, method.toUpperCase(), object)),
-);
+export const operations = operationsOf(document);
+
+/** Of `/v1`. */
+export const compatOperations = operationsOf(read('openapi-compat'));
+
+function operationsOf(document: Document): Operation[] {
+  return Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.entries(methods).map(([method, object]) => toOperation(rootOf(document), template, method, object)),
+  );
+}
 
 /** The types of events of each stream, by operation id. */
 export const eventTypes: Readonly<Record<string, readonly string[]>> = {
@@ -78,7 +93,7 @@ function typesOfUnion(name: string): string[] {
   return Object.keys(document.components.schemas[name]?.discriminator?.mapping ?? {});
 }
 
-function toOperation(template: string, method: string, object: OperationObject): Operation {
+function toOperation(root: string, template: string, method: string, object: OperationObject): Operation {
   const [[mediaType, body] = []] = Object.entries(object.requestBody?.content ?? {});
   const described = parts.flatMap((part): [Part, JsonSchema][] => {
     if (part === 'body') return body ? [[part, body.schema]] : [];
@@ -86,7 +101,8 @@ function toOperation(template: string, method: string, object: OperationObject):
     return own.length > 0 ? [[part, objectOf(own)]] : [];
   });
   const statuses = Object.keys(object.responses).map(Number);
-  return { id: object.operationId, method, template, statuses, mediaType, schemas: Object.fromEntries(described) };
+  const schemas = Object.fromEntries(described);
+  return { id: object.operationId, root, method: method.toUpperCase(), template, statuses, mediaType, schemas };
 }
 
 function objectOf(parameters: readonly Parameter[]): JsonSchema {

@@ -3,7 +3,7 @@ import fc, { type Arbitrary } from '../../support/fast-check.ts';
 import { multipart, multipartType, wavHead } from '../../api/support/forms.ts';
 import type { Call } from '../../support/http.ts';
 import { breaksOf, validOf, type Break, type Wire } from './arbitraries.ts';
-import { parts, root, type Operation, type Part } from './document.ts';
+import { parts, type Operation, type Part } from './document.ts';
 
 /** The parts of a request, each as an object. */
 export type Parts = Readonly<Partial<Record<Part, Readonly<Record<string, unknown>>>>>;
@@ -82,6 +82,7 @@ const smallRequests: Readonly<Record<string, Parts>> = {
   startPreparation: { path: { id: 'unknown' } },
   stopPreparation: { path: { id: 'unknown' } },
   deleteSpeechClip: { path: { id: 'Vb1yPz4mQ0iYxkq3o9TtWw' } },
+  retrieveModel: { path: { id: 'fine' } },
 };
 
 /** A request that works, but for the clip or the job, which is not there. */
@@ -107,7 +108,7 @@ export function encode(
   );
   const type = isForm(operation) ? multipartType : body !== undefined && { 'content-type': operation.mediaType ?? '' };
   return {
-    path: `${root}${place}${search.length > 0 ? `?${search.join('&')}` : ''}`,
+    path: `${operation.root}${place}${search.length > 0 ? `?${search.join('&')}` : ''}`,
     headers: { ...(header as Record<string, string>), ...type },
     ...(body !== undefined && { body: isForm(operation) ? form(body) : Buffer.from(JSON.stringify(body)) }),
   };
