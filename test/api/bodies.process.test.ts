@@ -1,4 +1,7 @@
-/** Bodies that are made to cost more than they say, at either door: the service outlives them, and other callers are served. */
+/**
+ * Bodies that are made to cost more than they say: the service outlives them, and other callers are served. Both APIs have
+ * one reader of bodies; test/openai/chat-largest.system.test.ts sends the largest ones to the other API.
+ */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -13,34 +16,13 @@ vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy t
 const withoutEngines = { config: 'engines: {}\n' };
 const json = { 'content-type': 'application/json' };
 
-const native = {
-  path: '/api/v1/chat',
-  streaming: { path: '/api/v1/chat/stream', flag: '' },
-  form: '/api/v1/transcribe',
-  served: { status: 503, body: { code: 'no-engine' } },
-  tooMany: { status: 422, body: { code: 'invalid-request', errors: [{ in: 'body', pointer: '' }] } },
-  overloaded: { status: 503, body: { code: 'overloaded' } },
-  late: {
-    status: 408,
-    body: { code: 'request-timeout', detail: expect.stringContaining('1000 bytes in 0.2 s') as string },
-  },
-};
+const path = '/api/v1/chat';
+const served = { status: 503, problem: { code: 'no-engine' } };
+const tooMany = { status: 422, problem: { code: 'invalid-request', errors: [{ in: 'body', pointer: '' }] } };
+const overloaded = { status: 503, problem: { code: 'overloaded' } };
 
-const doors = {
-  native,
-  OpenAI: {
-    path: '/v1/chat/completions',
-    streaming: { path: '/v1/chat/completions', flag: '"stream":true,' },
-    form: '/v1/audio/transcriptions',
-    served: { status: 503, body: { error: { code: 'no_engine' } } },
-    tooMany: { status: 400, body: { error: { code: 'invalid_request' } } },
-    overloaded: { status: 503, body: { error: { code: 'overloaded' } } },
-    late: {
-      status: 408,
-      body: { error: { code: 'request_timeout', message: expect.stringContaining('1000 bytes in 0.2 s') as string } },
-    },
-  },
-};
+const post = (url: string, body: Buffer, to = path): Promise<Answer> =>
+  createApi(url).send('POST', to, { headers: json, body });
 
 const large = 38_000_000;
 const messages = '"messages":[{"role":"user","content":"Hello"}]';
@@ -58,19 +40,14 @@ const largest = Buffer.from(
 async function expectAlive(service: ChildService): Promise<void> {
   const api = createApi(service.url);
   expect((await api.get('/healthz')).status).toBe(200);
-  expect(await api.send('POST', native.path, { headers: json, body: largest })).toMatchObject(native.served);
+  expect(await post(service.url, largest)).toMatchObject(served);
   service.kill('SIGTERM');
   expect(await service.exit).toEqual({ code: 0, signal: null });
 }
 
 const heapOf512MB = ['--max-old-space-size=512'];
 
-/** Both doors have one reader of JSON; test/openai/chat-largest.system.test.ts sends the largest bodies to the other one. */
-describe('JSON that expands in memory, at the native door', () => {
-  const { path, served, tooMany } = native;
-  const post = (url: string, body: Buffer): Promise<Answer> =>
-    createApi(url).send('POST', path, { headers: json, body });
-
+describe('JSON that expands in memory', () => {
   it('does not crash the service when six arrive at once', async () => {
     const service = await startChildService(withoutEngines);
     const answers = await Promise.all(Array.from({ length: 6 }, () => post(service.url, ofObjects)));
@@ -85,27 +62,18 @@ describe('JSON that expands in memory, at the native door', () => {
     expect(await post(service.url, ofWhiteSpace)).toMatchObject(served);
     await expectAlive(service);
   });
-});
 
-describe.each(Object.entries(doors))('JSON that expands in memory, at the %s door', (_name, door) => {
-  const { path, tooMany } = door;
-  const post = (url: string, body: Buffer): Promise<Answer> =>
-    createApi(url).send('POST', path, { headers: json, body });
-
-  describe('and a heap of 512 MB', () => {
-    it('keeps only the declared parts of a body while streaming', async () => {
-      const service = await startChildService({ ...silentChat, nodeOptions: heapOf512MB });
-      expect(await post(service.url, ofObjects)).toMatchObject(tooMany);
-      const streams: IncomingMessage[] = [];
-      try {
-        // Together they are larger than the heap.
-        for (let i = 0; i < 8; i++) streams.push(await openStream(service.url, door.streaming));
-        expect((await createApi(service.url).get('/healthz')).status).toBe(200);
-        expect(await post(service.url, Buffer.from('{}'))).toMatchObject({ status: tooMany.status });
-      } finally {
-        for (const stream of streams) stream.destroy();
-      }
-    });
+  it('leaves only its declared parts during a stream, with a heap of 512 MB', async () => {
+    const service = await startChildService({ ...silentChat, nodeOptions: heapOf512MB });
+    const streams: IncomingMessage[] = [];
+    try {
+      // Together they are larger than the heap.
+      for (let i = 0; i < 8; i++) streams.push(await openStream(service.url));
+      expect((await createApi(service.url).get('/healthz')).status).toBe(200);
+      expect((await post(service.url, Buffer.from('{}'))).status).toBe(422);
+    } finally {
+      for (const stream of streams) stream.destroy();
+    }
   });
 });
 
@@ -133,9 +101,9 @@ export default {
 };
 
 /** Resolves when the stream has begun. */
-async function openStream(url: string, { path, flag }: (typeof native)['streaming']): Promise<IncomingMessage> {
-  const sending = request(url + path, { method: 'POST', headers: json, agent: false });
-  sending.write(`{${flag}`);
+async function openStream(url: string): Promise<IncomingMessage> {
+  const sending = request(`${url}/v1/chat/completions`, { method: 'POST', headers: json, agent: false });
+  sending.write('{"stream":true,');
   sending.end(ofText.subarray(1));
   const [answer] = (await once(sending, 'response')) as [IncomingMessage];
   expect(answer.statusCode).toBe(200);
@@ -149,7 +117,7 @@ async function openStream(url: string, { path, flag }: (typeof native)['streamin
 /** Sends the head of a body of so many bytes, waits until the service takes it, and sends its first bytes. */
 async function begin(
   { url }: TestService,
-  { path, from, bytes, first }: { path: string; from: string; bytes: number; first: Buffer },
+  { from, bytes, first }: { from: string; bytes: number; first: Buffer },
 ): Promise<RawConnection> {
   const connection = await connectRaw(url, { localAddress: from });
   const headers = { ...json, 'content-length': bytes, expect: '100-continue' };
@@ -165,10 +133,8 @@ const KB = 1024;
 /** A valid chat of so many bytes. */
 const chatOf = (bytes: number) => Buffer.from(`{${messages}}`.padEnd(bytes));
 
-describe.each(Object.entries(doors))('slow clients of the %s door', (_name, { path, served, overloaded }) => {
+describe('slow clients', () => {
   let service: TestService;
-  const post = (url: string, body: Buffer): Promise<Answer> =>
-    createApi(url).send('POST', path, { headers: json, body });
   const chat = { messages: [{ role: 'user', content: 'Hello' }] };
 
   beforeAll(async () => {
@@ -184,7 +150,7 @@ describe.each(Object.entries(doors))('slow clients of the %s door', (_name, { pa
     const connections: RawConnection[] = [];
     try {
       for (let i = 0; i < 16; i++) {
-        connections.push(await begin(service, { path, from: addressOf(i), bytes: large, first: Buffer.from('{') }));
+        connections.push(await begin(service, { from: addressOf(i), bytes: large, first: Buffer.from('{') }));
       }
       expect(await createApi(service.url).post(path, chat)).toMatchObject(served);
       // Beyond the first 64 KB.
@@ -198,7 +164,7 @@ describe.each(Object.entries(doors))('slow clients of the %s door', (_name, { pa
     const last = 10;
     const bodies = { '127.0.0.2': 700 * KB, '127.0.0.3': 300 * KB, '127.0.0.4': 400 * KB };
     const begun = Object.entries(bodies).map(async ([from, bytes]) =>
-      begin(service, { path, from, bytes, first: chatOf(bytes).subarray(0, -last) }),
+      begin(service, { from, bytes, first: chatOf(bytes).subarray(0, -last) }),
     );
     const connections = await Promise.all(begun);
     try {
@@ -219,8 +185,8 @@ describe.each(Object.entries(doors))('slow clients of the %s door', (_name, { pa
   it('hold at most half of the budget with several bodies', async () => {
     const last = 10;
     const first = chatOf(400 * KB).subarray(0, -last);
-    using one = await begin(service, { path, from: '127.0.0.2', bytes: 400 * KB, first });
-    using two = await begin(service, { path, from: '127.0.0.2', bytes: 400 * KB, first });
+    using one = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
+    using two = await begin(service, { from: '127.0.0.2', bytes: 400 * KB, first });
     const answers = [one, two].map((each) => each.answer('POST', path));
     const refused = await Promise.race(answers.map(async (answer, i) => ({ i, answer: await answer })));
     expect(refused.answer).toMatchObject(overloaded);
@@ -230,7 +196,9 @@ describe.each(Object.entries(doors))('slow clients of the %s door', (_name, { pa
   });
 });
 
-describe.each(Object.entries(doors))('a stalled body at the %s door', (_name, { path, form, late }) => {
+describe('a stalled body', () => {
+  const detail = expect.stringContaining('1000 bytes in 0.2 s') as string;
+  const late = { status: 408, problem: { code: 'request-timeout', detail } };
   let service: TestService;
 
   beforeAll(async () => {
@@ -240,7 +208,7 @@ describe.each(Object.entries(doors))('a stalled body at the %s door', (_name, { 
 
   it.each([
     ['JSON', path, json],
-    ['a form', form, multipartType],
+    ['a form', '/api/v1/transcribe', multipartType],
   ])('is answered 408 when it is %s', async (_what, to, type) => {
     using connection = await connectRaw(service.url);
     await connection.send(requestHead('POST', to, { ...type, 'content-length': 100_000 }));
@@ -254,6 +222,6 @@ describe.each(Object.entries(doors))('a stalled body at the %s door', (_name, { 
     const drip = setInterval(() => void connection.send(' '), 5);
     const answer = await connection.answer('POST', path);
     clearInterval(drip);
-    expect(answer).toMatchObject({ status: late.status });
+    expect(answer).toMatchObject(late);
   });
 });
