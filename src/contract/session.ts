@@ -8,11 +8,13 @@ export interface TextSocket {
    * one waits for timers and other sockets. A binary message has no text. Ends when the socket closes.
    */
   readonly messages: AsyncIterable<SocketMessage>;
+  /** Sends the text after those before it, without waiting. Nothing is sent after the end. */
+  send(text: string): void;
   /**
-   * Waits for its bytes if more than 512 kB are unsent; after 30 s without progress the socket is closed with 1013. Never
-   * rejects; nothing is sent after the end.
+   * Resolves when at most `maxUnsent` bytes are unsent, or the socket has closed: 30 s without progress close it with 1013.
+   * Await it between sends without end, and before you read on: a client that does not read cannot fill the memory.
    */
-  send(text: string): Promise<void>;
+  drained(maxUnsent: number): Promise<void>;
   close(code: number, reason?: string): void;
   /** Aborts when the socket closes, whoever closes it. */
   readonly signal: AbortSignal;

@@ -32,7 +32,6 @@ const maxMessageBytes = 4 * 1024 * 1024;
 const maxFragments = 64;
 /** Reads that a fragment may arrive in: 4 MB in pieces of 256 bytes. */
 const maxBufferedChunks = 16_384;
-const maxUnsentBytes = 512 * 1024;
 /** Milliseconds for which the messages of one socket are handled before timers and other sockets have their turn. */
 const sliceMs = 4;
 /** 20 s. */
@@ -153,6 +152,8 @@ class WatchedSocket implements TextSocket {
   #onReceived = (): void => undefined;
   /** The code with which this side has closed: a client that is gone confirms none. */
   #closeCode: number | undefined;
+  /** Settles when the last text has been passed to the operating system. */
+  #sent: Promise<unknown> = Promise.resolve();
   #checks = 0;
   #missedPongs = 0;
   #accepted = 0;
@@ -180,10 +181,13 @@ class WatchedSocket implements TextSocket {
     return this.#ended.signal;
   }
 
-  async send(text: string): Promise<void> {
+  send(text: string): void {
     if (!this.#isOpen) return this.#end(); // else a session that sends until its signal aborts would block the process
-    const sent = new Promise((resolve) => this.#ws.send(text, resolve));
-    if (this.#ws.bufferedAmount > maxUnsentBytes) await raceAbort(sent, this.signal).catch(ignore);
+    this.#sent = new Promise((resolve) => this.#ws.send(text, resolve));
+  }
+
+  async drained(maxUnsent: number): Promise<void> {
+    if (this.#ws.bufferedAmount > maxUnsent) await raceAbort(this.#sent, this.signal).catch(ignore);
   }
 
   close(code: number, reason?: string): void {

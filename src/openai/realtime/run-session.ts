@@ -28,6 +28,8 @@ const eventRate = { burst: 200, perSecond: 100 };
 const eventLength = 16_384;
 /** Sound has a rate of its own, but appends with next to none are work, too: as many as 10 ms each would be. */
 const appendRate = { burst: 6_000, perSecond: 2_000 };
+/** A client that leaves more unread is not read. */
+const maxUnsentBytes = 2 * 1024 * 1024;
 
 export class Session {
   readonly #socket: TextSocket;
@@ -37,8 +39,6 @@ export class Session {
   #state: SessionState;
   #speech: SpeechSession | undefined;
   #events = 0;
-  /** Resolves when everything has been sent. The client is not read before that. */
-  #sent: Promise<void> = Promise.resolve();
 
   constructor(socket: TextSocket, opening: SessionState, options: SessionOptions) {
     this.#socket = socket;
@@ -60,12 +60,11 @@ export class Session {
         const read = readClientEvent(text);
         await this.#waitForRate(read, text).catch(ignore);
         await this.#apply(read);
-        await this.#sent;
+        await this.#socket.drained(maxUnsentBytes);
       }
     } finally {
       clearTimeout(expiry);
       await this.#speech?.end();
-      await this.#sent;
     }
   }
 
@@ -114,8 +113,7 @@ export class Session {
       case 'conclude':
         return this.#conclude();
       case 'close':
-        this.#sent = this.#sent.then(() => this.#socket.close(effect.code, effect.reason));
-        return undefined;
+        return this.#socket.close(effect.code, effect.reason) as undefined;
     }
   }
 
@@ -123,7 +121,7 @@ export class Session {
     this.#events += 1;
     const numbered = { event_id: `event_${String(this.#events)}`, ...event };
     if (this.#options.checkAnswers) checkSentEvent(openaiContract, 'RealtimeServerEvent', numbered);
-    this.#sent = this.#sent.then(() => this.#socket.send(JSON.stringify(numbered)));
+    this.#socket.send(JSON.stringify(numbered));
   }
 
   async #open(config: SessionConfig): Promise<void> {

@@ -4,7 +4,8 @@ import { shorten } from '../../../lib/text.ts';
 import type { ItemStore } from '../../chat/item-store.ts';
 import { invalid } from '../../contract/problems.ts';
 import { checkLength, type Conversation } from '../chat-messages.ts';
-import { contentOf, imageField, toImage, unsupportedPart } from '../content-parts.ts';
+import { contentOf, toImage, unsupportedPart } from '../content-parts.ts';
+import { createConversation, type ConversationBuilder } from '../conversation.ts';
 import { ItemNotFound, UnsupportedValue } from '../errors.ts';
 import type { Schemas } from '../operations.ts';
 import { namespacedName } from './tools.ts';
@@ -129,82 +130,4 @@ function partText({ type, text, refusal }: InputPart, field: string, role: Item[
   const value = isRefusal ? refusal : text;
   if (value == null) throw invalid('body', `${field}/${isRefusal ? type : 'text'}`, 'is missing');
   return value;
-}
-
-// ------------------------------------------------------------------------------------------------- conversation
-
-type ConversationBuilder = ReturnType<typeof createConversation>;
-
-interface OpenCall {
-  readonly id: string;
-  /** JSON Pointer of the call's item. */
-  readonly at: string;
-}
-
-/** Joins each call to the preceding message. Every call needs one output before the next message. Ids may repeat. */
-function createConversation() {
-  const messages: Message[] = [];
-  let toolField: string | undefined;
-  let image: string | undefined;
-  /** Calls without an output. */
-  let open: OpenCall[] = [];
-
-  function end(): void {
-    const [unanswered] = open;
-    if (!unanswered) return;
-    const rule = `"${shorten(unanswered.id, 100)}" must be answered by one function_call_output before the next message`;
-    throw invalid('body', `${unanswered.at}/call_id`, rule);
-  }
-
-  /**
-   * Removes and returns the last message if it is the assistant's, or else a new one, so that calls can be joined to
-   * it.
-   */
-  function takeAssistantMessage(): Message {
-    const last = messages.at(-1);
-    if (last?.role !== 'assistant') {
-      end();
-      return { role: 'assistant', content: '' };
-    }
-    messages.pop();
-    return last;
-  }
-
-  return {
-    messages,
-    get toolField() {
-      return toolField;
-    },
-    get imageField() {
-      return image;
-    },
-    end,
-    say(message: Message, at: string): void {
-      image ??= imageField(message, `${at}/content`);
-      if (message.role !== 'assistant' || open.length === 0) {
-        end();
-        messages.push(message);
-        return;
-      }
-      // Some models write text after their calls, which belongs to the same message.
-      const last = takeAssistantMessage();
-      const texts = [last.content, message.content].filter((text) => text !== '');
-      messages.push({ ...last, content: texts.join('\n\n') });
-    },
-    call(call: ToolCall, at: string): void {
-      toolField ??= at;
-      const last = takeAssistantMessage();
-      messages.push({ ...last, toolCalls: [...(last.toolCalls ?? []), call] });
-      open.push({ id: call.id, at });
-    },
-    output(toolCallId: string, content: string, at: string): void {
-      const index = open.findIndex(({ id }) => id === toolCallId);
-      if (index < 0) {
-        const rule = `"${shorten(toolCallId, 100)}" is not the id of an unanswered function_call before it`;
-        throw invalid('body', `${at}/call_id`, rule);
-      }
-      open = open.toSpliced(index, 1);
-      messages.push({ role: 'tool', content, toolCallId });
-    },
-  };
 }

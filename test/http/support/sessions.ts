@@ -27,9 +27,14 @@ export function useSessions(
   });
 }
 
+const megabyte = 1_048_576;
+
 export async function echo(socket: TextSocket, { draining }: SessionPlace): Promise<void> {
   draining.addEventListener('abort', () => socket.close(1012));
-  for await (const { text } of socket.messages) await socket.send(text ?? 'binary');
+  for await (const { text } of socket.messages) {
+    socket.send(text ?? 'binary');
+    await socket.drained(megabyte);
+  }
 }
 
 export const socketUrl = ({ url }: { readonly url: string }, path = '/v1/realtime?intent=transcription') =>

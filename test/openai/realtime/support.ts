@@ -29,8 +29,11 @@ export class MemorySocket implements TextSocket {
     return this.#read();
   }
 
-  send(text: string): Promise<void> {
+  send(text: string): void {
     if (!this.signal.aborted) this.events.push(JSON.parse(text) as WireEvent);
+  }
+
+  drained(): Promise<void> {
     return Promise.resolve();
   }
 
