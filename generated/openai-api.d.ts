@@ -1054,7 +1054,7 @@ export type components = {
              */
             audio_start_ms: number;
         };
-        /** @description A turn has ended. It is committed next. */
+        /** @description A turn has ended. `input_audio_buffer.committed` follows. */
         RealtimeServerEventInputAudioBufferSpeechStopped: {
             /** @enum {string} */
             type: "input_audio_buffer.speech_stopped";

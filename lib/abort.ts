@@ -271,19 +271,19 @@ const done = { done: true, value: undefined } as const;
 const readerLeft = new Error('the reader has stopped');
 
 /** Longest delay of a timer (24.8 days). With a longer delay, Node.js fires at once and prints a warning. */
-const longestMs = 2 ** 31 - 1;
+const maxMs = 2 ** 31 - 1;
 
 /** As `setTimeout`, for a delay of any length, including `Infinity`. */
 export function startTimer(callback: () => void, ms: number): NodeJS.Timeout {
-  if (!(ms > longestMs)) return setTimeout(callback, ms);
-  let turns = Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER) / longestMs);
+  if (!(ms > maxMs)) return setTimeout(callback, ms);
+  let turns = Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER) / maxMs);
   const timer = setTimeout(
     () => {
       turns -= 1;
       if (turns > 0) timer.refresh();
       else callback();
     },
-    Math.min(longestMs, ms / turns),
+    Math.min(maxMs, ms / turns),
   );
   return timer;
 }

@@ -9,14 +9,14 @@ export function validNames(names: readonly string[], wrong = '', most = Infinity
 
 /** The known name most likely meant; undefined if none is similar. */
 export function didYouMean(wrong: string, known: readonly string[]): string | undefined {
-  if (wrong.length > longestName) return undefined; // the time grows with the length
+  if (wrong.length > maxNameLength) return undefined; // the time grows with the length
   const text = plain(wrong);
   const scored = known.map((name) => ({ name, score: distance(text, plain(name)) }));
   const [nearest] = scored.filter(({ name, score }) => score <= allowed(plain(name))).sort((a, b) => a.score - b.score);
   return nearest?.name ?? known.find((name) => isShortFor(text, plain(name)));
 }
 
-const longestName = 200;
+const maxNameLength = 200;
 
 /** Treats TRANSCRIBE_MODEL, transcribe-model and transcribeModel as one name. */
 const plain = (name: string) => name.replace(/[^a-zA-Z0-9]/g, '').toLowerCase();

@@ -1,4 +1,4 @@
-/** OpenAI's models for `/v1/audio`, with the shutdown dates that the types of the npm package `openai` announce. */
+/** OpenAI's models for `/v1/audio`, with the shutdown dates given in the types of the npm package `openai`. */
 
 export interface OpenAiAudioModel {
   readonly id: string;

@@ -13,7 +13,7 @@ export const dropHeads: Dispatcher.DispatcherComposeInterceptor = (dispatch) => 
   dispatch(request, new HeadDropper(handler));
 
 /** A server that sends nothing else would keep a core busy until the request times out. */
-const mostInformational = 100;
+const maxInformational = 100;
 
 class HeadDropper implements Handler {
   readonly #handler: Handler;
@@ -28,7 +28,7 @@ class HeadDropper implements Handler {
   }
 
   onResponseStart(controller: Controller, status: number, headers: IncomingHttpHeaders, statusText?: string): void {
-    if (status < 200 && (this.#informational += 1) > mostInformational) return controller.abort(tooManyInformational());
+    if (status < 200 && (this.#informational += 1) > maxInformational) return controller.abort(tooManyInformational());
     this.#handler.onResponseStart?.(controller, status, headers, statusText);
     controller.rawHeaders = null;
   }
@@ -47,6 +47,6 @@ class HeadDropper implements Handler {
 }
 
 function tooManyInformational(): Error {
-  const error = new Error(`more than ${mostInformational} informational responses before the final one`);
+  const error = new Error(`more than ${maxInformational} informational responses before the final one`);
   return Object.assign(error, { code: 'ERR_TOO_MANY_INFORMATIONAL' });
 }

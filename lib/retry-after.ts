@@ -1,9 +1,9 @@
-/** Longest wait in seconds (a day); longer waits are reduced to it. */
-const longestRetryAfter = 86_400;
+/** Maximum wait in seconds (a day); longer waits are reduced to it. */
+const maxSeconds = 86_400;
 
 /** Parses Retry-After into seconds from now. */
 export function readRetryAfter(header: string | string[] | undefined, now: number): number | undefined {
   const text = [header].flat()[0]?.trim() ?? '';
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000;
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), longestRetryAfter);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), maxSeconds);
 }

@@ -1,6 +1,6 @@
 /**
- * Cuts growing Markdown into pieces that are read aloud. `src/speech/speakable` reads each piece, so a piece has whole
- * marks, and no code. Pure.
+ * Cuts growing Markdown into pieces that are read aloud. `src/speech/speakable` converts each piece separately, so no
+ * piece splits a Markdown mark or contains code. Pure.
  */
 import { closes, fenceOf, type Fence } from './code-fence.ts';
 import { endsOfSentences } from './sentence-ends.ts';
@@ -36,7 +36,7 @@ const wordsOf = (pieces: readonly Piece[]) =>
 const undecided = /^\s*(?:(?:>|[-*+]|\d{1,3}[.)])\s*)*(?:\d{1,3}|`{0,2}|~{0,2})$/;
 
 /** In UTF-16 units. A longer line neither begins nor ends a fence. */
-const longestHeld = 200;
+const maxHeldLength = 200;
 
 /** Drops code. `write` returns the text that is complete, `end` returns the rest. */
 function createLines() {
@@ -57,10 +57,10 @@ function createLines() {
 
   function takePart(): string {
     if (fence) {
-      held = held.slice(0, longestHeld);
+      held = held.slice(0, maxHeldLength);
       return '';
     }
-    const mayBeFence = held.length < longestHeld && (undecided.test(held) || fenceOf(held) !== undefined);
+    const mayBeFence = held.length < maxHeldLength && (undecided.test(held) || fenceOf(held) !== undefined);
     if (mayBeFence && !isBegun) return '';
     isBegun = true;
     const part = held;

@@ -41,16 +41,16 @@ function readTraceparent(header: string): Pick<Trace, 'traceId' | 'parentId' | '
 
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-const longestState = 512;
-const mostMembers = 32;
+const maxStateLength = 512;
+const maxMembers = 32;
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
 /** Returns undefined if the header is absent, invalid, or longer than a service must pass on. */
 function readTracestate(header: Header): string | undefined {
   const text = String(header ?? '').trim();
-  if (text === '' || text.length > longestState) return undefined;
+  if (text === '' || text.length > maxStateLength) return undefined;
   const members = text.split(',').map((one) => one.trim());
-  const isValid = members.length <= mostMembers && members.every((one) => one === '' || member.test(one));
+  const isValid = members.length <= maxMembers && members.every((one) => one === '' || member.test(one));
   return isValid ? text : undefined;
 }
 

@@ -8,7 +8,7 @@ export const viaHeader = 'x-parlance-via';
 
 const id = /^[\w-]{16}$/;
 /** Maximum number of ids in a header. */
-const longestChain = 16;
+const maxChainLength = 16;
 
 /** A new id per service and start: it reveals nothing about the machine. */
 export function createViaId(): string {
@@ -22,12 +22,12 @@ export function readVia(header: string | readonly string[] | undefined): readonl
     .split(',')
     .map((one) => one.trim())
     .filter((one) => id.test(one))
-    .slice(-longestChain);
+    .slice(-maxChainLength);
 }
 
 const none: readonly string[] = [];
 
 /** Returns the header for a request that has passed `chain` and now this service. */
 export function writeVia(chain: readonly string[], own: string): string {
-  return [...chain, own].slice(-longestChain).join(', ');
+  return [...chain, own].slice(-maxChainLength).join(', ');
 }

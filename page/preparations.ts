@@ -1,4 +1,7 @@
-/** Models that can be installed on the server. Listed while one is missing, and polled during an installation. */
+/**
+ * Models that can be installed on the server. The list is polled while a configured model is missing and during an
+ * installation.
+ */
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Preparation, PreparationList } from '../src/client/index.ts';
 import { announce } from './announcements.ts';

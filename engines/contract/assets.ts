@@ -70,8 +70,8 @@ export interface MadeAsset extends AssetFacts {
    */
   obstacle?(): string | undefined;
   /**
-   * Makes it. Only one process makes an asset at a time. Rejects with an error for the operator, or with the signal's
-   * reason. After an abort it has 5 s to end.
+   * Creates the asset. Only one process creates an asset at a time. Rejects with an error for the operator, or with the
+   * signal's reason. After an abort, the call has 5 s to settle.
    */
   make(call: MakeCall): Promise<void>;
 }

@@ -4,4 +4,4 @@
  * with `engine-failed`: the service handles a text in one piece, and a text of 256 MB would block all other requests
  * for seconds.
  */
-export const longestText = 16_777_216;
+export const maxTextLength = 16_777_216;

@@ -11,7 +11,7 @@ export interface CatalogModel {
   readonly purpose: string;
   readonly license: string;
   /**
-   * True if its files are put into a folder of its own, because the names of the files do not name the model.
+   * True if the model needs its own folder because its file names do not identify it.
    * @default false
    */
   readonly hasFolder?: boolean;

@@ -1,4 +1,7 @@
-/** Brings the times of a transcript in order. One wrong time costs itself: its part gets a place between its neighbors. */
+/**
+ * Puts the times of a transcript in order. An invalid time affects only its own part, which is placed between its
+ * neighbors.
+ */
 
 /** Milliseconds as a recognizer reports them, if it does. */
 export interface ReportedTimes {

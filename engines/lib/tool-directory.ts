@@ -8,16 +8,17 @@ import { LineSplitter } from '../../lib/json-lines.ts';
 import { toolEnvironment } from '../../lib/tool-environment.ts';
 
 const tailLines = 20;
-const longestLine = 1_048_576;
+const maxLineLength = 1_048_576;
 
 /**
  * Runs a tool. When stdin closes, it kills the tool with all its children, also if this process was killed: the lock of
  * the target is free then.
  */
-const endsWithUs = 'exec 3<&0; "$@" </dev/null & tool=$!; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & wait $tool';
+const killOnStdinClose =
+  'exec 3<&0; "$@" </dev/null & tool=$!; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & wait $tool';
 
 /** An interrupted build is not resumed after this time, because the tools may have changed. */
-const longestMs = 7 * 24 * 3_600_000;
+const maxMs = 7 * 24 * 3_600_000;
 
 /**
  * `run` runs programs in it, and rejects with their last lines. Disposing of it deletes it, unless it has a key and the
@@ -70,10 +71,10 @@ export async function createToolDirectory(
         await over.promise;
       }
       const call = { cwd: path, env: toolEnv, signal, timeoutMs, input: input() };
-      const lines = new LineSplitter(longestLine);
+      const lines = new LineSplitter(maxLineLength);
       let last: readonly string[] = [];
       try {
-        const { output, exit } = start('/bin/sh', ['-c', endsWithUs, 'sh', program, ...args], call);
+        const { output, exit } = start('/bin/sh', ['-c', killOnStdinClose, 'sh', program, ...args], call);
         for await (const chunk of output) {
           for (const line of lines.push(chunk)) {
             log.debug({ line }, what);
@@ -105,7 +106,7 @@ export async function removeToolDirectories(parent: string, prefix: string, exce
 
 async function isRecent(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  return found !== undefined && Date.now() - found.mtimeMs < longestMs;
+  return found !== undefined && Date.now() - found.mtimeMs < maxMs;
 }
 
 function failure(command: readonly string[], { code, signal, stdout, stderr }: ProgramExit): Error {

@@ -22,7 +22,7 @@ export async function makeWholeDirectory(target: string, fill: (path: string) =>
   const path = await mkdtemp(join(parent, unfinished));
   try {
     await fill(path);
-    await rename(path, target).catch(unlessMade);
+    await rename(path, target).catch(ignoreIfExists);
   } finally {
     await rm(path, { recursive: true, force: true });
   }
@@ -38,6 +38,6 @@ async function removeAbandoned(parent: string): Promise<void> {
 }
 
 /** Another process was faster. */
-function unlessMade(error: unknown): void {
+function ignoreIfExists(error: unknown): void {
   if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
 }

@@ -123,11 +123,11 @@ function tooLong(length: string, contextSize: number): EngineError {
  * No tokenizer makes fewer tokens. While the program counts, it answers no other question, and a line to it has at most
  * 1 MiB.
  */
-const [mostBytesPerToken, longestQuestion] = [64, 1_000_000];
+const [maxBytesPerToken, maxQuestionBytes] = [64, 1_000_000];
 
 function requireFitting(question: HostQuestion, contextSize: number): void {
   const bytes = Buffer.byteLength(JSON.stringify(question));
-  if (bytes > Math.min(mostBytesPerToken * contextSize, longestQuestion)) throw tooLong(`${bytes} bytes`, contextSize);
+  if (bytes > Math.min(maxBytesPerToken * contextSize, maxQuestionBytes)) throw tooLong(`${bytes} bytes`, contextSize);
 }
 
 /** Throws `parameter-not-supported` for a tool that no grammar can express. */

@@ -2,7 +2,7 @@
 import { isObject, textOf, type JsonObject } from '../../lib/json.ts';
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { distinctIds } from './call-ids.ts';
-import { argumentsOf, argumentText, longestArguments, mostCalls, mostParts } from './dialect.ts';
+import { argumentsOf, argumentText, maxArgumentsLength, maxCalls, maxParts } from './dialect.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import { JsonText } from './json-text.ts';
 
@@ -31,7 +31,7 @@ export type CallParts = ReturnType<typeof createCallParts>;
  * call.
  */
 export function createCallParts(nextId: () => string, toolNames: ReadonlySet<string>) {
-  const all: PartialCall[] = []; // at most `mostCalls`, so a linear search per part is cheap
+  const all: PartialCall[] = []; // at most `maxCalls`, so a linear search per part is cheap
   let count = 0;
 
   /**
@@ -61,7 +61,7 @@ export function createCallParts(nextId: () => string, toolNames: ReadonlySet<str
   }
 
   function checkLimits(length = 0): void {
-    if (length <= longestArguments && all.length <= mostCalls && count <= mostParts) return;
+    if (length <= maxArgumentsLength && all.length <= maxCalls && count <= maxParts) return;
     const why = `${all.length} calls, ${length} characters, ${count} parts`;
     throw badResponse('The tool calls of the model exceed the limits.', why);
   }

@@ -37,10 +37,10 @@ export interface RoundReader {
 }
 
 /** Far above the size of any arguments. It limits a model that never ends them. */
-export const longestArguments = 2 ** 20;
-export const mostCalls = 128;
+export const maxArgumentsLength = 2 ** 20;
+export const maxCalls = 128;
 /** Parts of all calls of an answer together: about the tokens of the longest answer. */
-export const mostParts = 200_000;
+export const maxParts = 200_000;
 
 /** The arguments of a call, or a part of them, as text: some providers send an object. */
 export function argumentText(given: unknown): string {

@@ -10,12 +10,12 @@ import type { HttpAnswer } from '../lib/provider/transport.ts';
 import type { History, RoundReader } from './dialect.ts';
 import { notSupported } from './caller-tools.ts';
 import { badResponse, readRefusal, unexpected } from '../lib/provider/failures.ts';
-import { saidBy } from '../lib/provider/redact.ts';
+import { quoteProvider } from '../lib/provider/redact.ts';
 import type { Model } from './models.ts';
 import { nextVariant, VariantRefused, takesTools, withoutDropped } from './request-variant.ts';
 
 /** Bytes of about 200,000 tokens with the JSON around each. */
-const longestAnswer = 64 * 2 ** 20;
+const maxAnswerLength = 64 * 2 ** 20;
 
 export interface RequestOptions {
   readonly provider: Provider;
@@ -73,7 +73,7 @@ async function* streamRound(
   using deadline = startTimeout(timeout * 1000, late, signal);
   let isDone = false;
   const limits = {
-    bytes: longestAnswer,
+    bytes: maxAnswerLength,
     idleMs: idleTimeout * 1000,
     isComplete: () => isDone || reader.isComplete,
     isEnough: () => reader.isFinished,
@@ -154,6 +154,6 @@ type Redacting = Pick<Provider, 'outline' | 'redact'>;
 function errorInside(event: JsonObject, { outline, redact }: Redacting): EngineError {
   const cause = new Error(`error inside the response: ${outline(JSON.stringify(event))}`);
   const { response = event } = event;
-  const forOperator = saidBy(readRefusal(200, JSON.stringify(response), undefined), redact);
+  const forOperator = quoteProvider(readRefusal(200, JSON.stringify(response), undefined), redact);
   return new EngineError('provider-error', 'The provider failed during its response.', { cause, forOperator });
 }

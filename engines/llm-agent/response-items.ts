@@ -1,7 +1,7 @@
 /** Assembles the output items of a streamed response. Some providers omit the event that has the whole item. */
 import { isObject, parseObject, textOf, type JsonObject } from '../../lib/json.ts';
 import { badResponse } from '../lib/provider/failures.ts';
-import { argumentText, mostParts } from './dialect.ts';
+import { argumentText, maxParts } from './dialect.ts';
 
 interface Slot {
   /** The item in its latest event. */
@@ -84,7 +84,7 @@ export class ResponseItems {
   /** Also finds items without the index, which some events lack. */
   #remember(index: unknown, ids: readonly string[], slot: Slot): void {
     this.#count += 1;
-    if (this.#count > mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
+    if (this.#count > maxParts) throw badResponse('The response of the provider has too many parts.', 'items');
     for (const id of ids) {
       for (const known of [index, undefined]) this.#byId.set(keyOf(known, id), slot);
     }

@@ -15,7 +15,7 @@ import { isObject, objectsOf, textOf, type JsonObject } from '../../lib/json.ts'
 import type { CallRequest } from '../lib/agent/tool-calls.ts';
 import { createIds, distinctIds } from './call-ids.ts';
 import { toolChoiceOf } from './caller-tools.ts';
-import { argumentsOf, dataUrlOf, longestArguments, mostCalls, mostParts, readUsage } from './dialect.ts';
+import { argumentsOf, dataUrlOf, maxArgumentsLength, maxCalls, maxParts, readUsage } from './dialect.ts';
 import type { Dialect, History, RoundReader } from './dialect.ts';
 import { badResponse } from '../lib/provider/failures.ts';
 import type { Model } from './models.ts';
@@ -202,7 +202,7 @@ function createReader(nextId: () => string): RoundReader {
   function takeWhole(response: JsonObject): readonly Delta[] {
     last = response;
     ({ items, isCut } = streamed.complete(objectsOf(response.output)));
-    if (items.length > mostParts) throw badResponse('The response of the provider has too many parts.', 'items');
+    if (items.length > maxParts) throw badResponse('The response of the provider has too many parts.', 'items');
     return [...(hasReasoning ? [] : takeThoughts()), ...(hasContent ? [] : takeMessages())];
   }
 
@@ -273,7 +273,7 @@ function readCalls(items: readonly JsonObject[]): CallRequest[] {
     .filter(({ type }) => type === 'function_call')
     .map((item) => ({ id: textOf(item.call_id), name: textOf(item.name), arguments: argumentsOf(item.arguments) }));
   const longest = calls.reduce((most, call) => Math.max(most, call.arguments.length), 0);
-  if (calls.length > mostCalls || longest > longestArguments) {
+  if (calls.length > maxCalls || longest > maxArgumentsLength) {
     throw badResponse('The tool calls of the model exceed the limits.', `${calls.length} calls, ${longest} characters`);
   }
   return calls;

@@ -65,7 +65,7 @@ function languagesOf(url: string): readonly string[] | undefined {
 const [mostLayers, mostHidden] = [100, 10_000];
 
 /** Features per output of the encoder. Published models have 4 or 8. */
-const mostSubsampling = 100;
+const maxSubsampling = 100;
 
 /** Rejects values that make sherpa-onnx exit or divide by 0. Each token has weights in the model. */
 function vocabularySize(metadata: Metadata, bytes: number): number {
@@ -74,6 +74,6 @@ function vocabularySize(metadata: Metadata, bytes: number): number {
   // A streaming model has caches as further inputs, which the library does not support here.
   if (metadata.has('window_size') || metadata.has('streaming_model_type'))
     throw new Unusable('it is a streaming model');
-  requireCount(metadata.get('subsampling_factor'), 'subsampling_factor', mostSubsampling);
+  requireCount(metadata.get('subsampling_factor'), 'subsampling_factor', maxSubsampling);
   return requireCount(metadata.get('vocab_size'), 'vocab_size', bytes);
 }

@@ -26,15 +26,15 @@ export const senseVoice: Family<ModelFacts> = {
 };
 
 /** Frames that are stacked, or skipped. Published models have 7 and 6. */
-const mostFrames = 100;
+const maxFrames = 100;
 
 /** Rejects values that make sherpa-onnx exit. Each token has weights in the model. */
 function vocabularySize(metadata: Metadata, bytes: number): number {
   if (metadata.get('comment')?.includes('Nano')) throw new Unusable('it is a model of Fun-ASR Nano');
   const wrong = integers.find((key) => !/^-?\d{1,9}$/.test(metadata.get(key) ?? ''));
   if (wrong !== undefined) throw new Unusable(`its ${wrong} is not an integer`);
-  const length = requireCount(metadata.get('lfr_window_size'), 'lfr_window_size', mostFrames) * bands;
-  requireCount(metadata.get('lfr_window_shift'), 'lfr_window_shift', mostFrames);
+  const length = requireCount(metadata.get('lfr_window_size'), 'lfr_window_size', maxFrames) * bands;
+  requireCount(metadata.get('lfr_window_shift'), 'lfr_window_shift', maxFrames);
   const list = ['neg_mean', 'inv_stddev'].find((key) => numbersIn(metadata.get(key)) !== length);
   if (list !== undefined) throw new Unusable(`its ${list} does not have ${length} numbers`);
   return requireCount(metadata.get('vocab_size'), 'vocab_size', bytes);

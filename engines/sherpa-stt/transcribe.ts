@@ -76,7 +76,10 @@ function wholeOf({ startMs, endMs, text }: RecognizedPiece): Word[] {
   return trimmed === '' ? [] : [{ startMs, lastMs: startMs, endMs, text: trimmed, isSpaced: true }];
 }
 
-/** Returns the code of `<|en|>`. Cantonese (`<|yue|>`) has none in ISO 639-1. */
+/**
+ * Extracts the language code from a tag such as `<|en|>`. Undefined for Cantonese (`<|yue|>`), which has no ISO 639-1
+ * code.
+ */
 const languageOf = ({ lang }: RecognizedPiece): string | undefined => /^<\|([a-z]{2})\|>$/.exec(lang)?.[1];
 
 function readPiece(

@@ -23,12 +23,12 @@ export const rememberPiper = (file: string): (() => Promise<Judged<PiperFacts>>)
   rememberFiles([file, `${file}.json`], () => inspectPiper(file));
 
 /** Piper's voices with many speakers have 20 kB. */
-const longestConfig = 4_194_304;
+const maxConfigLength = 4_194_304;
 
 export function inspectPiper(file: string): PiperFacts {
   const json = `${file}.json`;
   const { bytes, metadata } = explained(file, () => readOnnxFile(file));
-  const published = explained(json, () => readPiperConfig(readText(json, longestConfig), bytes));
+  const published = explained(json, () => readPiperConfig(readText(json, maxConfigLength), bytes));
   const config = explained(file, () => withMetadata(published, metadata));
   return {
     file,

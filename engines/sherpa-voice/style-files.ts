@@ -47,7 +47,7 @@ function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
     if (size !== styleBytes)
       throw new Unusable(`it has ${size} bytes; the ${names.length} voices of the model have ${styleBytes}`);
   });
-  explained(tokens, () => checkTokens(readText(tokens, longestTable), own.signs(metadata)));
+  explained(tokens, () => checkTokens(readText(tokens, maxTableLength), own.signs(metadata)));
   const { speakers, config } = own.describe({ ...found, names });
   return {
     ...{ file: model, bytes: bytes + styleBytes, memory: bytes + own.memoryBeside, sampleRate, lengthScale: 1 },
@@ -57,7 +57,7 @@ function judge(found: FolderFiles, own: StyleFamily): VoiceFacts {
 }
 
 /** Rows and columns of a style. Published styles have up to 510 and 256. */
-const mostInStyle = 10_000;
+const maxInStyle = 10_000;
 
 /** Throws for metadata with which the library ends its process, or makes noise. `bytes` is the size of all styles. */
 function factsOf(metadata: Metadata, { dimensions }: StyleFamily, bytes: number) {
@@ -66,7 +66,7 @@ function factsOf(metadata: Metadata, { dimensions }: StyleFamily, bytes: number)
   if (metadata.get('has_espeak') !== '1') throw new Unusable('its has_espeak must be 1');
   const style = (metadata.get('style_dim') ?? '').split(',').map(Number);
   const isComplete =
-    style.length === dimensions && style.every((size) => Number.isInteger(size) && size > 0 && size <= mostInStyle);
+    style.length === dimensions && style.every((size) => Number.isInteger(size) && size > 0 && size <= maxInStyle);
   if (!isComplete || (dimensions === 3 && style[1] !== 1))
     throw new Unusable(
       `its style_dim must be ${dimensions} sizes, such as ${dimensions === 3 ? '510,1,256' : '400,256'}`,
@@ -89,7 +89,7 @@ function namesOf(metadata: Metadata, count: number): string[] {
 /** Of English, from all parts of the table: the library skips what a table that is cut lacks. */
 const phonemes = ' aˈːᵻ';
 
-const longestTable = 65_536;
+const maxTableLength = 65_536;
 
 /** All published models of both families have the table of StyleTTS 2. Its size is not in their metadata. */
 const tableSize = 178;

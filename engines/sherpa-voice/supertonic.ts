@@ -73,13 +73,13 @@ function speakersOf(count: number): FileSpeaker[] {
 }
 
 /** Samples of a chunk, and chunks of a frame. The published voices have 512 and 6. */
-const mostInFrame = 10_000;
+const maxInFrame = 10_000;
 
 function readSampleRate(text: string): number {
   const { ae, ttl } = parseObject(text) ?? {};
   if (!isObject(ae) || !isObject(ttl)) throw new Unusable('it is not a JSON object with ae and ttl');
-  const chunk = requireCount(ae.base_chunk_size, 'base_chunk_size', mostInFrame);
-  requireCount(ttl.chunk_compress_factor, 'chunk_compress_factor', mostInFrame);
+  const chunk = requireCount(ae.base_chunk_size, 'base_chunk_size', maxInFrame);
+  requireCount(ttl.chunk_compress_factor, 'chunk_compress_factor', maxInFrame);
   requireCount(ttl.latent_dim, 'latent_dim', chunk); // fewer numbers than samples, so that the sound bounds the memory
   return sampleRateOf(ae.sample_rate);
 }

@@ -44,13 +44,13 @@ export type VoiceFile = Judged<VoiceFacts>;
 export type UsableVoice = Extract<VoiceFile, { readonly ok: true }>;
 
 /** Published voices have up to 904. Each is a voice of the listing. */
-const mostSpeakers = 10_000;
+const maxSpeakers = 10_000;
 /** The embedding of a speaker has at least 64 numbers. */
 const leastSpeakerBytes = 64;
 
 /** `bytes` is the size of the weights, which include those of each speaker. Throws `Unusable`. */
 export function speakerCountOf(value: unknown, name: string, bytes: number): number {
-  return requireCount(value, name, Math.min(mostSpeakers, Math.max(1, Math.floor(bytes / leastSpeakerBytes))));
+  return requireCount(value, name, Math.min(maxSpeakers, Math.max(1, Math.floor(bytes / leastSpeakerBytes))));
 }
 
 /** With other rates the library divides by zero, or the encoders refuse. Throws `Unusable`. */

@@ -49,7 +49,7 @@ export interface Speaker extends Voice {
   /** The id of its voice in the settings. */
   readonly voice: string;
   readonly file: UsableVoice;
-  /** The number of the speaker in the file. */
+  /** Index of the speaker within the voice file. */
   readonly speaker: number;
   readonly lang: string | undefined;
 }

@@ -66,11 +66,11 @@ function chooseRemote(
   return voice;
 }
 
-const longestListing = 20;
+const maxListingLength = 20;
 
 function unknownVoice(voice: string, voices: readonly Voice[], model: string): EngineError {
   const ids = voices.map(({ id }) => id);
-  const detail = `The model ${model} has the voices ${joinFirst(ids, longestListing)}, not "${voice}".`;
+  const detail = `The model ${model} has the voices ${joinFirst(ids, maxListingLength)}, not "${voice}".`;
   return new EngineError('voice-not-supported', detail);
 }
 

@@ -1,4 +1,4 @@
-/** Everything that the browser keeps as one JSON file, and such a file read again, which anybody may have written. Pure. */
+/** Exports everything that the browser keeps as one JSON file, and imports such a file, which is untrusted. Pure. */
 import { validPreferences, type Preferences } from '../preference-storage.ts';
 import { readTranscript, searchTextOf as textOfTranscript } from '../reader/timed-transcript.ts';
 import { newId, type Content, type Entry, type Whole } from './entry.ts';

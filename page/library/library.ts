@@ -74,7 +74,7 @@ export interface Draft extends Content, Pick<Entry, 'id' | 'kind' | 'title' | 'j
 /** `changed` and `deleted`: by another tab, since the revision. Nothing is written then. */
 export type Outcome = 'saved' | 'changed' | 'deleted' | 'refused';
 
-/** Other tabs follow only what is complete. */
+/** `isComplete`: whether to notify the other tabs. */
 export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> {
   const { id, kind, title, job, revision, searchText, ...content } = draft;
   const entry: Entry = {
@@ -92,7 +92,7 @@ export async function save(draft: Draft, isComplete: boolean): Promise<Outcome> 
   if (outcome !== 'saved') return outcome ?? 'refused';
   refusal.value = undefined; // there is room again
   show(entry);
-  if (isComplete) tell({ id, isDeleted: false });
+  if (isComplete) broadcast({ id, isDeleted: false });
   return outcome;
 }
 
@@ -113,7 +113,7 @@ export async function keepFile(id: string, file: File): Promise<void> {
 export async function add(all: readonly Whole[]): Promise<boolean> {
   const written = await attempt(kept, 'readwrite', (stores) => Promise.all(all.map((one) => write(stores, one))));
   await refresh();
-  for (const { entry } of all) tell({ id: entry.id, isDeleted: false });
+  for (const { entry } of all) broadcast({ id: entry.id, isDeleted: false });
   return written !== undefined;
 }
 
@@ -139,7 +139,7 @@ export async function remove(id: string): Promise<void> {
     forgetting = setTimeout(forgetRemoved, undoMs);
     entries.value = entries.value?.filter((one) => one.id !== id);
   });
-  tell({ id, isDeleted: true });
+  broadcast({ id, isDeleted: true });
 }
 
 /** Returns the entry that is there again. */
@@ -153,7 +153,7 @@ export async function undoRemoval(): Promise<Entry | undefined> {
 export async function deleteAll(): Promise<void> {
   await attempt(storeNames, 'readwrite', (stores) => Promise.all(storeNames.map((name) => stores[name].clear())));
   forgetRemoved();
-  tell({ isDeleted: true });
+  broadcast({ isDeleted: true });
   await refresh();
 }
 
@@ -180,7 +180,7 @@ function show(entry: Entry): void {
   entries.value = [entry, ...(entries.peek() ?? []).filter(({ id }) => id !== entry.id)];
 }
 
-const tell = (message: Change): void => channel?.postMessage(message);
+const broadcast = (message: Change): void => channel?.postMessage(message);
 
 async function attempt<const Name extends StoreName, Result>(
   ...transaction: Parameters<typeof transact<Name, Result>>

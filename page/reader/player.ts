@@ -69,7 +69,7 @@ export function seek(ms: number): void {
   position.value = ms;
 }
 
-/** In a click only. */
+/** Call only from a user gesture, because browsers block autoplay. */
 export function playFrom(ms: number): void {
   if (!loaded || isUnplayable.value) return;
   seek(ms);

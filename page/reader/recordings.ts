@@ -140,7 +140,7 @@ export async function deleteRecording(id: string): Promise<void> {
   await remove(id);
 }
 
-/** The jobs of the service expire. */
+/** Removes all recordings from memory. Their jobs are not deleted; they expire on the service. */
 export function forgetRecordings(): void {
   for (const { id } of recordings.value) drop(id);
 }

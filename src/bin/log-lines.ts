@@ -15,7 +15,7 @@ const notShown: ReadonlySet<string> = new Set([
 /** Fields that a request's line begins with. */
 const notShownOfRequest: ReadonlySet<string> = new Set([...notShown, 'method', 'path', 'status', 'ms', 'operation']);
 
-const longestFact = 400;
+const maxFactLength = 400;
 
 /** Returns a function that turns a line of pino's JSON into a line of text. */
 export function createLogLines(paint: Paint): (json: string) => string {
@@ -70,7 +70,7 @@ function describeEvent({ msg, err }: LogFields): string {
 /** Shaped as src/log describes errors. An engine may log anything under this name. */
 function messageOf(err: unknown): string {
   if (typeof err === 'object' && err !== null && 'message' in err && isText(err.message)) return err.message;
-  return err === undefined ? '' : shorten(JSON.stringify(err), longestFact);
+  return err === undefined ? '' : shorten(JSON.stringify(err), maxFactLength);
 }
 
 function stackOf(err: unknown): string[] {
@@ -100,7 +100,7 @@ function describeFact(name: string, value: unknown): string {
 
 /** Quotes a value that could be mistaken for another fact. */
 function quoted(text: string): string {
-  const short = shorten(text, longestFact);
+  const short = shorten(text, maxFactLength);
   return visible(/^[^\s="]+$/.test(short) || /^[[{]/.test(short) ? short : JSON.stringify(short)).replaceAll('\n', ' ');
 }
 

@@ -85,8 +85,8 @@ function isSupported(version: string, needed: string): boolean {
 }
 
 /**
- * The glibc allocator retains freed memory per thread; a single arena for all threads keeps the service small. It reads
- * the variable once, before any of our code runs, so this process re-executes itself.
+ * The glibc allocator retains freed memory per thread; a single arena for all threads keeps the service small. glibc
+ * reads MALLOC_ARENA_MAX once, before any of our code runs, so this process re-executes itself.
  */
 function withOneArena(): void {
   const { env, execArgv, execPath, argv, platform } = process;

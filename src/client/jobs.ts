@@ -7,7 +7,7 @@ import { transcriptionEvents } from './shapes.ts';
 /** Retries end after this time without an answer. */
 const giveUpAfterMs = 300_000;
 const defaultPauseMs = 1_000;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 
 /** `get` waits for the end, up to the limit of the service. Rejects with the problem of a transcription that failed. */
 export async function waitForJob(
@@ -58,7 +58,7 @@ function createRetries(signal: AbortSignal | undefined) {
       signal?.throwIfAborted();
       if (!isTemporary(error) || Date.now() - since > giveUpAfterMs) throw error;
       const { retryAfter } = error as ParlanceError;
-      await pause(Math.min(longestPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
+      await pause(Math.min(maxPauseMs, (retryAfter ?? 0) * 1000 || defaultPauseMs), signal);
       return undefined;
     },
   };

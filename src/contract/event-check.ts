@@ -1,4 +1,4 @@
-/** Validates the events of a WebSocket by the schemas of the contract. */
+/** Validates WebSocket events against the schemas of the contract. */
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { ajvOptions } from '../../lib/ajv-options.ts';

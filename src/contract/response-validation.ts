@@ -1,6 +1,6 @@
 /**
- * Validates answers against the contract: status, media type, headers, body, every event of a stream. Enabled in tests
- * and development, disabled in production.
+ * Validates responses against the contract: status, media type, headers, body, every event of a stream. Enabled in
+ * tests and development, disabled in production.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

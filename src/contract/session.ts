@@ -1,4 +1,4 @@
-/** A session over a WebSocket, as its operation sees it. */
+/** The interface between a WebSocket and the operation that serves it. */
 import type { Logger } from '../../engines/contract/index.ts';
 
 /** One accepted WebSocket, as a session sees it. */

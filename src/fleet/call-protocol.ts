@@ -95,11 +95,11 @@ export async function* messagesOf<M extends { readonly type: string }>(
  * next.
  */
 export function startPulse(
-  { signMs, silenceMs }: Pick<FleetTimeouts, 'signMs' | 'silenceMs'>,
+  { heartbeatMs, silenceMs }: Pick<FleetTimeouts, 'heartbeatMs' | 'silenceMs'>,
   send: () => void,
   dead: () => void,
 ) {
-  const silentTicks = Math.ceil((2 * silenceMs) / signMs);
+  const silentTicks = Math.ceil((2 * silenceMs) / heartbeatMs);
   let ticks = 0;
   let silent = 0;
   const timer = setInterval(() => {
@@ -107,7 +107,7 @@ export function startPulse(
     silent += 1;
     if (silent === silentTicks) dead();
     else if (ticks % 2 === 0) send();
-  }, signMs / 2);
+  }, heartbeatMs / 2);
   return {
     /** Call for anything received from the other end. */
     received: () => void (silent = 0),

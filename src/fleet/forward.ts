@@ -16,7 +16,7 @@ import type { SignedRequest } from './signature.ts';
 import type { FleetTimeouts } from './timeouts.ts';
 
 export interface ForwardOptions {
-  /** Whether this front has the things with this tag, which may be that of an earlier process. */
+  /** Whether this front owns the clips and jobs with this tag, which may come from an earlier process. */
   readonly isOwn: (tag: string) => boolean;
   /**
    * Resolves with the FLEET_ADDRESS of the front with the tag; undefined if there is none. Rejects if Redis is
@@ -65,7 +65,7 @@ export function createForward({ isOwn, addressOf, http, sign, timeouts }: Forwar
   };
 }
 
-/** A deletion is finished when its caller has disconnected, too. */
+/** A deletion completes even if its caller disconnects. */
 const neverAborted = new AbortController().signal;
 
 /** A request with one of these headers may wait for the end of a synthesis or transcription. */
@@ -77,7 +77,7 @@ function timeoutsFor({ owned, headers }: ForwardedRequest, { silenceMs, clipMs }
   return { headersTimeout: waits ? clipMs : silenceMs, bodyTimeout: owned === 'clip' ? clipMs : silenceMs };
 }
 
-/** Takes over what the contract declares: another process may have the address by now. */
+/** Copies only what the contract declares, because another process may now have the address. */
 async function answerOf(
   { statusCode: status, headers, body }: HttpResponse,
   { owned, responses }: ForwardedRequest,

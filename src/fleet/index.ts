@@ -157,14 +157,14 @@ export async function openFleet(options: FleetOptions) {
     state: () => readState({ redis, nodes, instances, front, consumers: isWorker ? consumers : undefined }),
     /** Prefix of the ids of this front's clips and jobs. */
     idPrefix: `${tag}.`,
-    /** Sends requests for the clips and jobs of other fronts to these. */
+    /** Forwards requests for clips and jobs of other fronts to their owners. */
     forward: createForward({
       isOwn: (of) => of === tag || owned?.jobs.tags.has(of) === true,
       addressOf: (of) => nodes.addressOf(of),
       ...peers,
     }),
     /** Interval of the heartbeats that `serve` must send on event streams. */
-    heartbeatMs: timeouts.signMs,
+    heartbeatMs: timeouts.heartbeatMs,
     /** Answers the requests that other fronts forward to this one. Called at most once. */
     serve: (things: OwnThings) => void (owned = things),
     /** Returns the reasons why this node is not ready; empty when it is. */

@@ -279,7 +279,7 @@ export function isReply(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
-/** From src/fleet/packages/ of a clone or an image; from the package's own neighbors where it was installed by npm. */
+/** Loads from src/fleet/packages/ in a clone or an image, or from the surrounding node_modules in an npm install. */
 function loadPackages() {
   const folder = join(import.meta.dirname, 'packages');
   const isClone = existsSync(join(folder, 'package.json'));

@@ -60,8 +60,8 @@ export function wrapAsRemote(
     transcribe: guardTranscribe({ transcribe: (call, options) => front.transcribe(instance, call, options) }, guarded),
     inspect: async () => [...workers(), ...(alsoHere ? ((await engine.inspect?.()) ?? []) : [])],
   };
-  // An upload warms up nothing, because another worker may get it. The start, which names no model, warms up the own
-  // worker.
+  // An upload does not warm up a model here, because another worker may get it. The call at startup, without a model,
+  // warms up this node's own worker.
   moved.warmUp = async (model) => {
     if (alsoHere && model === undefined) await engine.warmUp?.();
   };

@@ -29,7 +29,7 @@ export function sign(secret: string, request: SignedRequest, now: number): strin
 }
 
 /**
- * `signedAt`: the signature is that of a node of this fleet, but its clock differs by more than two minutes. Its time
+ * `signedAt`: the signature is from a node of this fleet whose clock differs by more than two minutes; the node's time
  * in milliseconds since the epoch, rounded to the minute.
  */
 export type SignatureCheck = 'valid' | 'invalid' | { readonly signedAt: number };

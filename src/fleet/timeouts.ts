@@ -9,7 +9,7 @@ export const fleetTimeouts = {
   /** Timeout for the head of a request on the fleet port. */
   headMs: 10_000,
   /** Interval of the heartbeats that both ends of a connection send. */
-  signMs: 2_000,
+  heartbeatMs: 2_000,
   /** A connection is dead after this time without a message. */
   silenceMs: 6_000,
   /** Interval at which a front checks its waiting tickets in Redis. */

@@ -74,10 +74,10 @@ export async function makePrivate(path: string): Promise<void> {
 }
 
 /**
- * Renames files in the place of the directories of the jobs. A directory that this user cannot read is kept: with other
- * permissions, its recordings are there again.
+ * Renames files that occupy the path of a jobs directory. An unreadable directory is kept: its recordings become usable
+ * again once the permissions are fixed.
  */
-export async function clearPlaces(directory: string): Promise<void> {
+export async function renameMisplacedFiles(directory: string): Promise<void> {
   for (const name of await misplacedNames(directory)) await renameInPlace(join(directory, name));
 }
 

@@ -55,7 +55,7 @@ export function createJobs(options: JobOptions): JobStore {
   };
   return new JobStore({
     directory: join(settings.dataDir, 'jobs'),
-    off: reasonNot(settings),
+    off: disabledReason(settings),
     disk: workspace.disk,
     keepMs: settings.transcribeJobKeep * 1000,
     maxBytes: settings.transcribeJobMaxMb * 1_048_576,
@@ -67,7 +67,7 @@ export function createJobs(options: JobOptions): JobStore {
 }
 
 /** Returns the reason if jobs are disabled. */
-function reasonNot({ transcribeJobs, transcribeEnabled }: LoadedSettings): string | undefined {
+function disabledReason({ transcribeJobs, transcribeEnabled }: LoadedSettings): string | undefined {
   if (!transcribeEnabled) return 'Transcription is switched off (TRANSCRIBE_ENABLED=false).';
   if (!transcribeJobs) return 'Transcription jobs are switched off (TRANSCRIBE_JOBS=off).';
   return undefined;

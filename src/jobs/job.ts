@@ -21,7 +21,7 @@ export class Job {
   /** Sandbox: seconds for each part of a fake transcription. Without it, as after a restart, the recording is transcribed. */
   pace: number | undefined;
   readonly #database: JobDatabase;
-  /** Disk account of the parts. */
+  /** Disk budget account for the stored parts. */
   readonly #account: Pick<SharedAccount, 'take' | 'release'>;
   #record: JobRecord;
   #isRemoved = false;

@@ -7,7 +7,7 @@ import { NotRegularFileError } from '../../lib/regular-file.ts';
 import { sqliteCodeOf, sqliteCodes } from '../../lib/sqlite.ts';
 import { JobDatabase, UnreadableError } from './database.ts';
 import {
-  clearPlaces,
+  renameMisplacedFiles,
   databaseNames,
   foreignNames,
   inRecordings,
@@ -43,7 +43,7 @@ export async function openJobDatabase(
 ): Promise<OpenedJobs | undefined> {
   await makeDirectory(dirname(directory));
   await makePrivate(directory);
-  await clearPlaces(directory);
+  await renameMisplacedFiles(directory);
   await makePrivate(join(directory, inRecordings()));
   await requireAccess(directory);
   const recorded = (await recordedIds(directory)).filter((id) => !isUploading(id)).map(inRecordings);

@@ -52,7 +52,10 @@ function isTransient({ status, code }: Problem): boolean {
   return [429, 503, 504].includes(status) || code === 'provider-unreachable';
 }
 
-/** The Retry-After of a provider or a budget. That of the service itself is for clients. */
+/**
+ * Retry-After of a provider or a budget, in milliseconds; 0 for the service's own codes, whose Retry-After is meant for
+ * clients.
+ */
 function retryAfterMs({ code, retry_after: seconds = 0 }: Problem): number {
   return code === 'overloaded' || code === 'storage-full' ? 0 : seconds * 1000;
 }

@@ -38,7 +38,7 @@ function isRecord(record: JsonObject): boolean {
     (isOneOf(['completed', 'failed'], status) ? isTime(endedAt) : endedAt === null) &&
     (status === 'failed' ? isProblem(problem) : problem === null) &&
     isTime(createdAt) &&
-    isCount(bytes, mostBytes) &&
+    isCount(bytes, maxBytes) &&
     orNull(isMs)(durationMs)
   );
 }
@@ -65,8 +65,8 @@ const isProblem = (value: unknown): boolean =>
   isCount(value.status, 599) &&
   [value.type, value.title, value.detail, value.instance].every(isText);
 
-/** Of the settings: 4,096 MB. */
-const mostBytes = 4096 * 1_048_576;
+/** The maximum that the settings allow: 4,096 MB. */
+const maxBytes = 4096 * 1_048_576;
 /** Dates of the contract have years of four digits, also with the time that a job is kept. */
 const lastTime = Date.UTC(9999, 0);
 

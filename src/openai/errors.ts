@@ -5,7 +5,7 @@ import { inBody, ProblemError, type ProblemAnswer } from '../contract/problems.t
 import type { Failed } from '../http/api-format.ts';
 import type { Schemas } from './operations.ts';
 
-/** A problem with a code of its own under /v1. */
+/** A problem with a more specific code under /v1. */
 class NamedError extends ProblemError {
   readonly codeHere: string;
 

@@ -54,7 +54,7 @@ interface EarlyRun {
   readonly ms: number;
 }
 
-/** A model whose last transcription took longer does not begin before the end of a turn. */
+/** Early transcription is skipped for a model whose last run took longer than this. */
 const maxEarlyMs = 800;
 
 /** Ends with `commit` or `forget`. */
@@ -65,7 +65,7 @@ export class OpenTurn {
   #early: EarlyRun | undefined;
   /** Sound of early transcriptions that were discarded. */
   #discardedMs = 0;
-  /** How much of it has been charged. */
+  /** The part of `#discardedMs` that has been charged. */
   #chargedMs = 0;
 
   constructor(recording: TurnRecording, context: TurnContext) {
@@ -77,7 +77,7 @@ export class OpenTurn {
     this.#context.emit({ turn: this.#id, ...progress });
   }
 
-  /** Transcribes what has been said so far, if that is quick. */
+  /** Starts transcribing the turn so far if the model is local and fast enough. */
   async beginEarly(hints: Hints): Promise<void> {
     const { services, track } = this.#context;
     const { model } = chooseTranscriptionModel(services, hints.model);
@@ -99,7 +99,7 @@ export class OpenTurn {
     this.#chargeDiscarded(this.recording.ms);
   }
 
-  /** Early transcriptions are charged, also if the client leaves instead of clearing the turn. */
+  /** Early transcriptions are charged even if the client disconnects without clearing the turn. */
   async forget(): Promise<void> {
     this.report({ type: 'forgotten' });
     this.discardEarly();
@@ -142,7 +142,9 @@ export class OpenTurn {
     return startTurnRun({ model, request: { recording, ...hints }, scope, signal, services });
   }
 
-  /** Charges what early transcriptions have taken beyond the length of the turn, which is charged for its transcript. */
+  /**
+   * Charges discarded early transcriptions for the sound beyond `lengthMs`, which the final transcript is charged for.
+   */
   #chargeDiscarded(lengthMs: number): void {
     const audioMs = Math.round(this.#discardedMs - lengthMs - this.#chargedMs);
     if (audioMs <= 0) return;

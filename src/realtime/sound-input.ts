@@ -21,7 +21,10 @@ export interface Frame {
 
 export interface SoundInputOptions {
   readonly format: SoundFormat;
-  /** In milliseconds of sound. Sound beyond it waits. Default: a minute at once, then 20 times as fast as it is spoken. */
+  /**
+   * Rate limit in milliseconds of sound; sound beyond it is delayed. Default: a burst of one minute, then 20 times real
+   * time.
+   */
   readonly rate: Rate | undefined;
   /** Aborts when the session ends. */
   readonly signal: AbortSignal;
@@ -34,14 +37,14 @@ export interface SoundHandlers {
   readonly onPiece: () => Promise<void> | undefined;
   /** No sound has arrived for `stallMs()`. */
   readonly onStall: () => Promise<unknown>;
-  /** Is read after each call. undefined: sound may be missing for any time. */
+  /** Evaluated after each call. Undefined disables the stall timer. */
   readonly stallMs: () => number | undefined;
 }
 
 /** Sound that arrives before the first options waits for them. */
 const held = { ms: 1_000, bytes: 1_048_576 } as const;
 const defaultRate: Rate = { burst: 60_000, perSecond: 20_000 };
-/** Sound that is handled before other work has its turn: half a millisecond of processor time. */
+/** Milliseconds of sound to process before yielding to other work: half a millisecond of CPU time. */
 const pieceMs = 1_000;
 
 export class SoundInput {

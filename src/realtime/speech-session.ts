@@ -31,7 +31,7 @@ export interface SpeechOptions {
 
 export interface SpeechServices extends TurnServices {
   readonly workspace: Pick<Workspace, 'accountedDirectory'>;
-  /** In milliseconds of sound. Sound beyond it waits. */
+  /** Rate limit in milliseconds of sound; sound beyond it is delayed. */
   readonly soundRate?: Rate | undefined;
 }
 
@@ -224,8 +224,8 @@ class LiveSpeechSession implements SpeechSession {
   }
 
   /**
-   * Loads the model for sound, not for a setting: between two commits a session loads one model. `isAgain`: also if it has
-   * been loaded, because it may have been unloaded since.
+   * Loads the model when sound arrives, not when the session is configured, so that a session loads at most one model
+   * between two commits. `isAgain`: also if it has been loaded, because it may have been unloaded since.
    */
   #warmUp({ isAgain = false } = {}): void {
     const { model = '' } = this.#options.hints;

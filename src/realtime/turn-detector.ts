@@ -1,7 +1,7 @@
 /**
- * Finds the turns in a stream of sound: by its level and, where one is installed, by a detector of speech, which is asked
- * only while it is loud. Pure: `next` returns the new state and what is to be done. All times are milliseconds of sound
- * since the start of the session, so that they do not depend on how and when the sound arrives.
+ * Finds the turns in a stream of sound: by its level and, where one is installed, by a speech detector, which is
+ * queried only while the level is high. Pure: `next` returns the new state and the effects. All times are milliseconds
+ * of sound since the start of the session, so that they do not depend on how and when the sound arrives.
  */
 import type { Span } from '../../engines/contract/index.ts';
 import { closeGate, newGate, pushLevel, type Gate } from '../../lib/voice-gate.ts';
@@ -35,7 +35,7 @@ export type TurnEffect =
   | { readonly type: 'forget' }
   /** The silence may be the end of the turn, so its transcription may begin. */
   | { readonly type: 'pause' }
-  /** It was not. */
+  /** The speech continued after a `pause`. */
   | { readonly type: 'resume' }
   /** Is there speech in the last `windowMs`? */
   | { readonly type: 'ask' }

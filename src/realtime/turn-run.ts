@@ -1,4 +1,7 @@
-/** One transcription of a turn, which may begin before the turn is committed: until then nothing of it is seen or charged. */
+/**
+ * One transcription of a turn, which may begin before the turn is committed: until then its deltas are held back and
+ * nothing is charged.
+ */
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { runInScope, type RequestScope, type Used } from '../request-scope.ts';
 import { traced } from '../trace.ts';
@@ -17,7 +20,7 @@ export interface TurnRunOptions {
 export type TurnTranscript = Extract<TextDelta, { text: string }>;
 
 export interface TurnRun {
-  /** Handled: it may reject before anybody waits for it. */
+  /** A rejection is already handled, because it may occur before anyone awaits the promise. */
   readonly transcript: Promise<TurnTranscript>;
   readonly hasFailed: boolean;
   /** Charges the run and passes on its deltas, those so far included. */

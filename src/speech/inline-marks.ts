@@ -175,7 +175,7 @@ function runsOf(line: string) {
 /** Normalizes the label of a reference link or a footnote, as CommonMark does. */
 export const labelOf = (text: string): string => text.trim().replace(/\s+/g, ' ').toLowerCase();
 
-const longestLabel = 100;
+const maxLabelLength = 100;
 
 /** Maps the indexes of both brackets of a link's text to the index where the link ends. */
 function findLinks(line: string, labels: ReadonlySet<string>): ReadonlyMap<number, number> {
@@ -184,7 +184,7 @@ function findLinks(line: string, labels: ReadonlySet<string>): ReadonlyMap<numbe
   const parentheses = pairsOf(line, '(', ')');
   const brackets = pairsOf(line, '[', ']');
   const isLabel = (open: number, close: number) =>
-    close - open <= longestLabel && labels.has(labelOf(line.slice(open + 1, close)));
+    close - open <= maxLabelLength && labels.has(labelOf(line.slice(open + 1, close)));
   let space = -1;
   for (const [open, close] of brackets) {
     if (line[close + 1] !== '(') {

@@ -85,7 +85,7 @@ async function openFile(directory: AccountedDirectory): Promise<Stored> {
       directory.account.take(piece.length);
       await file.append(piece);
     },
-    // Frees the space at once, even if a reader keeps the file open.
+    // Releases the disk space immediately, even if a reader keeps the file open.
     remove: () => file.fail(new Error('the speech has been read')).finally(removeDirectory),
   };
 }

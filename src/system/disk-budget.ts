@@ -47,17 +47,17 @@ export interface DiskBudgetOptions {
 const defaultBytes = 4 * 1024 ** 3;
 
 // 32,000 characters are half an hour of English and more than four hours of Japanese: 745 MB as wav at 24 kHz.
-const mostSpeechBytes = 1024 ** 3;
+const maxSpeechBytes = 1024 ** 3;
 
 /** Maximum bytes of one speech: a quarter of the budget. */
 export function largestSpeech(budgetBytes: number): number {
-  return Math.min(mostSpeechBytes, Math.floor(budgetBytes / 4));
+  return Math.min(maxSpeechBytes, Math.floor(budgetBytes / 4));
 }
 
 /** Bytes written between two checks of the free space. */
 const checkEveryBytes = 16 * 1024 ** 2;
 
-const mostReservedBytes = 64 * 1024 ** 2;
+const maxReservedBytes = 64 * 1024 ** 2;
 
 export class DiskBudget {
   readonly bytes: number;
@@ -134,7 +134,7 @@ export class DiskBudget {
   /** Free space that is left to other programs and the log. */
   #expectSpace(): void {
     const { freeBytes, totalBytes } = this.#space();
-    if (freeBytes < Math.min(mostReservedBytes, totalBytes / 100)) {
+    if (freeBytes < Math.min(maxReservedBytes, totalBytes / 100)) {
       throw storageFull('The disk of the service is nearly full; try again later.');
     }
     this.#sinceCheck = 0;

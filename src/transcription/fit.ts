@@ -1,4 +1,4 @@
-/** Fits what a transcription asks for to its model. */
+/** Adapts the parameters of a transcription to what its model supports. */
 import type { Feature } from '../../engines/contract/index.ts';
 import { promptWithKeywords } from '../../lib/text.ts';
 import { requireSupport, supports } from '../engine-host/models/model-selection.ts';

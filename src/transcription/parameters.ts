@@ -16,14 +16,17 @@ export type ApiFields = Omit<Schemas['TranscriptionRequest'], 'file' | 'model'>;
 export interface Parameter<Value> {
   /** Features that a model needs for it. */
   readonly features: readonly Feature[];
-  /** Does for a feature that the model lacks. */
+  /** Fallback: a model with this feature also accepts the parameter. */
   readonly instead?: Feature;
   /**
    * Returns what a model takes of the value: undefined if nothing, null if the value then changes nothing. Default: all of
    * it, if the model has the features.
    */
   fit?(value: Value, has: (feature: Feature) => boolean, asked: TranscriptionParameters): Value | null | undefined;
-  /** /api/v1, which refuses it without its features. Invalid text counts as absent: it is refused by the contract. */
+  /**
+   * Field under /api/v1, which rejects the request if the model lacks the features. Invalid text counts as absent,
+   * because contract validation rejects it.
+   */
   readonly api?: { readonly field: keyof ApiFields; read(text: string): Value | undefined };
   /** A form of /v1. Absent: another field decides, such as `response_format`. Without its features, it is dropped and named. */
   readonly openai?: {

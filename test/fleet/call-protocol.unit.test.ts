@@ -47,7 +47,7 @@ describe('messages', () => {
 describe('the pulse', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
-  const timeouts = { signMs: 2_000, silenceMs: 6_000 };
+  const timeouts = { heartbeatMs: 2_000, silenceMs: 6_000 };
 
   it('sends a heartbeat every 2 s, and ends after 6 s of silence', () => {
     const [send, dead] = [vi.fn(), vi.fn()];

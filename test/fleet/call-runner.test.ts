@@ -16,7 +16,7 @@ import { currentUsage } from '../../src/request-scope.ts';
 import type { AccountedDirectory } from '../../src/system/workspace.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const timeouts = { ...fleetTimeouts, signMs: 10, silenceMs: 10_000 };
+const timeouts = { ...fleetTimeouts, heartbeatMs: 10, silenceMs: 10_000 };
 const transcript = { text: 'Hello.', language: 'en' };
 const log: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -78,7 +78,7 @@ test('a result that takes longer than the heartbeat interval arrives whole', asy
     // The worker has sent its result, and signs would be due, before anything is read.
     const read = async () => {
       await transcribed.promise;
-      await sleep(20 * timeouts.signMs);
+      await sleep(20 * timeouts.heartbeatMs);
       sent.resolve(await text(req));
       res.end();
     };
@@ -131,7 +131,7 @@ describe('another program at the address of a front', () => {
     const { done, ends } = await work(
       (_req, res) => {
         res.writeHead(200);
-        setInterval(() => res.write('{"type":"alive"}\n'), timeouts.signMs).unref();
+        setInterval(() => res.write('{"type":"alive"}\n'), timeouts.heartbeatMs).unref();
       },
       undefined,
       200,

@@ -53,7 +53,7 @@ beforeEach(async () => {
   address = `http://127.0.0.1:${port}`;
   const listener = await listenForFleet({
     ...{ host: '127.0.0.1', port, address, log, verify: createVerifier(secret) },
-    timeouts: { ...fleetTimeouts, signMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
+    timeouts: { ...fleetTimeouts, heartbeatMs: 20, silenceMs: 60, headMs: 500, clipMs: 500 },
     find: (id) => (path.endsWith(`/${id}`) ? call : undefined),
     serve: () => undefined,
   });

@@ -5,7 +5,7 @@ import { LineSplitter, toJsonLine } from '../../../lib/json-lines.ts';
 import { parseObject } from '../../../lib/json.ts';
 
 /** A longer line is cut off, which makes it invalid JSON. Engines reject such questions earlier. */
-const longestQuestion = 2_000_000;
+const maxQuestionLength = 2_000_000;
 
 export type Question = Readonly<Record<string, unknown>>;
 
@@ -54,7 +54,7 @@ export function serveQuestions(answer: (question: Question, caller: Caller) => P
     else working.get(message.cancel as number)?.abort(new Error('canceled'));
   }
 
-  const lines = new LineSplitter(longestQuestion);
+  const lines = new LineSplitter(maxQuestionLength);
   process.stdin
     .on('data', (chunk: Buffer) => {
       for (const line of lines.push(chunk)) receive(line);

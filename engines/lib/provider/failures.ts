@@ -78,7 +78,7 @@ const patterns = {
   misconfigured: /^provider[-_]misconfigured$/,
 };
 
-/** Responses of nginx, Apache, Caddy and other Go servers to HTTP on a TLS port. */
+/** Matches what nginx, Apache, and Go servers such as Caddy return for plain HTTP on a TLS port. */
 const expectsTls =
   /plain HTTP request was sent to HTTPS port|HTTP request to an HTTPS server|plain HTTP to an SSL-enabled/;
 

@@ -1,6 +1,6 @@
 /**
- * Publishes the models of a provider with what calls have shown about it, and looks at its lists at a slow pace: the
- * service needs no answer of the provider to list models.
+ * Publishes the models of a provider with their availability as observed in past calls, and refreshes the provider's
+ * lists in the background, so that listing models never waits for the provider.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineContext, EngineError, ModelEntry } from '../../contract/index.ts';

@@ -6,7 +6,7 @@ import { refusalError, isWorthRetry, readRefusal, type Refusal } from './failure
 import { createHealth } from './health.ts';
 import { pause } from '../../../lib/abort.ts';
 import type { ProviderOptions } from './options.ts';
-import { complaintOf, createRedactor, outlineOf, saidBy } from './redact.ts';
+import { complaintOf, createRedactor, outlineOf, quoteProvider } from './redact.ts';
 import { isTransient } from './connection-failures.ts';
 import { createTransport, readErrorText, type HttpAnswer, type HttpBody } from './transport.ts';
 
@@ -51,7 +51,7 @@ const attempts = 3;
 /** Backoff before the second and the third attempt. */
 const waitsMs = [250, 1_000];
 /** With a longer Retry-After, the caller decides about a retry. */
-const longestWaitMs = 2_000;
+const maxWaitMs = 2_000;
 
 export function createProvider(options: ProviderOptions, context: EngineContext): Provider {
   const { instance, env, now, log } = context;
@@ -91,7 +91,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
     const refusal = readRefusal(answer.status, await readErrorText(answer), retryAfter);
     signal.throwIfAborted();
     const cause = new Error(`${instance} answered ${refusal.status}: ${redact(complaintOf(refusal.text))}`);
-    const hints = [hintFor(refusal, path), saidBy(refusal, redact, url)].filter((hint) => hint !== undefined);
+    const hints = [hintFor(refusal, path), quoteProvider(refusal, redact, url)].filter((hint) => hint !== undefined);
     const forOperator = hints.length > 0 ? hints.join(' ') : undefined;
     const failure = refusalError(refusal, { url, cause, forOperator });
     if (countsForHealth) health.failed(model, failure, refusal.status);
@@ -128,7 +128,7 @@ export function createProvider(options: ProviderOptions, context: EngineContext)
         const outcome = await attempt(request, signal);
         if ('status' in outcome) return outcome;
         const { error, retryAfterMs = Infinity } = outcome;
-        if (request.retry === false || count === attempts || retryAfterMs > longestWaitMs) throw error;
+        if (request.retry === false || count === attempts || retryAfterMs > maxWaitMs) throw error;
         log.debug({ err: error, attempt: count }, 'retrying a request to the provider');
         await pause(Math.max(retryAfterMs, waitsMs[count - 1] ?? 0), signal);
       }

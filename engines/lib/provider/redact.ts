@@ -16,11 +16,11 @@ const errorFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Longer texts are not parsed. */
-const longestError = 65_536;
+const maxErrorLength = 65_536;
 
 /** The fields of errors, as JSON; undefined if the text is not JSON. */
 function errorFieldsOf(text: string): string | undefined {
-  if (text.length > longestError) return undefined;
+  if (text.length > maxErrorLength) return undefined;
   try {
     return JSON.stringify(onlyErrors(JSON.parse(text)));
   } catch {
@@ -46,7 +46,7 @@ export function outlineOf(text: string): string {
 }
 
 /** Maximum characters of a reason in a sentence. */
-const longestReason = 300;
+const maxReasonLength = 300;
 
 /** Words with letters and digits that are long enough to be a key. */
 const tokenLike = /(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]{20,}/gi;
@@ -55,7 +55,7 @@ const tokenLike = /(?=[\w+/=-]*\d)(?=[\w+/=-]*[a-z])[\w+/=-]{20,}/gi;
  * The sentence with a provider's own reason, on one line; undefined if its response has none. `url`: that of the request,
  * which the provider may repeat.
  */
-export function saidBy(
+export function quoteProvider(
   { message, complaint }: Pick<Refusal, 'message' | 'complaint'>,
   redact: Redactor,
   url = '',
@@ -68,7 +68,7 @@ export function saidBy(
     .replace(/[\p{C}\p{Z}]+/gu, ' ')
     .replace(tokenLike, (word) => (isPartOf(url, word) ? word : '[key]'))
     .trim();
-  return /^([[{][\]}])?$/.test(line) ? undefined : `The provider said: "${shorten(line, longestReason)}".`;
+  return /^([[{][\]}])?$/.test(line) ? undefined : `The provider said: "${shorten(line, maxReasonLength)}".`;
 }
 
 /** A part of a URL that looks like a key is one. */

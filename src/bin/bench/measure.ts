@@ -113,11 +113,11 @@ function find<C extends Capability>(registry: Registry, capability: C, id: strin
   return model;
 }
 
-const longestReason = 300;
+const maxReasonLength = 300;
 
 function explain(error: unknown): string {
   const isOfEngine = EngineError.is(error);
   const text = isOfEngine ? textFor({ isOperator: true }, error.message, error.forOperator) : messageOf(error);
   const cause = isOfEngine && error.cause !== undefined ? ` (${messageOf(error.cause)})` : '';
-  return shorten(`${text}${cause}`.replaceAll(/\s+/g, ' '), longestReason);
+  return shorten(`${text}${cause}`.replaceAll(/\s+/g, ' '), maxReasonLength);
 }

@@ -12,7 +12,7 @@ import type { GroupStatus } from './group-status.ts';
 type Preparation = Schemas['Preparation'];
 
 /** Limits the messages of npm, which have many lines. */
-const longestReason = 2_000;
+const maxReasonLength = 2_000;
 
 export interface PreparationsOptions {
   readonly assets: Assets;
@@ -118,7 +118,7 @@ function toEntry({
 }: GroupStatus): Preparation {
   const { state, progress, reason } = now;
   const facts = { id, title, purpose, capability, configured, model: serves, bytes, license, command: nameSetup(id) };
-  return { ...facts, state, progress, reason: shorten(reason, longestReason) };
+  return { ...facts, state, progress, reason: shorten(reason, maxReasonLength) };
 }
 
 function inProgress(id: string): ProblemError {

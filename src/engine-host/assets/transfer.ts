@@ -70,7 +70,7 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
   if (offset > 0) headers.set('range', `bytes=${offset}-`);
   if (offset > 0 && etag !== undefined) headers.set('if-range', etag);
   let target = url;
-  for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects += 1) {
     const response = await fetch(target, { headers, signal, redirect: 'manual' }).catch((error: unknown) => {
       throw asBroken(error, caller);
     });
@@ -83,11 +83,11 @@ async function send({ url, offset, etag, fetch, signal: caller }: TransferReques
     }
     target = next.href;
   }
-  throw new Error(`${url} cannot be downloaded: it redirects more than ${mostRedirects} times`);
+  throw new Error(`${url} cannot be downloaded: it redirects more than ${maxRedirects} times`);
 }
 
 /** The limit of fetch for redirects. */
-const mostRedirects = 20;
+const maxRedirects = 20;
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
 

@@ -2,7 +2,7 @@
 import {
   availabilityCodes,
   features,
-  longestText,
+  maxTextLength,
   type Asset,
   type AssetGroup,
   type Availability,
@@ -18,12 +18,12 @@ import {
 import { shorten } from '../../../lib/text.ts';
 import { BadAnswer } from './failures.ts';
 
-const mostEntries = 10_000;
-const longestId = 256; // as in the contract of the API
-const longestLabel = 4_096;
+const maxEntries = 10_000;
+const maxIdLength = 256; // as in the contract of the API
+const maxLabelLength = 4_096;
 
-const badId = `.id is not a string of 1 to ${longestId} characters`;
-const badName = `.name is not a string of at most ${longestLabel} characters`;
+const badId = `.id is not a string of 1 to ${maxIdLength} characters`;
+const badName = `.name is not a string of at most ${maxLabelLength} characters`;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -39,11 +39,11 @@ export function must(kept: boolean, broken: string): asserts kept {
 export function mustBeText(value: unknown, what: string): asserts value is string {
   // The messages are built only on failure, because every chat event is checked here.
   if (typeof value !== 'string') throw new BadAnswer(`${what} is not a string`);
-  if (value.length > longestText) throw new BadAnswer(`${what} has more than ${longestText} characters`);
+  if (value.length > maxTextLength) throw new BadAnswer(`${what} has more than ${maxTextLength} characters`);
 }
 
 function isId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longestId;
+  return typeof value === 'string' && value !== '' && value.length <= maxIdLength;
 }
 
 /** Returns the entry without members that the contract does not know. Features of later versions are dropped. */
@@ -86,7 +86,7 @@ function checkFeatures(value: unknown, broken: string): readonly Feature[] {
 }
 
 function checkVoices(value: unknown, bad: (what: string) => string): readonly Voice[] {
-  must(Array.isArray(value) && value.length <= mostEntries, bad(`.voices is not an array of at most ${mostEntries}`));
+  must(Array.isArray(value) && value.length <= maxEntries, bad(`.voices is not an array of at most ${maxEntries}`));
   return value.map((item: unknown, index) => {
     const where = `.voices[${index}]`;
     const { id, name, language } = objectOf(item, bad(where));
@@ -98,7 +98,7 @@ function checkVoices(value: unknown, bad: (what: string) => string): readonly Vo
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= longestLabel;
+  return typeof value === 'string' && value.length <= maxLabelLength;
 }
 
 function checkAvailability(value: unknown, bad: (what: string) => string): Availability {
@@ -110,7 +110,7 @@ function checkAvailability(value: unknown, bad: (what: string) => string): Avail
   must(forOperator === undefined || isText(forOperator), bad('.availability.forOperator is not a string'));
   const isFraction = progress === undefined || (isAmount(progress) && progress <= 1);
   must(isFraction, bad('.availability.progress is not a number from 0 to 1'));
-  return { ...(value as Availability), reason: shorten(reason, longestLabel) };
+  return { ...(value as Availability), reason: shorten(reason, maxLabelLength) };
 }
 
 export function checkTranscript(value: unknown): Transcript {
@@ -124,15 +124,15 @@ export function checkTranscript(value: unknown): Transcript {
   return value as Transcript;
 }
 
-const mostTimes = 1_000_000;
+const maxTimes = 1_000_000;
 
 export function checkTimes(value: unknown, durationMs: number | undefined): readonly TimedText[] {
-  must(Array.isArray(value) && value.length <= mostTimes, 'the times of the transcript are not an array');
+  must(Array.isArray(value) && value.length <= maxTimes, 'the times of the transcript are not an array');
   const times = (value as readonly unknown[]).map((item) => checkTime(item, durationMs));
   const isOrdered = times.every(({ startMs }, index) => startMs >= (times[index - 1]?.startMs ?? 0));
   must(isOrdered, 'the times of the transcript are not in order');
   const characters = times.reduce((sum, { text }) => sum + text.length, 0);
-  must(characters <= longestText, `the times of the transcript have more than ${longestText} characters`);
+  must(characters <= maxTextLength, `the times of the transcript have more than ${maxTextLength} characters`);
   return times;
 }
 
@@ -145,7 +145,7 @@ export function checkTime(value: unknown, durationMs = Infinity): TimedText {
 }
 
 export function checkSpans(value: unknown, durationMs: number): readonly Span[] {
-  must(Array.isArray(value) && value.length <= mostTimes, 'the stretches of speech are not an array');
+  must(Array.isArray(value) && value.length <= maxTimes, 'the stretches of speech are not an array');
   let before = 0;
   return (value as readonly unknown[]).map((item) => {
     const { startMs, endMs } = objectOf(item, 'a stretch of speech');
@@ -182,7 +182,7 @@ export function checkAssets(value: unknown): readonly AssetGroup[] {
   for (const group of groups) {
     const { id, title, purpose, assets, extras = [] } = group;
     must(isId(id) && assetId.test(id), badAssetId);
-    const longest = `of ${id} is not a string of at most ${longestLabel} characters`;
+    const longest = `of ${id} is not a string of at most ${maxLabelLength} characters`;
     must(title === undefined || isText(title), `.title ${longest}`);
     must(purpose === undefined || isText(purpose), `.purpose ${longest}`);
     must([assets, extras].every(Array.isArray), `the assets of ${id} are not arrays`);
@@ -198,8 +198,8 @@ function checkAsset(asset: Asset): void {
   const { id, title, bytes, license, kind } = asset;
   must(isId(id) && assetId.test(id), badAssetId);
   const bad = (what: string) => `the asset ${id} ${what}`;
-  must(isText(title) && title !== '', bad(`has no title of 1 to ${longestLabel} characters`));
-  must(isText(license) && license !== '', bad(`has no license of 1 to ${longestLabel} characters`));
+  must(isText(title) && title !== '', bad(`has no title of 1 to ${maxLabelLength} characters`));
+  must(isText(license) && license !== '', bad(`has no license of 1 to ${maxLabelLength} characters`));
   must(bytes === null || isCount(bytes), bad('has neither a whole number of bytes nor null'));
   must(hasFunction(asset, 'isReady'), bad('has no function `isReady`'));
   const needed = {

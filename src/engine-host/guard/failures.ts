@@ -26,7 +26,7 @@ export function callFailure(thrown: unknown, instance: string, signal?: AbortSig
   });
 }
 
-/** Failures after which the model is likely to have another availability than before. */
+/** Failures that probably changed the availability of the model. */
 const changing: ReadonlySet<string> = new Set<EngineErrorCode>([
   'model-unavailable',
   'provider-auth-failed',
@@ -52,15 +52,15 @@ export function engineErrorOf(thrown: unknown): EngineError | undefined {
   if (!EngineError.is(thrown)) return undefined;
   const { code, message, retryAfter, forOperator, cause } = thrown;
   if (!isCode(code)) return undefined;
-  if (message.length <= longestMessage && thrown instanceof EngineError) return thrown;
+  if (message.length <= maxMessageLength && thrown instanceof EngineError) return thrown;
   // The error is from a package with its own copy of the contract, or its message is too long for a response.
-  return new EngineError(code, shorten(message, longestMessage), {
+  return new EngineError(code, shorten(message, maxMessageLength), {
     ...{ cause, retryAfter },
-    forOperator: forOperator === undefined ? undefined : shorten(forOperator, longestMessage),
+    forOperator: forOperator === undefined ? undefined : shorten(forOperator, maxMessageLength),
   });
 }
 
-const longestMessage = 4_096;
+const maxMessageLength = 4_096;
 
 function isCode(code: unknown): code is EngineErrorCode {
   return (engineErrorCodes as readonly unknown[]).includes(code);

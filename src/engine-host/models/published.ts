@@ -10,7 +10,7 @@ interface PublishedOptions {
   readonly isLookedFor?: boolean;
 }
 
-const mostEntries = 10_000;
+const maxEntries = 10_000;
 
 export class PublishedModels {
   readonly #log: Logger;
@@ -90,7 +90,7 @@ function checkAll(models: unknown): { readonly entries: readonly ModelEntry[]; r
   };
   attempt(() => {
     must(Array.isArray(models), 'the engine did not publish an array');
-    must(models.length <= mostEntries, `the engine published more than ${mostEntries} entries`);
+    must(models.length <= maxEntries, `the engine published more than ${maxEntries} entries`);
     for (const item of models) attempt(() => entries.push(checkEntry(item)));
   });
   return { entries, rejected };

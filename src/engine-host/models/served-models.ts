@@ -32,7 +32,7 @@ export interface NamedDefault {
 }
 
 /** As in the contract of the API. */
-const longestId = 256;
+const maxIdLength = 256;
 
 class Row<C extends Capability> implements ServedModel<C> {
   readonly id: string;
@@ -178,7 +178,7 @@ export class ServedModels<C extends Capability> {
   /** An entry whose id, with the name of its instance, is too long for a request is left out. */
   #listed(): Row<C>[] {
     const rows = this.#instances.flatMap((one) => one.published.entries.map((entry) => new Row(one, entry)));
-    return rows.filter(({ id }) => id.length <= longestId);
+    return rows.filter(({ id }) => id.length <= maxIdLength);
   }
 
   #changed(): void {

@@ -12,7 +12,7 @@ import { endAfterExit, killGroup, notStarted, spawnProgram, tail } from '../../s
 const readyMs = 120_000;
 /** Time for a program to confirm a cancellation. */
 const confirmMs = 100;
-const longestMessage = 1_048_576;
+const maxMessageLength = 1_048_576;
 
 interface Asked {
   readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
@@ -51,7 +51,7 @@ export function startHost(resident: ResidentProgram, onEnd: (crash?: Crash) => v
   let isEnding = false;
   let isLoading = true;
 
-  const lines = new LineSplitter(longestMessage, 'throw');
+  const lines = new LineSplitter(maxMessageLength, 'throw');
   // The program has closed its pipes: it has ended, or cannot answer any more.
   stdin?.on('error', kill);
   stdout.once('end', kill);

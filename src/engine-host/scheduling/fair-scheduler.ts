@@ -34,7 +34,7 @@ export function callsOf<W>(queue: CallerQueue<W> | undefined): number {
 }
 
 /** Maximum number of queues without calls. Beyond it, the oldest are dropped. */
-const mostIdle = 64;
+const maxIdle = 64;
 
 /** Returns the queue of a caller, which is created if necessary. */
 export function queueOf<W>({ queues, time }: FairScheduler<W>, caller: string, weight: number): CallerQueue<W> {
@@ -62,7 +62,7 @@ export function endCall<W>(scheduler: FairScheduler<W>, queue: CallerQueue<W>): 
 /** Call it whenever a queue may have become empty. */
 export function forgetIdle<W>({ queues, time }: FairScheduler<W>): void {
   const idle = [...queues.values()].filter((queue) => callsOf(queue) === 0);
-  const kept = idle.length === queues.size ? 0 : mostIdle;
+  const kept = idle.length === queues.size ? 0 : maxIdle;
   for (const [index, queue] of idle.entries()) {
     if (queue.served <= time || index < idle.length - kept) queues.delete(queue.caller);
   }

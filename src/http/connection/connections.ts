@@ -32,7 +32,7 @@ export interface ConnectionOptions {
 type State = 'waiting' | 'busy' | 'idle' | 'upgraded' | 'closing';
 
 interface Connection {
-  /** With TLS, that of the handshake until its end. */
+  /** With TLS, the raw TCP socket until the handshake completes. */
   socket: Socket;
   readonly address: string;
   state: State;

@@ -1,4 +1,4 @@
-/** A transcription session as a pure state machine: what happens, and what has to be done then. */
+/** A transcription session as a pure state machine: events in, effects out. */
 import type { TurnEvent } from '../../realtime/speech-session.ts';
 import type { ClientEvent, ReadEvent, SessionUpdate } from './client-events.ts';
 import { failure, sessionExpired, type ErrorDetails } from './errors.ts';

@@ -95,11 +95,11 @@ export async function exitOf(
 }
 
 /** The part of a line beyond this limit is dropped. */
-const longestLine = 1_048_576;
+const maxLineLength = 1_048_576;
 
 /** Passes an exception of `onLine` to `fail`: thrown in a listener, it would end the process. */
 export function readLines(stream: Readable, onLine: (line: string) => unknown, fail: (error: unknown) => void): void {
-  const lines = new LineSplitter(longestLine);
+  const lines = new LineSplitter(maxLineLength);
   const report = (found: Iterable<string>) => {
     try {
       for (const line of found) onLine(line);

@@ -68,8 +68,8 @@ export function createMcpTools({ settings, env, log, backOffMs }: McpOptions): M
 }
 
 /** Names that every provider accepts. */
-const longestName = 64;
-const validName = new RegExp(`^[a-zA-Z0-9_-]{1,${longestName}}$`);
+const maxNameLength = 64;
+const validName = new RegExp(`^[a-zA-Z0-9_-]{1,${maxNameLength}}$`);
 const digestLength = 8;
 
 /**
@@ -80,6 +80,6 @@ function nameTool(server: string, tool: string, taken: Pick<ReadonlySet<string>,
   const plain = `${server}__${tool}`;
   if (validName.test(plain) && !taken.has(plain)) return plain;
   const digest = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, digestLength);
-  const start = plain.slice(0, longestName - digestLength - 1).replace(/[^a-zA-Z0-9_-]/g, '_');
+  const start = plain.slice(0, maxNameLength - digestLength - 1).replace(/[^a-zA-Z0-9_-]/g, '_');
   return `${start}_${digest}`;
 }

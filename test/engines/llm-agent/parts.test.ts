@@ -1,7 +1,7 @@
 /** Tool calls and reasoning in very many parts. What putting them together costs: `npm run bench -- parts`. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCallParts } from '../../../engines/llm-agent/call-parts.ts';
-import { mostParts } from '../../../engines/llm-agent/dialect.ts';
+import { maxParts } from '../../../engines/llm-agent/dialect.ts';
 import { createReasoningDetails } from '../../../engines/llm-agent/reasoning-details.ts';
 import { answers } from '../../support/provider.ts';
 import { callKinds, many, named, pieces, reasoningKinds, type Part } from './part-kinds.ts';
@@ -56,7 +56,7 @@ describe('a call in 60,000 parts', () => {
         answers(200, { choices: [{ message: { tool_calls: parts }, finish_reason: 'tool_calls' }] }),
     ],
   ])('is rejected beyond the limit on parts, %s', async (_how, answerWith) => {
-    const { ask } = await startAgent(answerWith(Array.from({ length: mostParts + 1 }, () => ({ index: 0 }))));
+    const { ask } = await startAgent(answerWith(Array.from({ length: maxParts + 1 }, () => ({ index: 0 }))));
     await expect(ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
   });
 });
@@ -84,7 +84,7 @@ test.each(Object.entries(reasoningKinds))(
 );
 
 test('too many items of /responses are rejected', async () => {
-  const output = Array.from({ length: mostParts + 1 }, () => ({ type: 'function_call' }));
+  const output = Array.from({ length: maxParts + 1 }, () => ({ type: 'function_call' }));
   const { ask } = await startAgent(answers(200, { status: 'completed', output }), { api: 'responses' });
   await expect(ask()).rejects.toMatchObject({ code: 'provider-bad-response' });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readRefusal } from '../../../../engines/lib/provider/failures.ts';
-import { complaintOf, createRedactor, outlineOf, saidBy } from '../../../../engines/lib/provider/redact.ts';
+import { complaintOf, createRedactor, outlineOf, quoteProvider } from '../../../../engines/lib/provider/redact.ts';
 
 test.each([
   ['a configured API key', 'bad key abcdef', 'bad key [key]'],
@@ -62,7 +62,7 @@ describe('of an answer that cannot be used, the log has', () => {
 });
 
 describe('the operator reads of a refusal', () => {
-  const said = (text: string) => saidBy(readRefusal(400, text, undefined), createRedactor(['abcdef']));
+  const said = (text: string) => quoteProvider(readRefusal(400, text, undefined), createRedactor(['abcdef']));
 
   test.each([
     ['its message', '{"error":{"message":"No."}}', 'No.'],
@@ -81,7 +81,9 @@ describe('the operator reads of a refusal', () => {
     ['another path', 'no /v1/chat/completions2/models/of', 'no [key]'],
   ])('with %s of the request', (_what, message, expected) => {
     const url = 'http://127.0.0.1:9702/v1/chat/completions/models?of=/v1/0123456789-qwertz-0123/models';
-    expect(saidBy({ message, complaint: message }, createRedactor([]), url)).toBe(`The provider said: "${expected}".`);
+    expect(quoteProvider({ message, complaint: message }, createRedactor([]), url)).toBe(
+      `The provider said: "${expected}".`,
+    );
   });
 
   test.each([
