@@ -48,7 +48,6 @@ export function describeKit<S extends Subject>(
       subjectFrom(`
         import { spawn } from 'node:child_process';
         import { mkdtemp } from 'node:fs/promises';
-        import { lookup } from 'node:dns';
         import { connect, createServer } from 'node:net';
         import { tmpdir } from 'node:os';
         import { setTimeout as sleep } from 'node:timers/promises';
@@ -138,12 +137,10 @@ export const goesOn = (part: string) => also(part, `spawn('sleep', ['30'])`);
 
 export const litters = (part: string) => also(part, `await mkdtemp(tmpdir() + '/litter-')`);
 
-/** The host does not have to exist. */
+/** The host does not have to exist. connections.process.test.ts has the other ways to reach one. */
 export const talksElsewhere = (part: string) => ({
   'a local model connects to no other machine': {
-    'connects to one': also(part, tries),
     'connects to one after its answer': also(part, `setTimeout(() => { ${tries} }, 200)`),
-    'looks up the name of one': also(part, `lookup('provider.invalid', () => undefined)`),
   },
 });
 
@@ -152,8 +149,6 @@ const tries = `connect(9, '198.51.100.1').on('error', () => undefined).destroySo
 /** By itself each of them is gone after half a minute: later than the kit looks, however busy the machine is. */
 export const badEndings = (part: string) => ({
   'no child process or connection outlives the engine': {
-    'leaves a child process': also(part, `spawn('sleep', ['30'])`),
-    'leaves a detached child process': also(part, `spawn('sleep', ['30'], { detached: true }).unref()`),
     'ends a shell, but not the shell’s child process': also(
       part,
       `const shell = spawn('sh', ['-c', 'sleep 30 & echo; wait']); shell.stdout.once('data', () => shell.kill())`,

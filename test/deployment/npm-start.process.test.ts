@@ -16,32 +16,19 @@ async function expectNothingLeft({ npm }: StartedByNpm): Promise<void> {
   await expect.poll(() => ofGroup(npm.pid!), { timeout: 10_000 }).toEqual([]);
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s to npm alone, whose child the service is, ends the service gracefully, and npm with 0',
-  async (signal) => {
-    const started = await npmStart();
-    expect(processes().find(({ pid }) => pid === started.pid)).toMatchObject({ parent: started.npm.pid });
-    const answer = inFlight(started);
-    await answer.begun;
-    started.npm.kill(signal);
-    expect(await answer.text).toContain('event: chat.completed');
-    expect(await started.exit).toEqual([0, null]);
-    await expectNothingLeft(started);
-  },
-);
-
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s to the whole group, which npm forwards again, does so too',
-  async (signal) => {
-    const started = await npmStart();
-    const answer = inFlight(started);
-    await answer.begun;
-    process.kill(-started.npm.pid!, signal);
-    expect(await answer.text).toContain('event: chat.completed');
-    expect(await started.exit).toEqual([0, null]);
-    await expectNothingLeft(started);
-  },
-);
+test.each([
+  ['SIGTERM to npm alone, whose child the service is,', 'SIGTERM', 1],
+  ['SIGINT to the whole group, which npm forwards again,', 'SIGINT', -1],
+] as const)('%s ends the service gracefully, and npm with 0', async (_what, signal, sign) => {
+  const started = await npmStart();
+  expect(processes().find(({ pid }) => pid === started.pid)).toMatchObject({ parent: started.npm.pid });
+  const answer = inFlight(started);
+  await answer.begun;
+  process.kill(sign * started.npm.pid!, signal);
+  expect(await answer.text).toContain('event: chat.completed');
+  expect(await started.exit).toEqual([0, null]);
+  await expectNothingLeft(started);
+});
 
 const serve = 'node --conditions=parlance-source src/bin/start.ts';
 

@@ -1,21 +1,17 @@
-/** Subtitles, times and the largest uploads under /v1, with the real whisper-cli and everyday clients. */
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+/** Subtitles, times and speech under /v1, with the real whisper-cli and eSpeak. */
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { clients } from '../api/support/clients.ts';
-import { wavHead } from '../api/support/forms.ts';
-import { heldToContract } from '../support/http.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startLocalService } from '../support/local-service.ts';
 import { describeWith, run } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { readSubtitles, type Cue } from '../support/subtitles.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { tonePcm, toneWav, wav, writeToneModel } from '../support/tone-model.ts';
-import { scriptedTranscription, sdkOf, transcriptions } from './support/audio.ts';
+import { sdkOf } from './support/audio.ts';
 
-vi.setConfig({ testTimeout: 120_000 }); // hundreds of megabytes, however busy the machine is
+vi.setConfig({ testTimeout: 120_000 }); // real programs, however busy the machine is
 
 const rate = 16_000;
 
@@ -199,41 +195,5 @@ describeWith(['espeak-ng', 'ffmpeg'], 'speech on a fresh machine', () => {
     };
     expect(Math.abs((2 * (await bytesAt(2))) / (await bytesAt(1)) - 1)).toBeLessThan(0.1);
     await expect(bytesAt(4)).rejects.toMatchObject({ status: 400, param: 'speed', code: 'unsupported_parameter' });
-  });
-});
-
-describeWith(['curl'], 'an upload', () => {
-  let directory: string;
-  let service: TestService;
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'parlance-openai-uploads-'));
-    service = await startTestService(scriptedTranscription);
-  });
-  afterAll(async () => {
-    await service[Symbol.asyncDispose]();
-    await rm(directory, { recursive: true, force: true });
-  });
-
-  const sized = async (bytes: number) => {
-    const place = join(directory, String(bytes));
-    await writeFile(place, wavHead);
-    await truncate(place, bytes);
-    return place;
-  };
-
-  describe.each(clients)('by $name', ({ upload }) => {
-    const send = async (bytes: number) => {
-      const answer = await upload(service.url + transcriptions, await sized(bytes));
-      return heldToContract({ method: 'POST', path: transcriptions }, answer);
-    };
-
-    test('of 26214400 bytes is transcribed', async () => {
-      expect((await send(26_214_400)).status).toBe(200);
-    });
-
-    test('of one byte more is a 413 that the client reads', async () => {
-      const { status, body } = await send(26_214_401);
-      expect({ status, body }).toMatchObject({ status: 413, body: { error: { code: 'recording_too_large' } } });
-    });
   });
 });

@@ -94,12 +94,10 @@ it.each(Object.entries(asks))('after a 503 with Retry-After: %s', async (_what, 
 it.each(['engine-failed', 'provider-error', 'engine-timeout', 'provider-quota-exhausted'])(
   'not after %s',
   async (code) => {
-    for (const ask of Object.values(asks)) {
-      const { sdk, counts, called } = await start(code);
-      await expect(ask(sdk)).rejects.toThrow('Not now.');
-      expect(counts).toEqual(['0']);
-      expect(called()).toBe(1);
-    }
+    const { sdk, counts, called } = await start(code);
+    await expect(asks['a chat']!(sdk)).rejects.toThrow('Not now.');
+    expect(counts).toEqual(['0']);
+    expect(called()).toBe(1);
   },
 );
 
