@@ -55,14 +55,12 @@ describeWith(programs, 'a user without a microphone', () => {
     });
   });
 
-  test.each([
-    ['missing', refuse('NotFoundError'), 'No microphone was found. Connect one'],
-    ['in use', refuse('NotReadableError'), 'Another program is using the microphone'],
-  ])('is told that it is %s, and tries again', async (_obstacle, script, text) => {
+  test('is told that it is missing, and tries again', async () => {
+    const script = refuse('NotFoundError');
     const page = await openPage(browser(), service(), { script });
     await page.ready();
     await page.button('Speak').click();
-    await textOf(page.alert).toContain(text);
+    await textOf(page.alert).toContain('No microphone was found. Connect one');
     await page.page.evaluate('delete navigator.mediaDevices.getUserMedia');
     await page.button('Try again').click();
     await page.button('Stop and transcribe').waitFor();

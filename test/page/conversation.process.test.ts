@@ -9,7 +9,6 @@ import {
   programs,
   sharedBrowser,
   sharedService,
-  startPageService,
   textOf,
   UserPage,
   type OpenOptions,
@@ -59,16 +58,6 @@ describeWith(programs, 'the conversation', () => {
     expect(messages.map(({ content }) => content)).toEqual(['think: quietly\nNow what?', expect.stringContaining('You said'), 'And then?']); // prettier-ignore
     await page.answer();
     expect(await page.answers.count()).toBe(2);
-  });
-
-  test('of a reload in the middle of an answer keeps what has come, as stopped', async () => {
-    const page = await open();
-    await page.choose('Chat', 'sandbox-chat-slow');
-    await page.send('one two three four five six seven eight nine ten');
-    await isKept(page, 'You');
-    await reload(page);
-    await textOf(await page.answer()).toContain('Stopped.');
-    await textOf(page.answers.locator('.markdown')).toContain('You');
   });
 
   test('keeps a failure with its code and its request, and can be tried again', async () => {
@@ -140,22 +129,6 @@ describeWith(programs, 'the conversation', () => {
     expect(await page.page.getByRole('dialog').count()).toBe(0);
   });
 
-  test('is in another tab, too, which follows it', async () => {
-    const page = await open();
-    await page.send('Good morning');
-    await page.answer();
-    const other = await page.newTab();
-    await other.ready();
-    expect(await other.questions.count()).toBe(0); // it begins its own
-    await entriesOf(other).getByText('Good morning').click();
-    await textOf(other.questions).toBe('Good morning');
-    await page.send('And again');
-    await textOf(other.questions).toBe('Good morning\nAnd again');
-    await other.button('Delete “Good morning”').click();
-    await textOf(page.page.locator('.notice')).toContain('deleted in another tab');
-    await textOf(page.questions).toBe('Good morning\nAnd again');
-  });
-
   test('is exported, deleted and imported with everything else in one place', async () => {
     const page = await open();
     await page.send('Good morning');
@@ -178,57 +151,6 @@ describeWith(programs, 'the conversation', () => {
     await textOf(entriesOf(page)).toBe('Good morning');
     await entriesOf(page).getByText('Good morning').click();
     await textOf(page.answers.locator('.markdown')).toBe('You said: Good morning');
-  });
-
-  test('is gone from the screen with its key, and there again with it', async () => {
-    const locked = await startPageService({ env: { API_KEYS: 'first,second' } });
-    const page = await openPage(browser(), locked);
-    const enter = async (key: string) => {
-      await page.page.getByLabel('API key', { exact: true }).fill(key);
-      await page.button('Use this key').click();
-      await page.ready();
-    };
-    const forget = async () => {
-      await page.button('Options').click();
-      await page.button('Forget the key').click();
-    };
-    await enter('first');
-    await page.send('Good morning');
-    await page.answer();
-    await forget();
-    await page.page.getByLabel('API key', { exact: true }).waitFor();
-    expect(await page.questions.count()).toBe(0);
-    await enter('second');
-    await textOf(entriesOf(page)).toBe('');
-    await forget();
-    await enter('first');
-    await textOf(entriesOf(page)).toBe('Good morning');
-  });
-
-  test('of 1,000 turns is kept whole, and the service its requests', async () => {
-    const page = await open();
-    const turns = Array.from({ length: 500 }, (_, n) => [
-      { role: 'user', text: `Question ${n}` },
-      { role: 'assistant', text: `Answer **${n}**\n\n${'More words. '.repeat(20)}`, state: 'done' },
-    ]).flat();
-    const entry = { id: 'abcdefghijk1', kind: 'chat', title: 'A long one', updated: 1, turns };
-    const file = {
-      name: 'a.json',
-      mimeType: '',
-      buffer: Buffer.from(JSON.stringify({ parlance: 1, entries: [entry] })),
-    };
-    await page.button('Options').click();
-    await page.page.getByRole('dialog').locator('input[type=file]').setInputFiles(file);
-    await textOf(page.page.getByRole('dialog').getByRole('status')).toBe('Imported: 1 conversation.');
-    await page.button('Done').click();
-    await page.button('A long one').click();
-    await expect.poll(() => page.questions.count(), patience).toBe(500);
-    const [request] = await Promise.all([page.page.waitForRequest(/chat\/stream$/), page.send('And then?')]);
-    expect((request.postDataJSON() as { messages: object[] }).messages.length).toBeLessThanOrEqual(100);
-    await page.answer();
-    await isKept(page, 'You said: And then?');
-    await reload(page);
-    await expect.poll(() => page.questions.count(), patience).toBe(501);
   });
 
   test('without any storage is as good as ever, and says once that nothing is kept', async () => {

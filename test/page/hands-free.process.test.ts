@@ -140,35 +140,14 @@ describeWith(programs, 'hands-free', () => {
     await page.sees({ wakeLocks: { asked: 1, held: 0 } });
   });
 
-  test.each([
-    ['unless the browser cancels the echo', '', 'If the browser cancels echoes'],
-    ['if the user wants it so', withoutEcho, 'Never'],
-  ])('pauses the microphone while it speaks, %s; a key interrupts', async (_why, script, option) => {
-    const page = await start({}, patientUser + slowVoice + script);
-    await page.button('End').click();
-    await page.button('Options').click();
-    await page.page.getByLabel('interrupt answers by speaking').selectOption(option);
-    await page.button('Done').click();
-    await page.button('Hands-free').click();
-    await state(page).toBe('Listening');
+  test('pauses the microphone while it speaks, unless the browser cancels the echo; the button interrupts', async () => {
+    const page = await start({}, patientUser + slowVoice);
     await say(page);
     await help(page).toBe(paused);
     await state(page).toBe('Speaking');
     await speak(page);
     await help(page).toBe(paused);
     expect(await page.questions.allTextContents()).toEqual(['alpha']);
-    await page.page.keyboard.press('Space');
-    await help(page).toBe(listening);
-    await page.sees({ isSounding: false });
-  });
-
-  test('is interrupted by a voice where the browser cancels the echo, and by the button', async () => {
-    const page = await start({}, patientUser + slowVoice + withoutEcho);
-    await say(page);
-    await help(page).toBe(open);
-    await say(page);
-    await textOf(page.questions).toBe('alpha\nalpha');
-    await help(page).toBe(open);
     await page.button('Interrupt').click();
     await help(page).toBe(listening);
     await page.sees({ isSounding: false });

@@ -53,27 +53,17 @@ describeWith(programs, 'a service with keys', () => {
     await page.ready();
   });
 
-  test.each([
-    [
-      'chat alone',
-      ['listChatModels', 'streamChat'],
-      [
-        ['Transcription', 'listTranscriptionModels'],
-        ['Voice', 'listSpeechModels'],
-      ],
-    ],
-    ['no list', ['streamChat'], [['Transcription', 'listTranscriptionModels'], ['Chat', 'listChatModels'], ['Voice', 'listSpeechModels']]], // prettier-ignore
-  ] as const)('for %s works for that, and the page says what is withheld', async (_what, operations, withheld) => {
-    const keys = `keys: [{ name: limited, sha256: ${hash('sha256', key)}, operations: [${operations.join()}] }]`;
+  test('for chat alone works for that, and the page says what is withheld', async () => {
+    const keys = `keys: [{ name: limited, sha256: ${hash('sha256', key)}, operations: [listChatModels, streamChat] }]`;
     const limited = await startPageService({ files: { 'keys.yaml': keys }, env: { API_KEYS_FILE: 'keys.yaml' } });
     const page = await openPage(browser(), limited);
     await enter(page, key);
-    const texts = withheld.map(
-      ([what, operation]) => `${what}The API key may not use ${operation}; ask the operator for it.`,
-    );
+    const texts = [
+      'TranscriptionThe API key may not use listTranscriptionModels; ask the operator for it.',
+      'VoiceThe API key may not use listSpeechModels; ask the operator for it.',
+    ];
     await textOf(page.page.getByRole('region', { name: 'Get started' }).locator('.card')).toBe(texts.join('\n'));
     expect(await page.page.getByText('npm run doctor').count()).toBe(0);
-    if (operations.length === 1) return;
     await page.send('Good morning');
     await textOf((await page.answer()).locator('.markdown')).toBe('You said: Good morning');
   });

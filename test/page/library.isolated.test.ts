@@ -161,6 +161,15 @@ describe('a conversation', () => {
     expect(tab.titles).toEqual(['Good morning', 'Good night']);
   });
 
+  test('of 1,000 turns is kept whole', async () => {
+    const tab = await openTab();
+    const answer = (id: number) => ({ role: 'assistant', id, state: 'done', parts: [] }) as const;
+    tab.run.turns.value = Array.from({ length: 1_000 }, (_, id) =>
+      id % 2 === 0 ? { role: 'user', id, text: `Question ${id}` } : answer(id),
+    );
+    await tab.isKept();
+  });
+
   test('is there again after a reload, which stops its answer', async () => {
     const tab = await openTab();
     tab.ask('Good morning');

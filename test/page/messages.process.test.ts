@@ -91,19 +91,6 @@ describeWith(programs, 'a message', () => {
     expect(await page.button('Undo').count()).toBe(0);
   });
 
-  test('of 32,000 characters is edited whole', async () => {
-    const page = await open();
-    const text = 'one two '.repeat(4_000).trim();
-    await page.send(text);
-    await page.answer();
-    await page.button(/^Edit your message “one two .*…”$/).click();
-    expect(await fieldOf(page).inputValue()).toBe(text);
-    await fieldOf(page).fill('x'.repeat(32_000));
-    const [request] = await Promise.all([page.page.waitForRequest(isQuestion), page.button(/^Save your/).click()]);
-    expect(messagesOf(request)).toEqual(['x'.repeat(32_000)]);
-    await page.answer();
-  });
-
   test('is not sent empty, nor while a word is composed; Esc leaves it as it was, and stops nothing', async () => {
     const page = await openTeller();
     await page.send('An old question');

@@ -1,20 +1,15 @@
 /** The choice of models: what is there, what is missing and why, where the data goes, and what goes with it. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { catalog } from '../../engines/whisper-cli/catalog.ts';
 import { answers, startProvider } from '../support/provider.ts';
-import { replaceFiles } from '../support/catalog.ts';
 import { describeWith } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { toneWav, writeToneModel } from '../support/tone-model.ts';
+import { writeToneModel } from '../support/tone-model.ts';
 import { faultsOf } from './axe.ts';
 import {
   draftOf,
-  transcriptOf,
   fastTimers,
   openPage,
   patience,
@@ -32,31 +27,6 @@ engines:
   groq: { use: hosted-stt, baseUrl: https://api.groq.com/openai/v1, apiKey: '\${GROQ_API_KEY}', models: [large] }
   paid: { use: hosted-stt, baseUrl: https://api.groq.com/openai/v1, apiKey: secret, models: [away] }
 `;
-
-async function toneModel(): Promise<Buffer> {
-  const directory = await mkdtemp(join(tmpdir(), 'parlance-model-'));
-  const file = join(directory, 'tones.bin');
-  await writeToneModel(file);
-  const bytes = await readFile(file);
-  await rm(directory, { recursive: true });
-  return bytes;
-}
-
-/** A mirror that sends half of the file, and the rest when `sendRest` is called. */
-async function startMirror(file: Buffer): Promise<{ readonly url: string; readonly sendRest: () => void }> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const server = createServer((_request, response) => {
-    response.setHeader('content-length', file.length);
-    response.write(file.subarray(0, file.length / 2));
-    void promise.then(() => response.end(file.subarray(file.length / 2)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sendRest: () => resolve(undefined) };
-}
 
 describeWith(programs, 'the models', () => {
   const browser = sharedBrowser();
@@ -84,16 +54,6 @@ describeWith(programs, 'the models', () => {
     await page.page.keyboard.press('Escape');
     await page.hasFocus(page.models);
     await textOf(sign).toBe('Recordings are sent to paid');
-  });
-
-  test('stay as they were at the next visit', async () => {
-    const page = await openPage(browser(), service());
-    await page.choose('Chat', 'sandbox-chat-slow');
-    await page.page.reload();
-    await page.ready();
-    await textOf(page.models).toBe('Models. Chat: Sandbox chat slow');
-    await page.models.click();
-    expect(await page.picker('Chat').inputValue()).toBe('sandbox-chat-slow');
   });
 
   test('and options that are chosen in another tab are kept', async () => {
@@ -159,35 +119,6 @@ describeWith(programs, 'the models', () => {
     await page.page.getByLabel('System prompt').fill(' ');
     await page.page.keyboard.press('Escape');
     expect(await request('Good night')).toMatchObject({ messages: [{ role: 'user' }, {}, {}, {}, {}] });
-  });
-
-  test('show how far a download is, and the model as soon as it works: without a reload', async () => {
-    const file = await toneModel();
-    replaceFiles(catalog, 'tiny', file); // whose real bytes are not available to tests
-    const mirror = await startMirror(file);
-    const models = '[{ id: tiny, file: data/models/ggml-tiny.bin }]';
-    const { service, ...rest } = await startPageService({
-      config: `engines: { whisper: { use: whisper-cli, models: ${models}, voiceActivity: off, mirror: '${mirror.url}' } }`,
-    });
-    const prepared = service.registry.assets.install({}, { signal: AbortSignal.timeout(60_000) });
-    const page = await openPage(browser(), rest, { script: fastTimers });
-    await page.models.click();
-    const note = page.page.locator('#transcription-note');
-    await textOf(note).toBe('Installing'); // the details are in the card
-    await textOf(page.page.getByRole('region', { name: 'Get started' })).toContain(
-      'Installing (downloading Whisper tiny: 50 %).',
-    );
-    const bar = page.page.getByRole('progressbar', { name: 'Installing', exact: true });
-    await expect.poll(() => bar.evaluate(({ value }: { value: number }) => value), patience).toBeCloseTo(0.5, 2);
-    expect(await page.button('Speak').isDisabled()).toBe(true);
-
-    mirror.sendRest();
-    expect(await prepared).toEqual([]);
-    await expect.poll(() => page.button('Speak').isEnabled(), patience).toBe(true);
-    await textOf(note).toBe('On this machine');
-    await page.page.keyboard.press('Escape');
-    await page.upload('memo.wav', toneWav({ words: ['alpha'], rate: 16_000 }));
-    await transcriptOf(page).toBe('alpha');
   });
 
   test('show at length why the only model does not work, and notice its file once it was copied', async () => {

@@ -232,16 +232,16 @@ describeWith(programs, 'an answer that is read aloud', () => {
     await nothingIsLeft();
   });
 
-  test('leaves no sound, request or clip after 50 interruptions', async () => {
+  test('leaves no sound, request or clip after 20 interruptions', async () => {
     const { page } = await open([begins('This is the first. This is the second one, and a little longer. And this')]);
     await page.message.focus();
     const pending = new Set<Request>();
     page.page.on('request', (request) => request.resourceType() === 'fetch' && pending.add(request));
     page.page.on('requestfinished', (request) => pending.delete(request));
     page.page.on('requestfailed', (request) => pending.delete(request));
-    const sounding = await page.page.evaluate<number[]>(interrupt(50));
+    const sounding = await page.page.evaluate<number[]>(interrupt(20));
     expect(sounding).toEqual([]);
-    expect(await page.answers.filter({ hasText: 'Stopped.' }).count()).toBe(50);
+    expect(await page.answers.filter({ hasText: 'Stopped.' }).count()).toBe(20);
     await expect.poll(() => [...pending].map((request) => request.url()), patience).toEqual([]);
     await nothingIsLeft();
     await Promise.all(provider.calls.map(({ gone }) => gone));
