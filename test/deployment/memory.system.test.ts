@@ -8,9 +8,7 @@ import { startChildService, type ChildService } from '../support/child-service.t
 import { describeWith } from '../support/programs.ts';
 import { wav } from '../support/tone-model.ts';
 import { standIns, whisperEngine, writeModels, type Answer, type Models } from './support.ts';
-import { noise } from '../support/noise.ts';
 
-const uploads = 10;
 const recordingBytes = 26_214_400;
 const mostBytes = 250e6;
 const MB = 1e6;
@@ -18,7 +16,6 @@ const MB = 1e6;
 /** Exactly as large as may be, and decodable. At this rate the decoded sound is cheap to make. */
 const silence = (channels: number) => wav(new Int16Array((recordingBytes - 44) / 2), { rate: 16_000, channels });
 const [mono, stereo] = [silence(1), silence(2)];
-const incompressible = noise(recordingBytes);
 
 /** Writes the same bytes again and again: the client's memory is not the question here. */
 async function send({ url }: ChildService, bytes: Buffer): Promise<Answer> {
@@ -50,7 +47,7 @@ describe.skipIf(process.platform !== 'linux')('a service that has just started',
   });
 });
 
-describe.skipIf(process.platform !== 'linux')(`${uploads} recordings of 25 MB at once`, () => {
+describe.skipIf(process.platform !== 'linux')('recordings of 25 MB at once', () => {
   describeWith(['ffmpeg'], 'with a real decoder', () => {
     let models: Models;
     beforeAll(async () => {
@@ -61,20 +58,19 @@ describe.skipIf(process.platform !== 'linux')(`${uploads} recordings of 25 MB at
     afterAll(() => models[Symbol.asyncDispose]());
 
     test.each([
-      ['refused', incompressible, 'ffmpeg', { status: 422, body: { code: 'recording-not-accepted' } }],
-      ['decoded by ffmpeg', stereo, 'ffmpeg', { status: 200 }],
-      ['copied, as they need no decoder', mono, 'ffmpeg', { status: 200 }],
-      ['decoded by WASM decoders', stereo, 'WASM', { status: 200 }],
+      ['decoded by ffmpeg', 3, stereo, 'ffmpeg'],
+      ['copied, as they need no decoder', 10, mono, 'ffmpeg'],
+      ['decoded by WASM decoders', 3, stereo, 'WASM'],
     ] as const)(
       `take less than ${mostBytes / MB} MB of memory when they are %s`,
-      { timeout: 600_000 }, // they are decoded one after the other
-      async (what, bytes, decoder, expected) => {
+      { timeout: 600_000 }, // they are decoded one after the other, so that a few show what each of them takes
+      async (what, uploads, bytes, decoder) => {
         const engine = whisperEngine(models, ['blank'], { program: standIns.whisper, waiting: uploads });
         const env = decoder === 'WASM' ? { PATH: models.directory } : {};
         const service = await startChildService({ config: `engines: { local: ${engine} }`, env });
         const idle = service.memory().now;
         const answers = await Promise.all(Array.from({ length: uploads }, () => send(service, bytes)));
-        for (const answer of answers) expect(answer).toMatchObject(expected);
+        for (const answer of answers) expect(answer).toMatchObject({ status: 200 });
         const { now, peak } = service.memory();
         const figures = { idle, peak, afterwards: now };
         const inMB = Object.entries(figures).map(([name, value]) => `${name} ${Math.round(value / MB)} MB`);

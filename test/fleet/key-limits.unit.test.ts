@@ -135,12 +135,6 @@ describe('requests in a minute', () => {
     await fronts[0].minutes.count('web', 10);
     expect(state.asked).toBe(asked);
   });
-
-  it('are stored under a pseudonym of the key', async () => {
-    const { fronts, minutes } = openFronts();
-    await fronts[0].minutes.count('the key of a team', 10);
-    expect([...minutes.keys()]).toEqual([expect.stringMatching(/^[\w-]{22}$/)]);
-  });
 });
 
 describe('requests in flight', () => {

@@ -107,16 +107,13 @@ export interface FleetOptions {
   readonly config?: string;
   /** More files beside its settings. */
   readonly files?: Readonly<Record<string, string>>;
-  /** A data directory that outlives the node. */
-  readonly dataDir?: string;
 }
 
-export function settingsOf({ url, slots = 2, models = ['scripted'], env, config, files, dataDir }: FleetOptions) {
+export function settingsOf({ url, slots = 2, models = ['scripted'], env, config, files }: FleetOptions) {
   const scripted = JSON.stringify({ use: './scripted.mjs', slots, models });
   return {
     config: config ?? `engines: { scripted: ${scripted}, sandbox: { use: sandbox } }\n`,
     files: { 'scripted.mjs': engineFile, ...files },
-    ...(dataDir !== undefined && { dataDir }),
     env: { FLEET_URL: url, FLEET_SECRET: secret, FLEET_ENGINES: 'scripted', LOG_LEVEL: 'debug', ...env },
   };
 }
