@@ -1,8 +1,8 @@
 /**
  * Reads event streams (WHATWG server-sent events) and checks the contract: numbered, one last event, nothing after it.
  */
-import { createParser } from 'eventsource-parser';
 import { ParlanceError } from './errors.ts';
+import { createEventParser } from './event-data.ts';
 import type { EventShapes } from './shapes.ts';
 
 /** An event of any type: the service may be newer than this client. */
@@ -53,12 +53,11 @@ export async function* readEvents<Event extends AnyEvent>(
 
 async function* parse(reader: Reader): AsyncGenerator<AnyEvent, undefined> {
   const decoder = new TextDecoder();
-  const complete: string[] = [];
-  const parser = createParser({ onEvent: ({ data }) => complete.push(data) });
+  const parseNext = createEventParser();
   for (;;) {
     const { value, done } = await reader.read();
-    parser.feed(done ? '\n\n' : decoder.decode(value, { stream: true })); // the last event may lack its blank line
-    for (const data of complete.splice(0)) yield toEvent(data);
+    const text = done ? '\n\n' : decoder.decode(value, { stream: true }); // the last event may lack its blank line
+    for (const data of parseNext(text)) yield toEvent(data);
     if (done) return undefined;
   }
 }

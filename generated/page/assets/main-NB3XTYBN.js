@@ -1,1 +1,0 @@
-import"./chunk-AFNUEE5H.js";

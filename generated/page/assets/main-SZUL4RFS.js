@@ -1,0 +1,1 @@
+import"./chunk-TBKL2O2G.js";
