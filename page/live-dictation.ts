@@ -22,8 +22,13 @@ const mostBuffered = 2_097_152;
 /** Hz; limit of the service. */
 const highestRate = 48_000;
 
-/** Keys for which there is no live transcription. Each failure is a line in the console of the browser. */
-const refused = new Set<string | undefined>();
+/**
+ * The service has no live transcription for the key, or was restarted. It is not asked again for this time: each failure
+ * is a line in the console of the browser.
+ */
+const pauseMs = 300_000;
+/** When a socket last failed, by its key. */
+const failedAt = new Map<string | undefined, number>();
 
 export class LiveDictation {
   readonly text = signal('');
@@ -37,7 +42,8 @@ export class LiveDictation {
   /** Undefined where there is no live transcription. */
   static open(): LiveDictation | undefined {
     const { task } = recordingFields.value;
-    if (task !== undefined || refused.has(key.value)) return undefined; // a session does not translate
+    if (task !== undefined) return undefined; // a session does not translate
+    if (Date.now() - (failedAt.get(key.value) ?? -Infinity) < pauseMs) return undefined;
     try {
       return (current.value = new LiveDictation(key.value));
     } catch {
@@ -55,7 +61,7 @@ export class LiveDictation {
     }
     this.#socket.onmessage = ({ data }) => this.#receive(data);
     this.#socket.onclose = () => {
-      if (!this.#transcript.isOpen) refused.add(secret);
+      if (!this.#transcript.isOpen) failedAt.set(secret, Date.now());
       this.close();
     };
   }

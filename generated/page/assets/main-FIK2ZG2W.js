@@ -1,0 +1,1 @@
+import"./chunk-NCLQCFS7.js";

@@ -1,1 +1,0 @@
-import"./chunk-TBKL2O2G.js";
