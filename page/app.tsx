@@ -13,7 +13,7 @@ import { watchKept } from './transcription.ts';
 import { forgetExplanations } from './why-not.ts';
 import { Composer } from './views/composer.tsx';
 import { Conversation } from './views/conversation.tsx';
-import { DropZone, takeFilesAnywhere } from './views/drop-zone.tsx';
+import { Files, takeFilesAnywhere } from './views/files.tsx';
 import { HandsFreeView } from './views/hands-free.tsx';
 import { KeyDialog } from './views/key-dialog.tsx';
 import { Dialogs, Reader } from './views/later.tsx';
@@ -42,7 +42,7 @@ function Page() {
       <HandsFreeView />
       <KeyDialog />
       <Dialogs />
-      <DropZone />
+      <Files />
     </>
   );
 }

@@ -112,13 +112,7 @@ async function html(file: string, assets: Assets, texts: Record<string, string> 
 
 /** The bundled packages, with the texts of their licenses. */
 async function licenses(): Promise<Uint8Array> {
-  const packages = [
-    'preact',
-    '@preact/signals',
-    '@preact/signals-core',
-    'streaming-markdown',
-    '@scalar/api-reference',
-  ];
+  const packages = ['preact', '@preact/signals', '@preact/signals-core', 'streaming-markdown', '@scalar/api-reference'];
   const texts = await Promise.all(
     packages.map(async (name) => {
       const folder = join(here, '../node_modules', name);

@@ -11,6 +11,7 @@ import { preferences } from './preferences.ts';
 import { ask, isAnswering } from './run.ts';
 import { unlock } from './playback.ts';
 import { announce } from './announcements.ts';
+import { closeRecording } from './reader/recordings.ts';
 import { record, type Recording } from './recorder.ts';
 
 export const dictation = signal<'off' | 'asking' | 'recording'>('off');
@@ -57,7 +58,9 @@ export function dropDictation(): void {
   dictation.value = 'off';
 }
 
+/** In place of the transcript that is open. */
 export async function takeFile(file: File): Promise<void> {
+  closeRecording();
   unlock();
   await transcribeFile(file);
 }

@@ -36,6 +36,8 @@ export const whyNotRecord = (): Reason =>
 
 export const whyNotNow = (): Reason => (isWorking.value ? 'Cancel what is running first (Esc).' : undefined);
 
+export const whyNotFile = (): Reason => whyNot('transcription') ?? whyNotNow();
+
 /** The reason for the disabled control that was pressed last; until the next press. */
 export const explained = signal<Reason>(undefined);
 

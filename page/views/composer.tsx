@@ -1,7 +1,7 @@
 /** The message field with its buttons and its hint. */
 import { useEffect, useRef } from 'preact/hooks';
 import { cancel, isBusy, isTakingSpeech } from '../cancel.ts';
-import { dictation, dropDictation, finishDictation, startDictation, startedAt, takeFile } from '../dictation.ts';
+import { dictation, dropDictation, finishDictation, startDictation, startedAt } from '../dictation.ts';
 import { draft, draftId, hasKeyboard, keepFocus } from '../draft.ts';
 import { startHandsFree } from '../hands-free.ts';
 import { liveText } from '../live-dictation.ts';
@@ -13,10 +13,20 @@ import { ask, isAnswering } from '../run.ts';
 import { speaking, stopPlayback, unlock } from '../playback.ts';
 import { readAloud } from '../reading.ts';
 import { shareOf, textOfTranscript, type Transcript } from '../transcript.ts';
-import { explain, explained, whyNot, whyNotNow, whyNotReadAloud, whyNotRecord, whyNotSend } from '../why-not.ts';
+import {
+  explain,
+  explained,
+  whyNot,
+  whyNotFile,
+  whyNotNow,
+  whyNotReadAloud,
+  whyNotRecord,
+  whyNotSend,
+} from '../why-not.ts';
 import { AboutNote } from './about-note.tsx';
 import { Action } from './action.tsx';
 import { scrollToEnd } from './auto-scroll.ts';
+import { chooseFile } from './files.tsx';
 import { Icon } from './icons.tsx';
 import { Latest } from './latest.tsx';
 import { Meter, Seconds } from './meter.tsx';
@@ -132,33 +142,12 @@ function SpeakButton() {
   );
 }
 
-function FileButton() {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <Action
-        class="quiet"
-        whyNot={whyNot('transcription') ?? whyNotNow()}
-        title={`Transcribe a file. ${acceptedFiles}`}
-        onClick={() => input.current?.click()}
-      >
-        <Icon name="file" />
-        <span>File</span>
-      </Action>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        accept="audio/*,video/*,.oga,.opus,.m4a"
-        onChange={({ currentTarget }) => {
-          const [file] = currentTarget.files ?? [];
-          if (file) void takeFile(file);
-          currentTarget.value = ''; // the same file may be chosen again
-        }}
-      />
-    </>
-  );
-}
+const FileButton = () => (
+  <Action class="quiet" whyNot={whyNotFile()} title={`Transcribe a file. ${acceptedFiles}`} onClick={chooseFile}>
+    <Icon name="file" />
+    <span>File</span>
+  </Action>
+);
 
 function ReadAloudSwitch() {
   const isOn = preferences.value.readAloud === true;

@@ -15,7 +15,7 @@ import { closeRecording, deleteRecording } from '../reader/recordings.ts';
 import type { Recording } from '../reader/recording.ts';
 import { clock, lengthOf, matchesOf, textOfSegments } from '../reader/timed-transcript.ts';
 import { saveFile } from '../save-file.ts';
-import { whyNot, whyNotNow } from '../why-not.ts';
+import { explained, whyNot, whyNotFile } from '../why-not.ts';
 import { Action } from './action.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -60,7 +60,7 @@ export function Reader({ recording }: { readonly recording: Recording }) {
           <Search query={query} at={at} matches={matches} />
           {recording.file && <Player recording={recording} />}
         </div>
-        <p class="hint">{hintOf(recording)}</p>
+        <p class="hint">{explained.value ?? hintOf(recording)}</p>
       </footer>
     </>
   );
@@ -124,7 +124,7 @@ function Uses({ recording }: { readonly recording: Recording }) {
           class="quiet"
           aria-label="Redo the transcription"
           title="Transcribe again, with another language or other terms"
-          whyNot={whyNot('transcription') ?? whyNotNow()}
+          whyNot={whyNotFile()}
           onClick={() => setAgain(true)}
         >
           <Icon name="again" />
@@ -154,7 +154,6 @@ function Uses({ recording }: { readonly recording: Recording }) {
             class="filled"
             onClick={() => {
               setAgain(false);
-              closeRecording();
               if (file) void takeFile(file);
             }}
           >

@@ -10,9 +10,12 @@ import { entries, forgetRemoved, refusal, removed, undoRemoval } from '../librar
 import { found, query } from '../library/search.ts';
 import { deleteConversation, openConversation, openId, startNewConversation } from '../open-conversation.ts';
 import { closeRecording, deleteRecording, opened, openedId, openRecording } from '../reader/recordings.ts';
+import { acceptedFiles } from '../reader/jobs.ts';
 import { turns } from '../run.ts';
+import { whyNotFile } from '../why-not.ts';
 import { Action } from './action.tsx';
 import { Dialog } from './dialog.tsx';
+import { chooseFile } from './files.tsx';
 import { Icon } from './icons.tsx';
 
 const wide = matchMedia('(width >= 60rem)');
@@ -56,6 +59,10 @@ function List() {
       <Action class="outlined" whyNot={whyNotYet()} onClick={() => leave(startAnew)}>
         <Icon name="fresh" />
         <span>New conversation</span>
+      </Action>
+      <Action class="outlined" whyNot={whyNotFile()} title={acceptedFiles} onClick={() => leave(chooseFile)}>
+        <Icon name="file" />
+        <span>Transcribe a file</span>
       </Action>
       <input
         type="search"

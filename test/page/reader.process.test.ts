@@ -109,6 +109,23 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
       await page.sees({ isSounding: true });
     });
 
+    test('opens another one from the list, and the first one stays there', async () => {
+      const page = await openReader();
+      const [chooser] = await Promise.all([
+        page.page.waitForEvent('filechooser'),
+        page.button('Transcribe a file').click(),
+      ]);
+      await chooser.setFiles({ name: 'second.wav', mimeType: 'audio/wav', buffer: Buffer.from(speechOf(3)) });
+      await transcriptOf(page).toBe('w0 w1 w2');
+      expect(
+        await list(page)
+          .getByRole('button', { name: `Transcript: ${hostile}`, exact: true })
+          .count(),
+      ).toBe(1);
+      await page.drop('third.wav', speechOf(2));
+      await transcriptOf(page).toBe('w0 w1');
+    });
+
     test('reads it after the recording is gone', async () => {
       const page = await openReader();
       await isKept(page);

@@ -1,0 +1,1 @@
+import"./chunk-LEVSDL5G.js";

@@ -1,1 +1,0 @@
-import"./chunk-NCLQCFS7.js";
