@@ -1423,7 +1423,7 @@ export type components = {
             headers: {
                 /**
                  * @description Seconds to wait before a retry, if known.
-                 * @example 12
+                 * @example 1
                  */
                 "Retry-After"?: string;
                 /**
@@ -1434,7 +1434,7 @@ export type components = {
                 "RateLimit-Policy"?: string;
                 /**
                  * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                 * @example "requests";r=0;t=12
+                 * @example "requests";r=0;t=1
                  */
                 RateLimit?: string;
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1446,10 +1446,10 @@ export type components = {
                  *       "type": "urn:parlance:problem:rate-limited",
                  *       "title": "Rate limit reached",
                  *       "status": 429,
-                 *       "detail": "The API key may send 60 requests in a minute; try again in 12 s.",
+                 *       "detail": "The API key may send 60 requests in a minute; try again in 1 s.",
                  *       "code": "rate-limited",
                  *       "instance": "6f0c2b1e-9d7a-4f57-8a3e-2d1b7c9e5f40",
-                 *       "retry_after": 12,
+                 *       "retry_after": 1,
                  *       "violated_policies": [
                  *         "requests"
                  *       ]
@@ -1720,6 +1720,11 @@ export type components = {
         "RateLimit-Policy": string;
         /** @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits. */
         RateLimit: string;
+        /**
+         * @description Seconds to wait before a retry, if known.
+         * @example 1
+         */
+        "Retry-After": string;
         /** @description Private to the client; proxies must not transform it. */
         "Cache-Control": string;
         /** @description The speech is synthetic, whether it was made here or by a provider. */

@@ -1980,7 +1980,7 @@ export type components = {
             headers: {
                 /**
                  * @description Seconds to wait before a retry, if known.
-                 * @example 12
+                 * @example 1
                  */
                 "Retry-After"?: string;
                 /**
@@ -1991,7 +1991,7 @@ export type components = {
                 "RateLimit-Policy"?: string;
                 /**
                  * @description Remaining quota of these limits: `r` units, until `t` seconds from now. A 429 has only the violated limits.
-                 * @example "requests";r=0;t=12
+                 * @example "requests";r=0;t=1
                  */
                 RateLimit?: string;
                 /** @description Requests per minute of the API key, if limited. */
@@ -2008,7 +2008,7 @@ export type components = {
                 /**
                  * @example {
                  *       "error": {
-                 *         "message": "The API key may send 60 requests in a minute; try again in 12 s.",
+                 *         "message": "The API key may send 60 requests in a minute; try again in 1 s.",
                  *         "type": "rate_limit_error",
                  *         "param": null,
                  *         "code": "rate_limit_exceeded"
@@ -2234,8 +2234,14 @@ export type components = {
         /** @description Whether the same request may succeed later and has had no effect yet. */
         "X-Should-Retry": components["schemas"]["ShouldRetry"];
         /**
+         * @description Seconds to wait before a retry, if known.
+         * @example 1
+         */
+        "Retry-After": string;
+        /**
          * @description The id of the model that handled the request, percent-encoded if it is not ASCII. Differs from `model` for
          *     aliases and defaults.
+         * @example local
          */
         "X-Parlance-Model": string;
         /** @description Fields of the request without an effect, comma-separated; absent if there are none. */
@@ -2873,7 +2879,10 @@ export interface operations {
             /** @description The request must be the upgrade to a WebSocket. */
             426: {
                 headers: {
-                    /** @description The required protocol. */
+                    /**
+                     * @description The required protocol.
+                     * @example websocket
+                     */
                     Upgrade: "websocket";
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "X-Should-Retry": components["headers"]["X-Should-Retry"];

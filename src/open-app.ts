@@ -2,7 +2,7 @@
 import { createItemStore } from './chat/item-store.ts';
 import { nativeContract } from './contract/document.ts';
 import type { AnyOperations } from './contract/operations.ts';
-import { preferredAnswer } from './contract/prefer.ts';
+import { readPreferred } from './contract/prefer.ts';
 import { ProblemError } from './contract/problems.ts';
 import { Preparations } from './engine-host/assets/preparations.ts';
 import type { ParentLogger } from './engine-host/context.ts';
@@ -212,10 +212,10 @@ function serveParts(
   const access = createAccess({ ...settings, keys, clientSecrets, failedLogins: createFailedLogins(log) });
   const sessions = createSessions({ limit: settings.realtimeSessions, draining, concluding, metrics });
   const routing = { services, access, limits, sessions, checkAnswers: env.NODE_ENV !== 'production' };
-  const prefer = settings.sandbox ? preferredAnswer : undefined;
+  const prefer = settings.sandbox ? readPreferred : undefined;
   const handling = { ...routing, operations: nativeOperations };
   const native = openApi(nativeFormat, { ...handling, prefer, forward: fleet?.forward });
-  const openai = openApi(openaiFormat, { ...routing, operations: openaiOperations });
+  const openai = openApi(openaiFormat, { ...routing, prefer, operations: openaiOperations });
   const readiness = createReadiness(registry, settings.readyRequires);
   const readyProbe = createReadyProbe(draining, readiness, () => jobs.warnings);
   const serving: AppOptions = {

@@ -11,7 +11,9 @@ const byStatus: Readonly<Record<string, ProblemError>> = {
   400: invalid('body', '/messages', 'must NOT have fewer than 1 items'),
   404: new ProblemError('unknown-model', 'Unknown model "nobody".'),
   413: new ProblemError('body-too-large', 'The body is larger than the limit of this operation.'),
-  426: new ProblemError('upgrade-required', 'Connect with a WebSocket client, to ws:// or wss://.'),
+  426: new ProblemError('upgrade-required', 'Connect with a WebSocket client, to ws:// or wss://.', {
+    headers: { Upgrade: 'websocket' },
+  }),
 };
 
 /** The example of an invalid request, by operation. */

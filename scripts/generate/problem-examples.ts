@@ -22,11 +22,11 @@ export const common: Readonly<Record<string, ProblemError>> = {
   416: new ProblemError('range-not-satisfiable', 'The range bytes=30000- is outside the clip (24000 bytes).', {
     headers: { 'Content-Range': 'bytes */24000' },
   }),
-  429: new ProblemError('rate-limited', 'The API key may send 60 requests in a minute; try again in 12 s.', {
+  429: new ProblemError('rate-limited', 'The API key may send 60 requests in a minute; try again in 1 s.', {
     headers: {
-      'Retry-After': '12',
+      'Retry-After': '1',
       'RateLimit-Policy': '"requests";q=60;w=60',
-      RateLimit: '"requests";r=0;t=12',
+      RateLimit: '"requests";r=0;t=1',
     },
     violatedPolicies: ['requests'],
   }),
@@ -138,6 +138,7 @@ export function addExamples({ paths }: WithOperations, { mediaType, byStatus, by
     for (const [status, { headers = {}, content = {} }] of Object.entries(responses)) {
       // TypeSpec writes no examples of headers.
       if (headers.Location) headers.Location.example = locations[operationId];
+      if (headers['X-Parlance-Model']) headers['X-Parlance-Model'].example = 'local';
       const shown = content[mediaType];
       if (!shown || Number(status) < 400) continue;
       const error = byOperation[status]?.[operationId] ?? byStatus[status];

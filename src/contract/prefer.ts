@@ -1,7 +1,7 @@
 /**
- * `Prefer: code=429` (RFC 7240, with Prism's preferences): in sandbox mode a client can request any declared answer of
- * any operation, regardless of the rest of the request. Answers are the examples of the contract, except audio, which
- * is created here.
+ * The header `Prefer` in sandbox mode (RFC 7240). `code=429`, as Prism has it, requests any declared answer of any
+ * operation, regardless of the rest of the request; the faults change how an answer arrives. Answers are the examples of
+ * the contract, except audio, which is created here.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { sampleRate, wavHeader } from '../../lib/wav.ts';
@@ -9,40 +9,79 @@ import { syntheticHeader } from './audio.ts';
 import type { AnyAnswer } from './operations.ts';
 import { problems } from './problem-table.ts';
 import { invalid, type ProblemError } from './problems.ts';
-import { nativeContract, type MediaTypeObject, type ResponseObject } from './document.ts';
+import type { Contract, MediaTypeObject, ResponseObject } from './document.ts';
 
 interface Preferring {
   /** The request id, part of problems and streams. */
   readonly id: string;
+  readonly api: { readonly contract: Contract };
   readonly headers: IncomingHttpHeaders;
+  /** Set for an upgrade to a WebSocket. Browsers cannot set its headers, so it may have the preferences in its query. */
+  readonly upgraded?: unknown;
+}
+
+const faults = {
+  /** Seconds before an answer, and before each event of a WebSocket. */
+  stall: { syntax: /^\d{1,3}(\.\d{1,3})?$/, rule: 'seconds below 1000' },
+  /** Bytes of the answer, or of events, after which the connection breaks. */
+  cut: { syntax: /^\d{1,9}$/, rule: 'a number of bytes' },
+  /** Closes a WebSocket with this code. */
+  close: { syntax: /^(100[0-37-9]|101[0-4]|[34]\d{3})$/, rule: 'a code that may be sent, such as 1012' },
+  /** Number of events before `close`. Default: none. */
+  after: { syntax: /^\d{1,9}$/, rule: 'a number of events' },
+};
+
+export type Faults = { readonly [Name in keyof typeof faults]?: number };
+
+export interface Preferred {
+  /** Undefined for the ordinary answer. */
+  readonly answer?: AnyAnswer;
+  readonly faults: Faults;
 }
 
 /**
- * Returns undefined without a preference. `example` selects one of several named examples. Throws `invalid-request`
- * with the declared codes or examples. Operations that do not declare the status of `invalid-request` ignore unknown
- * codes (RFC 7240, section 2) and `example`.
+ * `example` selects one of several named examples. Throws `invalid-request` with the declared codes or examples, or the
+ * syntax of a fault. Operations that do not declare the status of `invalid-request` ignore unknown values (RFC 7240,
+ * section 2) and `example`.
  */
-export function preferredAnswer(operation: string, { id, headers }: Preferring): AnyAnswer | undefined {
-  const { code, example } = readPreferences(headers.prefer);
-  if (code === undefined) return undefined;
-  const declared = nativeContract.operations.get(operation)?.responses ?? {};
-  const response = Object.hasOwn(declared, code) ? declared[code] : undefined;
-  const refuses = Object.hasOwn(declared, problems['invalid-request'].status);
+export function readPreferred(operation: string, request: Preferring, query: string): Preferred {
+  const { id, api, headers, upgraded } = request;
+  const inQuery = upgraded === undefined ? null : new URLSearchParams(query).get('prefer');
+  const { code, example, ...others } = readPreferences(headers.prefer ?? inQuery);
+  const declared = api.contract.operations.get(operation)?.responses ?? {};
+  const { status: native, openai } = problems['invalid-request'];
+  const refuses = [native, openai.status].some((status) => Object.hasOwn(declared, status));
+  const asked = { faults: readFaults(others, refuses) };
+  if (code === undefined) return asked;
+  const codes = Object.keys(declared).filter((status) => Number(status) >= 200);
+  const response = codes.includes(code) ? declared[code] : undefined;
   if (!response) {
-    if (!refuses) return undefined;
-    throw unknownPreference(`code ${code}; ${operation} declares ${Object.keys(declared).join(', ')}`);
+    if (!refuses) return asked;
+    throw unknownPreference(`code ${code}; ${operation} declares ${codes.join(', ')}`);
   }
   const status = Number(code);
   const head = { status, headers: exampleHeaders(response) };
   const [[mediaType, object] = ['', undefined]] = Object.entries(response.content ?? {});
-  if (mediaType === 'text/event-stream') return { ...head, mediaType, body: inTurn(...exampleEvents(object, id)) };
-  if (mediaType.startsWith('audio/')) return { ...head, ...exampleSound(status) };
+  const answerWith = ({ headers: own, ...answer }: Omit<AnyAnswer, 'status'>) => ({
+    ...{ ...asked, answer: { ...head, ...answer, headers: { ...head.headers, ...own } } },
+  });
+  if (mediaType === 'text/event-stream') return answerWith({ mediaType, body: inTurn(...exampleEvents(object, id)) });
+  if (mediaType.startsWith('audio/')) return answerWith(exampleSound(status));
   const body = exampleOf(object, code, refuses ? example : undefined);
-  return { ...head, mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body };
+  return answerWith({ mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body });
 }
 
+function readFaults(preferences: Preferences, refuses: boolean): Faults {
+  const given = Object.entries(faults).filter(([name]) => preferences[name] !== undefined);
+  const wrong = given.find(([name, { syntax }]) => !syntax.test(preferences[name] ?? ''));
+  if (wrong && refuses) throw invalid('header', '/Prefer', `must have ${wrong[1].rule} as ${wrong[0]}.`);
+  return Object.fromEntries(wrong ? [] : given.map(([name]) => [name, Number(preferences[name])]));
+}
+
+type Preferences = Partial<Record<string, string>>;
+
 /** Returns the preferences by lower-case name. The first of duplicates wins, and syntax errors are ignored. */
-function readPreferences(header: string | string[] | undefined): Partial<Record<string, string>> {
+function readPreferences(header: string | string[] | null): Preferences {
   const preferences = String(header ?? '').matchAll(/(?<=^|[\s,;])([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+))/g);
   const pairs = [...preferences].map(([, name = '', quoted, token = '']) => {
     const value = quoted?.replace(/\\(.)/g, '$1') ?? token;
@@ -60,10 +99,11 @@ function exampleOf({ example, examples = {} }: Partial<MediaTypeObject> = {}, co
   return (examples[name ?? names[0] ?? '']?.value ?? example) as object;
 }
 
+/** Whether to retry depends on the example of the failure: those that may succeed later say when. */
 function exampleHeaders({ headers = {} }: ResponseObject): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, { example }]) => (example === undefined ? [] : [[name, example]])),
-  );
+  const shown = Object.entries(headers).filter(([, { example }]) => example !== undefined);
+  const retry = headers['X-Should-Retry'] && { 'X-Should-Retry': String(headers['Retry-After'] !== undefined) };
+  return { ...Object.fromEntries(shown.map(([name, { example = '' }]) => [name, example])), ...retry };
 }
 
 /** The examples of a stream are its events. The first one has the request id. */

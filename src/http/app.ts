@@ -19,6 +19,7 @@ import { ProblemError } from '../contract/problems.ts';
 import type { Access } from './access/auth.ts';
 import { safeListener } from './socket/safe-listener.ts';
 import { createSockets, UpgradeResponse, type Sockets } from './socket/upgrade.ts';
+import { applyFaults } from './faults.ts';
 import { answerDefect, ClientDisconnected, encodedFailureOf, failureOf, failureReason } from './failures.ts';
 import { upgradedStatus, type IncomingRequest, type OpenedSession, type ScopedAnswer } from './incoming-request.ts';
 import { createRequestOpener, type IncomingRequestOptions } from './open-request.ts';
@@ -107,8 +108,9 @@ async function serve(context: Context, request: IncomingRequest, options: Servin
     else if (file) await sendFile(context, file, request);
     else if (document) await sendDocument(context, document, request);
     else {
-      const { answer, scope } = await respond(context, request, target, options);
-      await runInScope(scope, send, context, answer, request, options);
+      const { answer, scope, faults } = await respond(context, request, target, options);
+      const sent = faults ? applyFaults(answer, faults, context.res) : answer;
+      await runInScope(scope, send, context, sent, request, options);
     }
   } catch (error) {
     if (failureReason(error, request) instanceof ClientDisconnected) context.respond = false;

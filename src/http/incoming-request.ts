@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../engines/contract/index.ts';
 import type { RequestScope } from '../request-scope.ts';
 import type { AnyAnswer, ProblemCode } from '../contract/operations.ts';
+import type { Faults } from '../contract/prefer.ts';
 import type { TextSocket } from '../contract/session.ts';
 import type { ApiFormat } from './api-format.ts';
 import type { RequestBody } from './body/request-body.ts';
@@ -32,6 +33,8 @@ export interface ScopedAnswer {
   readonly answer: AnyAnswer;
   /** Scope in which the answer's body is read or its session runs, with the API key if the request has one. */
   readonly scope: RequestScope;
+  /** In sandbox mode: what happens to the answer. */
+  readonly faults?: Faults | undefined;
 }
 
 /** A request as the app passes it to the router. Its body may not have arrived yet. */

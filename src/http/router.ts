@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Ajv2020, type ErrorObject, type Options as AjvOptions } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Document, OpenAPIBackend, Operation as OpenApiOperation, Request } from 'openapi-backend';
+import { pause } from '../../lib/abort.ts';
 import { ajvOptions } from '../../lib/ajv-options.ts';
 import { liveScope, runInScope, type Key, type RequestScope } from '../request-scope.ts';
 import { largestBody } from '../contract/body-limit.ts';
@@ -23,6 +24,7 @@ import {
 import { ProblemError } from '../contract/problems.ts';
 import type { Forward } from '../contract/forwarding.ts';
 import { answerCheckOf, type CheckAnswer } from '../contract/response-validation.ts';
+import type { Faults, Preferred } from '../contract/prefer.ts';
 import type { Connecting, TextSocket } from '../contract/session.ts';
 import { toViolations } from '../contract/violations.ts';
 import type { SessionAccess } from '../keys/client-secrets.ts';
@@ -48,10 +50,8 @@ export interface RouterOptions<Operations extends AnyOperations<Operations>, Ser
    * front. Undefined without a fleet.
    */
   readonly forward?: Forward | 'here' | undefined;
-  /**
-   * In sandbox mode, returns the answer that the `Prefer` header requests, regardless of the rest; undefined for none.
-   */
-  readonly prefer?: ((operationId: string, request: IncomingRequest) => AnyAnswer | undefined) | undefined;
+  /** In sandbox mode, reads the answer and the faults that the client asks for, regardless of the rest. */
+  readonly prefer?: ((operationId: string, request: IncomingRequest, query: string) => Preferred) | undefined;
   /** Validates every answer against the contract before it is sent. */
   readonly checkAnswers: boolean;
 }
@@ -80,15 +80,21 @@ export function createRouter<Operations extends AnyOperations<Operations>, Servi
     const definition = options.operations[id as keyof Operations] as AnyDefinition; // typed by the table
     if (options.forward === 'here' && !definition.owned) throw new ProblemError('not-found', 'No front has this.');
     const routed: Routed = { request, target, operation, definition };
+    let faults: Faults | undefined;
     try {
-      const preferred = options.prefer?.(id, request);
-      if (preferred) return { answer: check(id, await awaitFirstBytes(preferred, request)), scope: request.scope };
+      const preferred = options.prefer?.(id, request, target.query);
+      faults = preferred?.faults;
+      if (faults?.stall !== undefined) await pause(faults.stall * 1000, request.signal);
+      if (preferred?.answer) {
+        const { answer } = preferred;
+        return { answer: check(id, await awaitFirstBytes(answer, request)), scope: request.scope, faults };
+      }
       const authenticated = await authenticate(routed, options);
       const { scope } = authenticated;
-      return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope };
+      return { answer: check(id, await runInScope(scope, answerOf, authenticated, api)), scope, faults };
     } catch (error) {
       const { code, answer } = failureOf(error, request);
-      return { answer: httpFailures.has(code) ? answer : check(id, answer), scope: request.scope };
+      return { answer: httpFailures.has(code) ? answer : check(id, answer), scope: request.scope, faults };
     }
   };
 

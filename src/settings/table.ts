@@ -93,7 +93,7 @@ const table = {
     ...flag,
     default: false,
     description:
-      'For contract tests: canned responses from the engine `sandbox` unless the file lists engines, and `Prefer: code=NNN` for any declared response',
+      'For contract tests: canned responses from the engine `sandbox` unless the file lists engines, and `Prefer: code=NNN` for any declared response, `stall`, `cut` and `close` for other faults',
   },
   apiKeys: {
     env: 'API_KEYS',

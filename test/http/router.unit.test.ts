@@ -198,7 +198,8 @@ describe('the steps of a request', () => {
 
   it('are skipped for a preferred answer', async () => {
     const preferred = { status: 200, mediaType: 'application/json', body: { made: 'up' } };
-    const { answer, steps } = await send({ ...chat, body: {} }, { prefer: () => preferred });
+    const prefer = () => ({ answer: preferred, faults: {} });
+    const { answer, steps } = await send({ ...chat, body: {} }, { prefer });
     expect(answer).toEqual(preferred);
     expect(steps).toEqual([]);
   });
@@ -216,7 +217,7 @@ describe('an answer', () => {
       await Promise.resolve();
       throw new ProblemError('clip-not-found', 'The clip was given up.');
     };
-    const prefer = () => ({ status: 200, mediaType: 'audio/wav', body: failing() });
+    const prefer = () => ({ answer: { status: 200, mediaType: 'audio/wav', body: failing() }, faults: {} });
     const { answer } = await send({ path: '/tts/clips/1' }, { prefer, checkAnswers: true });
     expect(answer).toMatchObject({ status: 404, body: { code: 'clip-not-found' } });
   });

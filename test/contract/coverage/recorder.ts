@@ -2,7 +2,7 @@
  * Notes what a service really answers: method, path and status of each answer, the type of each event, the kind of each
  * chunk under /v1. It listens where
  * Node itself tells of HTTP (node:diagnostics_channel), so that the service knows nothing of it. An answer that was asked
- * for by `Prefer: code=...` is made of the contract's example and proves nothing: it is not noted.
+ * for by `Prefer: code=...` is made of the contract's example and proves nothing: it is not noted, nor is one that is cut.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync, openSync } from 'node:fs';
@@ -36,7 +36,7 @@ export function recordAnswers(port?: number): void {
   const write = createNotes(join(directory, `${process.pid}-${performance.timeOrigin}`));
   const isOurs = ({ request }: Exchange) => isEvery || ports.has(request.socket.localPort ?? 0);
   const counts = (exchange: Exchange) =>
-    isOurs(exchange) && !/\bcode\s*=/i.test(String(exchange.request.headers.prefer));
+    isOurs(exchange) && !/\b(code|cut)\s*=/i.test(String(exchange.request.headers.prefer));
   subscribe('http.server.request.start', (message) => {
     const exchange = message as Exchange;
     if (counts(exchange)) noteEvents(exchange, write);
