@@ -40,7 +40,7 @@ function cutBody(res: ServerResponse, bytes: number): void {
 type Chunk = string | Uint8Array<ArrayBuffer>;
 type Write = (chunk: Chunk, ...callbacks: (() => void)[]) => boolean;
 
-/** Does not wait until an event has been sent: late events arrive at the pace at which they were created. */
+/** Late events arrive at the pace at which they were created. */
 function faultySocket(socket: TextSocket, faults: Faults, connection: Socket): TextSocket {
   const { stall = 0, cut = Infinity, close, after = 0 } = faults;
   const [delayMs, { messages, signal }] = [stall * 1000, socket];
@@ -51,15 +51,15 @@ function faultySocket(socket: TextSocket, faults: Faults, connection: Socket): T
   return {
     ...{ messages, signal },
     close: (code, reason) => later(() => socket.close(code, reason)),
+    drained: (maxUnsent) => socket.drained(maxUnsent),
     send(text) {
-      later(async () => {
+      later(() => {
         bytes += Buffer.byteLength(text);
         if (bytes > cut) return connection.destroy();
         events += 1;
-        await socket.send(text);
+        socket.send(text);
         return closeIfDue();
       });
-      return Promise.resolve();
     },
   };
 }
