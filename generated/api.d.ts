@@ -258,7 +258,8 @@ export type paths = {
         };
         /**
          * Fetch the transcript of a transcription
-         * @description Returns the transcript so far. `status` of the transcription says whether it is complete.
+         * @description Returns the transcript so far. `status` of the transcription says whether it is complete. With speakers, `text` has a
+         *     line such as `A: Good morning.` for each turn, and the cues of `srt` and `vtt` begin with `A: ` and `<v A>`.
          */
         get: operations["getTranscriptionJobTranscript"];
         put?: never;
@@ -402,6 +403,11 @@ export type components = {
          * @enum {string}
          */
         Capability: "transcription" | "chat" | "speech";
+        /**
+         * @description Whether the channels of a recording are transcribed as one, or each as one speaker.
+         * @enum {string}
+         */
+        ChannelMode: "mixed" | "separate";
         /** @description The last event of a successful run. */
         ChatCompleted: {
             /**
@@ -772,6 +778,28 @@ export type components = {
             seq: number;
             segment: components["schemas"]["TimedText"];
         };
+        /** @description A speaker of a recording. */
+        Speaker: {
+            /** @description A letter: `A`, `B` and so on. */
+            speaker: string;
+            /**
+             * Format: int64
+             * @description The duration of all turns.
+             */
+            speech_ms: number;
+        };
+        /** @description The uninterrupted speech of one speaker, in milliseconds from the start of the recording. */
+        SpeakerTurn: {
+            speaker: string;
+            /** Format: int64 */
+            start_ms: number;
+            /**
+             * Format: int64
+             * @description At least `start_ms`.
+             */
+            end_ms: number;
+            text: string;
+        };
         /**
          * @description mp3, wav, ogg (Vorbis), opus (in ogg), flac, aac (ADTS) or pcm (samples at 24,000 Hz, 16 bits little-endian, mono, no
          *     header). opus, flac and aac need ffmpeg on the server, unless the provider of the model supports them.
@@ -873,6 +901,8 @@ export type components = {
              */
             end_ms: number;
             text: string;
+            /** @description Only of a transcription with speakers. */
+            speaker?: string;
         };
         /**
          * @description What has timestamps in the result: nothing, segments, or segments and words.
@@ -984,6 +1014,10 @@ export type components = {
             segments?: components["schemas"]["TimedText"][];
             /** @description Only with `timestamps` `word`, in order of `start_ms`; [] for silence. */
             words?: components["schemas"]["TimedText"][];
+            /** @description Only with `channels` `separate`, in order of `start_ms`; [] for silence. Turns of different channels may overlap. */
+            turns?: components["schemas"]["SpeakerTurn"][];
+            /** @description The speakers of the turns. */
+            speakers?: components["schemas"]["Speaker"][];
         };
         /** @description Whether transcription can be used, and why not. */
         TranscriptionAvailability: {
@@ -1127,6 +1161,13 @@ export type components = {
              *     if this field and `model` precede `file`.
              */
             timestamps?: components["schemas"]["TimestampGranularity"];
+            /**
+             * @description `separate` transcribes each channel of a stereo recording, such as of a telephone system, and adds `turns` and
+             *     `speakers` to the result: the first channel is speaker `A`, the second is `B`. A recording without exactly two
+             *     channels, or with the same sound on both, is rejected. The model must list `segment` in `supports`. Budgets count
+             *     each channel that is not silent. Absent or empty: `mixed`.
+             */
+            channels?: components["schemas"]["ChannelMode"];
         };
         /**
          * @description The state of a transcription.
@@ -1214,6 +1255,13 @@ export type components = {
              *     if this field and `model` precede `file`.
              */
             timestamps?: components["schemas"]["TimestampGranularity"];
+            /**
+             * @description `separate` transcribes each channel of a stereo recording, such as of a telephone system, and adds `turns` and
+             *     `speakers` to the result: the first channel is speaker `A`, the second is `B`. A recording without exactly two
+             *     channels, or with the same sound on both, is rejected. The model must list `segment` in `supports`. Budgets count
+             *     each channel that is not silent. Absent or empty: `mixed`.
+             */
+            channels?: components["schemas"]["ChannelMode"];
         };
         /** @description The first event of a transcription stream. */
         TranscriptionStarted: {

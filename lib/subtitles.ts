@@ -7,6 +7,7 @@ interface Timed {
 
 interface Segment extends Timed {
   readonly text: string;
+  readonly speaker?: string | undefined;
   /** `text`, line by line. Default: one line. */
   readonly lines?: readonly string[];
 }
@@ -15,13 +16,16 @@ type Segments = readonly Segment[];
 
 /** Returns "" for silence. `durationMs`: of the recording, if known. */
 export function toSrt(segments: Segments, durationMs?: number): string {
-  const cues = cuesOf(segments, durationMs, (text) => text);
+  const cues = cuesOf(segments, durationMs, { escape: (text) => text, name: (speaker) => `${speaker}: ` });
   return cues.map(({ start, end, text }, i) => `${i + 1}\n${start(',')} --> ${end(',')}\n${text}\n\n`).join('');
 }
 
 /** Returns only the header for silence. `durationMs`: of the recording, if known. */
 export function toVtt(segments: Segments, durationMs?: number): string {
-  const cues = cuesOf(segments, durationMs, escapeMarkup);
+  const cues = cuesOf(segments, durationMs, {
+    escape: escapeMarkup,
+    name: (speaker) => `<v ${speaker.replaceAll('>', '&gt;')}>`,
+  });
   return `WEBVTT\n\n${cues.map(({ start, end, text }) => `${start('.')} --> ${end('.')}\n${text}\n\n`).join('')}`;
 }
 
@@ -31,11 +35,18 @@ interface Cue {
   readonly text: string;
 }
 
+interface Style {
+  readonly escape: (text: string) => string;
+  /** What is written before the words of a speaker. */
+  readonly name: (speaker: string) => string;
+}
+
 /** A cue without text would look like the end of the cue before it. */
-function cuesOf(segments: Segments, durationMs: number | undefined, escape: (text: string) => string): Cue[] {
-  const shown = segments.flatMap(({ text, lines = [text], ...times }) => {
+function cuesOf(segments: Segments, durationMs: number | undefined, { escape, name }: Style): Cue[] {
+  const shown = segments.flatMap(({ text, speaker, lines = [text], ...times }) => {
     const visible = lines.map((line) => escape(toLine(line))).filter((line) => line !== '');
-    return visible.length === 0 ? [] : [{ ...times, text: visible.join('\n') }];
+    const prefix = speaker === undefined ? '' : name(escape(toLine(speaker)));
+    return visible.length === 0 ? [] : [{ ...times, text: prefix + visible.join('\n') }];
   });
   return timesOf(shown, durationMs).map(({ startMs, endMs, text }) => ({
     ...{ start: timestamp(startMs), end: timestamp(endMs), text },

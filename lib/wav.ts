@@ -224,6 +224,17 @@ export function readSlice(slice: WavSlice): AsyncGenerator<Int16Array> {
   return readSamples(bytes, { ...layout, bytes: bytesOf(slice) - headerBytes });
 }
 
+/** Returns the samples of a slice that fits into memory; zeros where the file ends before `endMs`. */
+export async function samplesOf(slice: WavSlice): Promise<Int16Array> {
+  const sound = new Int16Array(lengthOf(slice) * samplesPerMs);
+  let read = 0;
+  for await (const samples of readSlice(slice)) {
+    sound.set(samples, read);
+    read += samples.length;
+  }
+  return sound;
+}
+
 /**
  * Returns a WAV file that contains only this slice: the same file if it contains nothing else, else a new one at
  * `path`.

@@ -1,11 +1,12 @@
 /** Opens the service without a server: engines, the parts that handlers use, the two APIs and their HTTP app. */
+import { createDecoder } from './audio/decode/index.ts';
 import { createItemStore } from './chat/item-store.ts';
 import { nativeContract } from './contract/document.ts';
 import type { AnyOperations } from './contract/operations.ts';
 import { readPreferred } from './contract/prefer.ts';
 import { ProblemError } from './contract/problems.ts';
 import { Preparations } from './engine-host/assets/preparations.ts';
-import type { ParentLogger } from './engine-host/context.ts';
+import { findFfmpeg, type ParentLogger } from './engine-host/context.ts';
 import { createReadiness } from './engine-host/models/readiness.ts';
 import type { Registry } from './engine-host/registry/registry.ts';
 import type { Fleet } from './fleet/index.ts';
@@ -168,11 +169,12 @@ async function openParts({ settings, env, log, tuning, metrics }: ProbedOptions,
   const items = settings.compatItems ? createItemStore() : undefined;
   opened.push([items]);
   const clientSecrets = createClientSecrets(fleet?.clientSecrets ?? createSecretStore(), keys);
-  const { transcribeEnabled, transcribeTimeout, sandbox, compatTools } = settings;
+  const { transcribeEnabled, transcribeTimeout, transcribeMaxSeconds: maxSeconds, sandbox, compatTools } = settings;
   const services: Services = {
     ...{ registry, tools, speakers, clips, speechSpool, jobs, preparations, workspace, clientSecrets, items, metrics },
     ...{ transcribeEnabled, transcribeTimeout, sandbox, compatTools, ...limitsOfTurns(limits) },
     linkTo: (path) => `${settings.publicUrl ?? ''}${nativeContract.root}${path}`,
+    decode: createDecoder({ ffmpeg: findFfmpeg(settings, env), maxSeconds, accountOf: workspace.accountOf }),
     streamHoldMs: tuning.streamHoldMs,
     refusePreparing: createPreparingRule(settings),
     realtimeEnabled: settings.realtime,

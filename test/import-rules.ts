@@ -22,7 +22,7 @@ export const mayImport: readonly (readonly [importer: RegExp, imported: RegExp])
   [/^src\/clips\//, /^(lib\/|engines\/contract\/|src\/(contract|system)\/|src\/request-scope\.ts$)/],
   [
     /^src\/transcription\//,
-    /^(lib\/|engines\/contract\/|src\/(engine-host|settings|contract|system|keys)\/|src\/(request-scope|trace|metrics\/metrics)\.ts$)/,
+    /^(lib\/|engines\/contract\/|src\/(engine-host|audio|settings|contract|system|keys)\/|src\/(request-scope|metrics\/metrics)\.ts$)/,
   ],
   [
     /^src\/(chat|speech|tools)\//,

@@ -2,11 +2,16 @@
 import { EngineError, type Container, type Decoded, type Span } from '../../engines/contract/index.ts';
 import type { DiskAccount } from '../system/disk-budget.ts';
 
+/** The first or the second channel. */
+export type Channel = 0 | 1;
+
 export interface DecodeRequest {
   readonly path: string;
   readonly container: Container;
   /** Path of the WAV file to create. */
   readonly wavPath: string;
+  /** Decodes only this channel of a stereo recording. Default: the mix of all channels. */
+  readonly channel?: Channel | undefined;
   /** Maximum duration, enforced while decoding: headers can lie. */
   readonly maxSeconds: number;
 }
@@ -29,9 +34,17 @@ export const maxFailuresAtStart = 5;
 
 /** No speech recorder writes more channels, and each second of them takes long to decode. */
 export const maxChannels = 8;
+/** Sound below -60 dB of full scale is silent; codecs do not always return zeros. */
+export const silentPeak = 32;
 /** Hz. */
 export const maxSampleRate = 192_000;
 
 export function tooLong(maxSeconds: number): EngineError {
   return new EngineError('recording-too-long', `The recording exceeds the limit of ${String(maxSeconds)} seconds.`);
+}
+
+/** For a recording whose channels are to be transcribed separately. */
+export function notStereo(channels: number): EngineError {
+  const detail = `The recording has ${channels === 1 ? 'one channel' : `${channels} channels`}; separate channels need exactly two.`;
+  return new EngineError('parameter-not-supported', detail);
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Span } from '../../engines/contract/index.ts';
 import { sampleFormats } from '../../lib/samples.ts';
 import { findWavSamples, sampleRate, wavHeader } from '../../lib/wav.ts';
-import { type DecodedRecording, type DecodeRequest, type DecodeOptions, tooLong } from './decode-request.ts';
+import { type DecodedRecording, type DecodeRequest, type DecodeOptions, notStereo, tooLong } from './decode-request.ts';
 
 const bytesPerSecond = sampleRate * 2;
 
@@ -70,12 +70,13 @@ interface Range {
  * failure.
  */
 export async function copyPcmWav(
-  { path, wavPath, maxSeconds }: DecodeRequest,
+  { path, wavPath, maxSeconds, channel }: DecodeRequest,
   { signal, account }: DecodeOptions,
 ): Promise<DecodedRecording | undefined> {
   await using source = await open(path);
   const range = await findSamples(source);
   if (range === undefined) return undefined;
+  if (channel !== undefined) throw notStereo(1);
   return await createWav(wavPath, async (wav) => {
     const bytes = await writeSamples(readRange(source, range, signal), wav, { maxSeconds, account });
     return decodedOf(bytes, { wavPath, maxSeconds });

@@ -10,6 +10,7 @@ import type { RefusePreparing } from '../keys/preparing.ts';
 import type { SpeechModelSelector } from '../speech/speech-models.ts';
 import type { SpeechSpool } from '../speech/speech-spool.ts';
 import type { SpeechServices } from '../realtime/speech-session.ts';
+import type { RequestServices } from '../transcription/speakers/index.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 
 export interface Services {
@@ -24,6 +25,8 @@ export interface Services {
   /** Assets available for this machine. */
   readonly preparations: Preparations;
   readonly refusePreparing: RefusePreparing;
+  /** Decodes a recording for what the service itself does with it. */
+  readonly decode: RequestServices['decode'];
   /** For the sound of live transcription. */
   readonly workspace: SpeechServices['workspace'];
   readonly allowTurn: NonNullable<SpeechServices['allowTurn']>;

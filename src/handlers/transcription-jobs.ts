@@ -1,5 +1,5 @@
 import { ProblemError } from '../contract/problems.ts';
-import { answer, noBody, type Handler } from '../contract/operations.ts';
+import { answer, noBody, type Handler, type Schemas } from '../contract/operations.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
 import { toSrt, toVtt } from '../../lib/subtitles.ts';
 import { fromApi } from '../transcription/parameters.ts';
@@ -60,13 +60,19 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
     throw new ProblemError('transcript-not-ready', 'Nothing of the recording has been transcribed yet.');
   }
   const text = job.result?.text ?? joinTexts(segments.map((segment) => segment.text));
-  const cues = segments.map(({ start_ms: startMs, end_ms: endMs, text }) => ({ startMs, endMs, text }));
+  const { turns, speakers } = job.result ?? {};
+  const cues = segments.map(({ start_ms: startMs, end_ms: endMs, ...spoken }) => ({ startMs, endMs, ...spoken }));
   const durationMs = job.duration_ms ?? undefined;
   switch (query.format) {
     case 'json': {
       const { model, duration_ms, result } = job;
       const language = result?.language ?? null;
-      const body = { text, language, ...(duration_ms !== null && { duration_ms }), model, segments };
+      const known = {
+        ...(duration_ms !== null && { duration_ms }),
+        ...(turns && { turns }),
+        ...(speakers && { speakers }),
+      };
+      const body = { text, language, model, segments, ...known };
       return answer({ status: 200, mediaType: 'application/json', body });
     }
     case 'srt':
@@ -74,9 +80,13 @@ export const getTranscriptionJobTranscript: Handler<'getTranscriptionJobTranscri
     case 'vtt':
       return answer({ status: 200, mediaType: 'text/vtt', body: toVtt(cues, durationMs) });
     default:
-      return answer({ status: 200, mediaType: 'text/plain', body: text });
+      return answer({ status: 200, mediaType: 'text/plain', body: turns ? toLines(turns) : text });
   }
 };
+
+/** One line for each turn. */
+const toLines = (turns: readonly Schemas['SpeakerTurn'][]): string =>
+  turns.map(({ speaker, text }) => `${speaker}: ${text}\n`).join('');
 
 export const deleteTranscriptionJob: Handler<'deleteTranscriptionJob', Services> = async ({ path }, { jobs }) => {
   await jobs.remove(path.id, currentReader());

@@ -12,7 +12,8 @@ import { answer, type FormFields, type Handler, type OperationRequest } from '..
 import { allowedModels, requireModel } from '../keys/permissions.ts';
 import { fit } from '../transcription/fit.ts';
 import { fromApi } from '../transcription/parameters.ts';
-import { chooseTranscriptionModel, disabled, transcribe, warmUp } from '../transcription/run.ts';
+import { chooseTranscriptionModel, disabled, warmUp } from '../transcription/run.ts';
+import { transcribeRequest } from '../transcription/speakers/index.ts';
 import { isFromEngine, streamTranscript } from '../transcription/stream.ts';
 import { toTranscription } from '../transcription/wire.ts';
 import type { Services } from './dependencies.ts';
@@ -45,13 +46,13 @@ function prepare({ body }: OperationRequest<'createTranscription' | 'streamTrans
 
 export const createTranscription: Handler<'createTranscription', Services> = async (request, services) => {
   const { model, asked } = prepare(request, services);
-  const transcript = await transcribe(model, asked, { signal: request.signal }, services);
+  const transcript = await transcribeRequest(model, asked, { signal: request.signal }, services);
   return answer({ status: 200, mediaType: 'application/json', body: toTranscription(transcript, model.id) });
 };
 
 export const streamTranscription: Handler<'streamTranscription', Services> = async (request, services) => {
   const { model, asked } = prepare(request, services);
-  const events = streamTranscript(model, asked, request, services);
+  const events = streamTranscript(model, (options) => transcribeRequest(model, asked, options, services), request);
   return answer({
     status: 200,
     mediaType: 'text/event-stream',

@@ -1,10 +1,10 @@
 /** A job: its current state, and the view that callers receive. */
 import { raceAbort, startTimeout } from '../../lib/abort.ts';
 import { joinTexts } from '../../lib/join-texts.ts';
-import type { Transcript } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
 import type { SharedAccount } from '../system/disk-budget.ts';
 import { fromApi } from '../transcription/parameters.ts';
+import { turnsOf, type SpokenTranscript } from '../transcription/speakers/spoken.ts';
 import { toTimedText, toTranscription } from '../transcription/wire.ts';
 import type { JobDatabase } from './database.ts';
 import type { JobRecord, Part } from './record.ts';
@@ -131,13 +131,15 @@ export class Job {
 
 /** The response of `POST /transcribe`. */
 export function resultOf({ model, fields, durationMs }: JobRecord, parts: readonly Part[]): Schemas['Transcription'] {
-  const { timestamps: kinds = [] } = fromApi(fields);
-  const transcript: Transcript = {
+  const { timestamps: kinds = [], channels } = fromApi(fields);
+  const segments = parts.flatMap((part) => part.segments);
+  const transcript: SpokenTranscript = {
     text: joinTexts(parts.map(({ text }) => text)),
     language: languageOf(parts),
     ...(durationMs !== null && { durationMs }),
-    ...(kinds.includes('segment') && { segments: parts.flatMap(({ segments }) => segments) }),
+    ...(kinds.includes('segment') && { segments }),
     ...(kinds.includes('word') && { words: parts.flatMap(({ words }) => words) }),
+    ...(channels && { turns: turnsOf(segments) }),
   };
   return toTranscription(transcript, model);
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Recording } from '../../engines/contract/index.ts';
 import { quietestPlace } from '../../lib/quietest-place.ts';
-import { bytesOf, lengthOf, readSlice, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
+import { bytesOf, lengthOf, samplesOf, samplesPerMs, toFile, type WavSlice } from '../../lib/wav.ts';
 import type { AccountedDirectory } from '../system/workspace.ts';
 
 /** A part of 300 s has 9.6 MB, which is below the limit of every hosted provider. */
@@ -12,27 +12,25 @@ const searchSeconds = 30;
 const minPartMs = 1_000;
 
 export interface Cutting {
-  readonly wavPath: string;
+  /** The decoded recording, or each of its channels. */
+  readonly wavPaths: readonly string[];
   readonly durationMs: number;
   /** TRANSCRIBE_MAX_SECONDS, the maximum length that engines decode. */
   readonly maxSeconds: number;
 }
 
 /** Returns the end of the part that begins at `startMs`. */
-export async function endOfPart(startMs: number, { wavPath, durationMs, maxSeconds }: Cutting): Promise<number> {
+export async function endOfPart(startMs: number, { wavPaths, durationMs, maxSeconds }: Cutting): Promise<number> {
   const seconds = Math.min(maxPartSeconds, maxSeconds);
   const leftMs = durationMs - startMs;
   if (leftMs <= 1000 * seconds) return durationMs;
   const endMs = startMs + Math.min(1000 * seconds, leftMs - minPartMs);
   const searchMs = 1000 * Math.min(searchSeconds, Math.floor(seconds / 2) || 1);
   const fromMs = Math.max(startMs + 1, endMs - searchMs);
-  const sound = new Int16Array((endMs - fromMs) * samplesPerMs);
-  let read = 0;
-  for await (const samples of readSlice({ wavPath, startMs: fromMs, endMs })) {
-    sound.set(samples, read);
-    read += samples.length;
-  }
-  return fromMs + Math.floor(quietestPlace(sound, searchMs) / samplesPerMs);
+  const sounds = await Promise.all(wavPaths.map((wavPath) => samplesOf({ wavPath, startMs: fromMs, endMs })));
+  const [sound = new Int16Array()] = sounds;
+  const mixed = sounds.length === 1 ? sound : sound.map((_sample, i) => sounds.reduce((sum, some) => sum + (some[i] ?? 0) / sounds.length, 0)); // prettier-ignore
+  return fromMs + Math.floor(quietestPlace(mixed, searchMs) / samplesPerMs);
 }
 
 /**
@@ -41,13 +39,13 @@ export async function endOfPart(startMs: number, { wavPath, durationMs, maxSecon
  */
 export async function recordingOf(
   part: WavSlice,
-  directory: AccountedDirectory | undefined,
+  directory: (AccountedDirectory & { readonly name: string }) | undefined,
   signal: AbortSignal,
 ): Promise<Recording> {
   const { wavPath, ...slice } = part;
   const wav = { container: 'wav', mediaType: 'audio/wav' } as const;
   if (!directory) return { ...wav, path: wavPath, bytes: bytesOf(part), slice };
   directory.account.take(bytesOf(part));
-  const file = await toFile(part, join(directory.path, 'part.wav'), signal);
+  const file = await toFile(part, join(directory.path, directory.name), signal);
   return { ...wav, ...file, slice: { startMs: 0, endMs: lengthOf(part) } };
 }

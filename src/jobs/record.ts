@@ -1,6 +1,7 @@
 /** The rows of the database: the record of a job, and the transcribed parts of its recording. */
-import type { Container, TimedText } from '../../engines/contract/index.ts';
+import type { Container } from '../../engines/contract/index.ts';
 import type { Schemas } from '../contract/operations.ts';
+import type { SpokenText } from '../transcription/speakers/spoken.ts';
 import type { ApiFields } from '../transcription/parameters.ts';
 
 export type JobStatus = Schemas['TranscriptionJobStatus'];
@@ -38,6 +39,7 @@ export interface Part {
   readonly endMs: number;
   readonly text: string;
   readonly language: string | null;
-  readonly segments: readonly TimedText[];
-  readonly words: readonly TimedText[];
+  /** Those of separate channels have speakers. */
+  readonly segments: readonly SpokenText[];
+  readonly words: readonly SpokenText[];
 }

@@ -55,7 +55,11 @@ function isPart(part: JsonObject): part is JsonObject & Part {
 }
 
 const isTimedText = (value: unknown): value is JsonObject =>
-  isObject(value) && isMs(value.startMs) && isMs(value.endMs) && isText(value.text);
+  isObject(value) &&
+  isMs(value.startMs) &&
+  isMs(value.endMs) &&
+  isText(value.text) &&
+  (value.speaker === undefined || isText(value.speaker));
 
 /** As in the contract. */
 const isProblem = (value: unknown): boolean =>

@@ -1,10 +1,11 @@
 /** Runs a job: decodes its recording and transcribes it part by part, in the queue that all recordings share. */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CallQueue, TimedText } from '../../engines/contract/index.ts';
-import { lengthOf, type WavSlice } from '../../lib/wav.ts';
+import type { CallQueue, Span } from '../../engines/contract/index.ts';
+import { lengthOf } from '../../lib/wav.ts';
 import { decodeTo } from '../audio/decode/index.ts';
-import type { DecodedRecording } from '../audio/decode-request.ts';
+import { decodeChannels } from '../audio/channels.ts';
+import type { Channel, DecodedRecording } from '../audio/decode-request.ts';
 import { gapMsIn } from '../audio/timeline.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { problemAnswer, ProblemError } from '../contract/problems.ts';
@@ -12,6 +13,8 @@ import { supports } from '../engine-host/models/model-selection.ts';
 import type { AccountedDirectory, Workspace } from '../system/workspace.ts';
 import { fromApi } from '../transcription/parameters.ts';
 import { chooseTranscriptionModel, transcribe, type TranscriptionServices } from '../transcription/run.ts';
+import { transcribeChannels } from '../transcription/speakers/channels.ts';
+import type { SpokenText, SpokenTranscript } from '../transcription/speakers/spoken.ts';
 import { addFakeParts } from './fake-progress.ts';
 import { doneMs, languageOf } from './job.ts';
 import { endOfPart, recordingOf } from './parts.ts';
@@ -54,34 +57,52 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
   const { job, metrics } = work;
   await using directory = await step(() => work.workspace.accountedDirectory('job'));
   // A timeout is not retried: the retry would time out too, while other jobs wait for the decoder.
-  const { wavPath, endMs: durationMs, gaps } = await step(() => decode(work, directory), 'engine-timeout');
+  const sounds = await decodeAll(work, directory, (run) => step(run, 'engine-timeout'));
+  const [{ endMs: durationMs, gaps }] = sounds;
   if (job.record.durationMs === null) await step(() => job.update({ durationMs }));
-  const cutting = { wavPath, durationMs, maxSeconds: work.partSeconds };
+  const cutting = { wavPaths: sounds.map(({ wavPath }) => wavPath), durationMs, maxSeconds: work.partSeconds };
   const stored = job.parts();
   let language = fromApi(job.record.fields).language ?? languageOf(stored);
   for (let startMs = doneMs(stored); startMs < durationMs;) {
     const known = language;
-    const slice = { wavPath, startMs, endMs: await endOfPart(startMs, cutting) };
-    const part = await step(() => transcribePart(work, slice, { language: known, gapMs: gapMsIn(gaps, slice) }));
+    const span = { startMs, endMs: await endOfPart(startMs, cutting) };
+    const facts = { language: known, gapMs: gapMsIn(gaps, span) };
+    const part = await step(() => transcribePart(work, span, sounds, facts));
     await step(() => job.addPart(part));
     language ??= part.language;
-    metrics?.jobPartEnded(lengthOf(slice));
-    startMs = slice.endMs;
+    metrics?.jobPartEnded(lengthOf(span));
+    startMs = span.endMs;
   }
 }
 
+/** Returns the mix of all channels, or each of them if the job asks for that. */
+async function decodeAll(work: Work, directory: AccountedDirectory, step: Step): Promise<Sounds> {
+  const decodeOne = (channel?: Channel) => step(() => decode(work, directory, channel));
+  if (fromApi(work.job.record.fields).channels === undefined) return [await decodeOne()];
+  return await decodeChannels(decodeOne, work.signal);
+}
+
 /** Throws `recording-undecodable`, also if the uploaded file was removed or replaced. */
-async function decode(work: Work, { path, account }: AccountedDirectory): Promise<DecodedRecording> {
+async function decode(
+  work: Work,
+  { path, account }: AccountedDirectory,
+  channel: Channel | undefined,
+): Promise<DecodedRecording> {
   const { job, signal, ffmpeg, maxSeconds, decoding } = work;
   const { container, bytes } = job.record;
   const found = await lstat(job.recording).catch(() => undefined);
   if (!found?.isFile() || found.size !== bytes) {
     throw new ProblemError('recording-undecodable', 'The recording on the disk is missing or has changed.');
   }
-  const request = { path: job.recording, container, wavPath: join(path, 'decoded.wav'), maxSeconds };
+  const wavPath = join(path, channel === undefined ? 'decoded.wav' : `channel-${channel}.wav`);
+  const request = { path: job.recording, container, wavPath, maxSeconds, channel };
   const deadlineFactor = Math.max(1, maxSeconds / 3600);
   return decoding.run(() => decodeTo(request, { signal, account, deadlineFactor, ffmpeg }), { signal });
 }
+
+/** The decoded mix of all channels, or each of two channels. */
+type Sounds = readonly [Sound, ...Sound[]];
+type Sound = DecodedRecording & { readonly isSilent?: boolean };
 
 interface PartFacts {
   /** The requested language, else the one detected in the first part with speech. */
@@ -90,33 +111,43 @@ interface PartFacts {
   readonly gapMs: number;
 }
 
-async function transcribePart(work: Work, slice: WavSlice, { language, gapMs }: PartFacts): Promise<Part> {
+async function transcribePart(work: Work, span: Span, sounds: Sounds, { language, gapMs }: PartFacts): Promise<Part> {
   const { job, signal } = work;
   await work.requireBudget();
-  const { model, call } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
+  const { model, call: asks } = chooseTranscriptionModel(work, job.record.model, fromApi(job.record.fields));
+  const { channels, ...call } = asks;
   const { timestamps = ['segment'] } = call; // words include segments
   await using directory = model.engine.decodes ? undefined : await work.workspace.accountedDirectory('job');
-  const recording = await recordingOf(slice, directory, signal);
+  const readable = sounds.map(async ({ wavPath, isSilent }, index) => {
+    const place = directory && { ...directory, name: `part${index || ''}.wav` };
+    return isSilent ? undefined : await recordingOf({ wavPath, ...span }, place, signal);
+  });
+  const [recording, ...others] = await Promise.all(readable);
   const listener = {
     signal,
     onProgress: (ms: number) => void (job.partMs = ms),
     onQueued: (ahead: number | null) => void (job.ahead = ahead ?? 0),
   };
   const asked = {
-    ...{ ...call, recording, gapMs },
+    ...call,
+    gapMs,
     ...(language !== null && { language }),
     ...(supports(model, 'segment') && { timestamps }),
   };
-  const transcript = await transcribe(model, asked, listener, work).finally(() => {
+  const durationMs = lengthOf(span);
+  const working =
+    channels === undefined && recording
+      ? transcribe(model, { ...asked, recording }, listener, work)
+      : transcribeChannels(model, { ...asked, durationMs, channels: [recording, ...others] }, listener, work);
+  const transcript: SpokenTranscript = await working.finally(() => {
     job.partMs = 0;
     job.ahead = 0;
   });
   const { text, segments, words = [] } = transcript;
-  const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs: lengthOf(slice), text: text.trim() }];
-  const shift = shiftInto(slice.startMs, slice.endMs);
+  const whole = text.trim() === '' ? [] : [{ startMs: 0, endMs: durationMs, text: text.trim() }];
+  const shift = shiftInto(span);
   return {
-    startMs: slice.startMs,
-    endMs: slice.endMs,
+    ...span,
     text,
     language: text === '' ? null : transcript.language,
     segments: (segments ?? whole).map(shift),
@@ -125,9 +156,9 @@ async function transcribePart(work: Work, slice: WavSlice, { language, gapMs }: 
 }
 
 /** Shifts times within a part to times within the recording, and limits them to the end of the part. */
-function shiftInto(from: number, to: number): (text: TimedText) => TimedText {
-  const at = (ms: number) => Math.min(to, from + ms);
-  return ({ startMs, endMs, text }) => ({ startMs: at(startMs), endMs: at(endMs), text });
+function shiftInto(span: Span): (text: SpokenText) => SpokenText {
+  const at = (ms: number) => Math.min(span.endMs, span.startMs + ms);
+  return ({ startMs, endMs, ...spoken }) => ({ ...spoken, startMs: at(startMs), endMs: at(endMs) });
 }
 
 /** Adds the minute at which the job failed. */

@@ -37,7 +37,7 @@ export const createTranscription: Handler<'createTranscription', Services> = asy
   const asked = { ...call, recording };
   if (requested.stream) {
     const events = await delayStart(
-      streamTranscript(model, asked, { id, signal }, services),
+      streamTranscript(model, (options) => transcribe(model, asked, options, services), { id, signal }),
       services.streamHoldMs,
       isFromEngine,
     );

@@ -2,10 +2,11 @@
  * One transcription of a turn, which may begin before the turn is committed: until then its deltas are held back and
  * nothing is charged.
  */
+import type { TranscriptionOptions } from '../../engines/contract/index.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { runInScope, type RequestScope, type Used } from '../request-scope.ts';
 import { traced } from '../trace.ts';
-import type { TranscriptionRequest, TranscriptionServices } from '../transcription/run.ts';
+import { transcribe, type TranscriptionRequest, type TranscriptionServices } from '../transcription/run.ts';
 import { streamTranscript, toTextDeltas, type TextDelta } from '../transcription/stream.ts';
 
 export interface TurnRunOptions {
@@ -35,10 +36,12 @@ export function startTurnRun({ model, request, scope, signal, services }: TurnRu
   const { id = '' } = scope;
   const own = { ...scope, usage: {}, charge: scope.charge && charged.resolve };
 
+  const work = (options: TranscriptionOptions) => transcribe(model, request, options, services);
+
   async function read(): Promise<TurnTranscript> {
     const started = performance.now();
     let end: TurnTranscript | undefined;
-    for await (const part of toTextDeltas(streamTranscript(model, request, { id, signal }, services))) {
+    for await (const part of toTextDeltas(streamTranscript(model, work, { id, signal }))) {
       if ('text' in part) end = part;
       else if (reader) reader(part.delta);
       else kept.push(part.delta);

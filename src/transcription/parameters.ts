@@ -1,6 +1,6 @@
 /**
- * What a transcription may ask for, besides its recording and its model: a row for each field of the engine's call. The
- * APIs read their fields with it, `fit` applies it to a model, and the conformance kit and the docs list it.
+ * What a transcription may ask for, besides its recording and its model: a row for each field of the engine's call, and
+ * for what the service does. The APIs read their fields with it, `fit` applies it to a model, and the conformance kit and the docs list it.
  */
 import type { Feature, TimestampKind, TranscriptionCall } from '../../engines/contract/index.ts';
 import { toLanguage } from '../../lib/languages.ts';
@@ -8,7 +8,16 @@ import type { FormReader } from '../contract/form-reader.ts';
 import type { Schemas } from '../contract/operations.ts';
 import { inBody, invalid, ProblemError } from '../contract/problems.ts';
 
-export type TranscriptionParameters = Omit<TranscriptionCall, 'recording' | 'model'>;
+/** What the engine gets. */
+export type EngineParameters = Omit<TranscriptionCall, 'recording' | 'model'>;
+
+/** What the service itself does. */
+interface SpeakerParameters {
+  /** Transcribes each channel of a stereo recording as one speaker. */
+  readonly channels?: 'separate';
+}
+
+export type TranscriptionParameters = EngineParameters & SpeakerParameters;
 export type ParameterName = keyof TranscriptionParameters;
 /** The text fields of a form of /api/v1. */
 export type ApiFields = Omit<Schemas['TranscriptionRequest'], 'file' | 'model'>;
@@ -61,6 +70,10 @@ const table: Parameters = {
     features: ['translate'],
     api: { field: 'task', read: (text) => (text === 'translate' ? true : undefined) },
     sample: true,
+  },
+  channels: {
+    features: ['segment'],
+    api: { field: 'channels', read: (text) => (text === 'separate' ? text : undefined) },
   },
   diarize: { features: ['diarize'] },
   knownSpeakers: { features: ['diarize'] },

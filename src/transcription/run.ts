@@ -19,10 +19,10 @@ import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { errorTypeOf, type Metrics } from '../metrics/metrics.ts';
 import { currentUsage } from '../request-scope.ts';
 import { fit } from './fit.ts';
-import type { TranscriptionParameters } from './parameters.ts';
+import type { EngineParameters, TranscriptionParameters } from './parameters.ts';
 
 /** A request for a transcription, with the parameters that fit the model. */
-export interface TranscriptionRequest extends TranscriptionParameters {
+export interface TranscriptionRequest extends EngineParameters {
   readonly recording: Recording;
   /** The part of the recording that is not charged. Default: what its decoder reports. */
   readonly gapMs?: number;

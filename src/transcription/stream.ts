@@ -1,12 +1,12 @@
 /** Streams a transcription as events, the reports of the engine and then the result, or as deltas of its text. */
-import type { TimedText } from '../../engines/contract/index.ts';
+import type { TimedText, TranscriptionOptions } from '../../engines/contract/index.ts';
 import { violation } from '../engine-host/guard/failures.ts';
 import type { ServedModel } from '../engine-host/models/served-models.ts';
 import { supports } from '../engine-host/models/model-selection.ts';
 import { linkedSignal } from '../../lib/abort.ts';
 import { ignore } from '../../lib/errors.ts';
 import { separatorOf } from '../../lib/join-texts.ts';
-import { transcribe, type TranscriptionRequest, type TranscriptionServices } from './run.ts';
+import type { SpokenTranscript } from './speakers/spoken.ts';
 import { toTimedText, toTranscription, type TranscriptionEvent } from './wire.ts';
 
 interface StreamRequest {
@@ -15,15 +15,17 @@ interface StreamRequest {
   readonly signal: AbortSignal;
 }
 
+/** Runs the transcription with these callbacks and signal. */
+type Transcribe = (options: TranscriptionOptions) => Promise<SpokenTranscript>;
+
 /**
  * Events up to `transcription.completed`; failures are thrown. The engine starts when the second event is requested and
  * does not wait for the reader. It is aborted when the reader ends the iteration.
  */
 export async function* streamTranscript(
   model: ServedModel<'transcription'>,
-  request: TranscriptionRequest,
+  transcribe: Transcribe,
   { id, signal }: StreamRequest,
-  services: TranscriptionServices,
 ): AsyncGenerator<TranscriptionEvent, void, undefined> {
   const scope = linkedSignal(signal);
   let seq = 0;
@@ -32,7 +34,7 @@ export async function* streamTranscript(
     scope.signal.throwIfAborted();
     const { end, onSegment, onProgress, onQueued, ...reports } = createReports();
     const listener = { signal: scope.signal, onProgress, onQueued, ...(supports(model, 'segment') && { onSegment }) };
-    const working = scope.race(transcribe(model, request, listener, services)).finally(end);
+    const working = scope.race(transcribe(listener)).finally(end);
     working.catch(ignore); // it is awaited after the reports
     for await (const report of reports) {
       scope.signal.throwIfAborted();

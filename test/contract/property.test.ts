@@ -40,8 +40,9 @@ async function released(answer: Answer): Promise<Answer> {
   return answer;
 }
 
-/** What the schema cannot know: which ids there are, and what the model behind one can do. */
+/** What the schema cannot know: which ids there are, what the model behind one can do, and whether the file has channels. */
 const beyondSchema = [
+  'recording-undecodable',
   'unknown-model',
   'language-not-supported',
   'voice-not-supported',

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join, dirname } from 'node:path';
-import { EngineError, type EngineContext } from '../../../engines/contract/index.ts';
+import { EngineError, type EngineContext, type Recording } from '../../../engines/contract/index.ts';
 import type { DiskAccount } from '../../system/disk-budget.ts';
 import { decodeWithFfmpeg } from '../ffmpeg/index.ts';
 import type { DecodedRecording, DecodeRequest, DecodeOptions } from '../decode-request.ts';
@@ -20,16 +20,20 @@ export interface DecoderOptions {
   readonly accountOf: (path: string) => DiskAccount | undefined;
 }
 
-type Decoder = (...call: Parameters<EngineContext['decode']>) => Promise<DecodedRecording>;
+export type Decoder = (
+  recording: Recording & Pick<DecodeRequest, 'channel'>,
+  options: Parameters<EngineContext['decode']>[1],
+) => Promise<DecodedRecording>;
 
 /**
- * Implements `decode` of an engine's context. Each call writes a new WAV file next to the recording, removed together
+ * Implements `decode` of an engine's context, also for one channel. Each call writes a new WAV file next to the recording, removed together
  * with it; a slice is already decoded.
  */
 export function createDecoder({ ffmpeg, maxSeconds, accountOf }: DecoderOptions): Decoder {
-  return async ({ path, container, slice }, { signal }) => {
+  return async ({ path, container, slice, channel }, { signal }) => {
     if (slice) return { wavPath: path, ...slice, gaps: [] };
-    const request = { path, container, wavPath: join(dirname(path), `${randomUUID()}.decoded.wav`), maxSeconds };
+    const wavPath = join(dirname(path), `${randomUUID()}.decoded.wav`);
+    const request = { path, container, wavPath, maxSeconds, channel };
     return decodeTo(request, { signal, account: accountOf(path), ffmpeg });
   };
 }

@@ -1,5 +1,5 @@
 import type { Container } from '../../../engines/contract/index.ts';
-import type { DecodeRequest } from '../decode-request.ts';
+import type { Channel, DecodeRequest } from '../decode-request.ts';
 import { mixFilters } from './mix.ts';
 
 const demuxers: Readonly<Record<Container, string>> = {
@@ -46,13 +46,13 @@ const codecs = [
 ].join(',');
 
 /** The output has the times of the file, which raw samples do not have. */
-const toPipe = ['-af', mixFilters, '-c:a', 'pcm_s16le', '-f', 'matroska', 'pipe:1'];
+const toPipe = (channel?: Channel) => ['-af', mixFilters(channel), '-c:a', 'pcm_s16le', '-f', 'matroska', 'pipe:1'];
 
 /** `track`: the index of a stream. Default: the choice of ffmpeg, which prefers default tracks, then those with more channels. */
 export function ffmpegArguments(
-  { path, container }: Pick<DecodeRequest, 'path' | 'container'>,
+  { path, container, channel }: Pick<DecodeRequest, 'path' | 'container' | 'channel'>,
   track?: number,
-  output: readonly string[] = toPipe,
+  output: readonly string[] = toPipe(channel),
 ): string[] {
   const map = track === undefined ? [] : ['-map', `0:${String(track)}`];
   return [

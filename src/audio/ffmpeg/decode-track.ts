@@ -8,6 +8,7 @@ import { readLines, startProgram } from '../../system/child-process/child.ts';
 import { nameOf } from '../container-name.ts';
 import {
   maxFailuresAtStart,
+  notStereo,
   type DecodedRecording,
   type DecodeOptions,
   type DecodeRequest,
@@ -68,15 +69,16 @@ async function decodeInto(
     countSections,
   }: TrackOptions,
 ): Promise<DecodedTrack> {
-  const { path, container, wavPath, maxSeconds } = request;
+  const { path, container, wavPath, maxSeconds, channel } = request;
   const args = ffmpegArguments(request, track);
   const [program, ...rest] = shell ? [shell, '-c', limits(cpuSeconds), 'sh', ffmpeg, ...args] : [ffmpeg, ...args];
   const timeline = new Timeline({ container, bytes: (await stat(path)).size });
   const started = performance.now();
   const decoder = startProgram(program, rest, { signal, timeoutMs, cwd: dirname(wavPath), name: 'ffmpeg' });
+  const lacksChannel = () => channel !== undefined && (report.chosen?.channels ?? 2) !== 2;
   const onLine = (line: string) => {
     report.read(line);
-    if (report.excess !== undefined) decoder.kill();
+    if (report.excess !== undefined || lacksChannel()) decoder.kill();
   };
   readLines(decoder.stderr, onLine, decoder.kill);
   const mix = new Mix(decoder.stdout, timeline);
@@ -85,6 +87,7 @@ async function decodeInto(
     decoder.exit,
   ]).finally(decoder.kill);
   if (report.excess !== undefined) throw undecodable(report.excess);
+  if (lacksChannel()) throw notStereo(report.chosen?.channels ?? 0);
   const decoded = decodedOf(bytes, { wavPath, maxSeconds, gaps: timeline.gaps });
   const cause = causeOf(exit);
   // Linux sends SIGKILL at the CPU limit, but also when out of memory; only the former takes that long. The kernel counts

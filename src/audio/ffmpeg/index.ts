@@ -21,6 +21,9 @@ export async function decodeWithFfmpeg(
   const report = new FfmpegReport();
   let sections: Promise<number> | undefined;
   const countSections = () => (sections ??= countSectionsOf(request, options));
+  // The other tracks are not other channels.
+  if (request.channel !== undefined)
+    return (await decodeTrack(ffmpeg, request, { ...options, report, countSections })).decoded;
   const main = await settle(decodeTrack(ffmpeg, request, { ...options, report, countSections }));
   if (isTrack(main) && main.hasSound) return main.decoded;
   try {

@@ -2,19 +2,22 @@
 import type { Readable } from 'node:stream';
 import { restoreCanceled, viewSamples16 } from '../../../lib/samples.ts';
 import { sampleRate, samplesPerMs } from '../../../lib/wav.ts';
+import { silentPeak, type Channel } from '../decode-request.ts';
 import type { Timeline } from '../timeline.ts';
 import { readBlocks } from './timed-blocks.ts';
 
 /**
  * Filters of ffmpeg. Their output has two channels: the mix of a mono or stereo input, and its first channel. With `<`,
- * the shares of the channels that exist add up to 1.
+ * the shares of the channels that exist add up to 1. With `channel`, both are that channel.
  */
-export const mixFilters = `aformat=sample_fmts=s16:sample_rates=${String(sampleRate)}:channel_layouts=mono|stereo,pan=stereo|c0<c0+c1|c1=c0`;
+export function mixFilters(channel?: Channel): string {
+  const format = `aformat=sample_fmts=s16:sample_rates=${String(sampleRate)}:channel_layouts=mono|stereo`;
+  return channel === undefined
+    ? `${format},pan=stereo|c0<c0+c1|c1=c0`
+    : `${format},pan=stereo|c0=c${channel}|c1=c${channel}`;
+}
 
 const bytesPerMs = 4 * samplesPerMs;
-
-/** A track below -60 dB of full scale is silent; codecs do not always return zeros. */
-const silence = 32;
 
 export class Mix {
   hasSound = false;
@@ -46,7 +49,7 @@ export class Mix {
   #mix(blocks: readonly Buffer[]): Buffer {
     const [mix, first] = split(viewSamples16(Buffer.concat(blocks)));
     restoreCanceled(mix, [first], 2);
-    this.hasSound ||= mix.some((sample) => Math.abs(sample) > silence);
+    this.hasSound ||= mix.some((sample) => Math.abs(sample) > silentPeak);
     return Buffer.from(mix.buffer);
   }
 }

@@ -1,7 +1,7 @@
 /** The pipeline inside the worker: decode, place in time, mix down, resample, write. */
 import { statSync } from 'node:fs';
 import { EngineError } from '../../../engines/contract/index.ts';
-import { tooLong, type DecodedRecording, type DecodeRequest } from '../decode-request.ts';
+import { notStereo, tooLong, type Channel, type DecodedRecording, type DecodeRequest } from '../decode-request.ts';
 import { DamagedRecording } from '../../../lib/recording/damage.ts';
 import { mixDown } from '../../../lib/samples.ts';
 import { sampleRate } from '../../../lib/wav.ts';
@@ -18,13 +18,13 @@ import { WavWriter } from './wav-writer.ts';
 const stepBytes = 65_536;
 
 export async function transcode(
-  { path, container, wavPath, maxSeconds }: DecodeRequest,
+  { path, container, wavPath, maxSeconds, channel }: DecodeRequest,
   take: (bytes: number) => Promise<void>,
 ): Promise<DecodedRecording> {
   const timeline = new Timeline({ container, bytes: statSync(path).size });
   const wav = new WavWriter(wavPath);
   let taken = 0;
-  for await (const samples of resampled(placed(untilCut(await decode(path, container)), timeline))) {
+  for await (const samples of resampled(placed(untilCut(await decode(path, container)), timeline), channel)) {
     for (; taken < 2 * (wav.samples + samples.length); taken += stepBytes) await take(stepBytes);
     wav.write(samples);
     if (wav.samples > maxSeconds * sampleRate) throw tooLong(maxSeconds);
@@ -69,12 +69,19 @@ async function* placed(blocks: AsyncIterable<Pcm>, timeline: Timeline): AsyncGen
 
 const silentMs = 1_000;
 
-/** Mono at 16 kHz. */
-async function* resampled(blocks: AsyncIterable<Pcm>): AsyncGenerator<Float32Array> {
+/** Mono at 16 kHz: the channel, or the mix of all. */
+async function* resampled(blocks: AsyncIterable<Pcm>, channel: Channel | undefined): AsyncGenerator<Float32Array> {
   const converter = new RateConverter(sampleRate);
   for await (const block of blocks) {
     assertPlausible(block.sampleRate, block.channels.length);
-    yield* converter.push(mixDown(block.channels), block.sampleRate);
+    yield* converter.push(monoOf(block.channels, channel), block.sampleRate);
   }
   yield* converter.flush();
+}
+
+function monoOf(channels: readonly Float32Array[], channel: Channel | undefined): Float32Array {
+  if (channel === undefined) return mixDown(channels);
+  const only = channels.length === 2 ? channels[channel] : undefined;
+  if (!only) throw notStereo(channels.length);
+  return only;
 }

@@ -1,1 +1,0 @@
-import"./chunk-LEVSDL5G.js";

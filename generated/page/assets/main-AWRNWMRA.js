@@ -1,0 +1,1 @@
+import"./chunk-TQT7JMTS.js";
