@@ -76,7 +76,7 @@ async function transcribeAll(work: Work, step: Retrying): Promise<void> {
 }
 
 /** Returns the mix of all channels, or each of them if the job asks for that. */
-async function decodeAll(work: Work, directory: AccountedDirectory, step: Step): Promise<Sounds> {
+async function decodeAll(work: Work, directory: AccountedDirectory, step: Retrying): Promise<Sounds> {
   const decodeOne = (channel?: Channel) => step(() => decode(work, directory, channel));
   if (fromApi(work.job.record.fields).channels === undefined) return [await decodeOne()];
   return await decodeChannels(decodeOne, work.signal);
