@@ -101,6 +101,7 @@ export const parts: readonly Part[] = [
       'test/engines/llama-local/**',
       'test/fleet/**',
       'test/jobs/support/**',
+      'test/keys/support/**',
       'test/openai/**',
       'test/sandbox/support.ts',
       'test/speech/**',
