@@ -1,5 +1,4 @@
-/** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more, through either door. */
-import { connect } from 'node:net';
+/** When its caller leaves, its deadline passes or the service ends, nothing works on a recording any more. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { decoders, failureCode, transcriptionDoors, upload } from '../support/local-service.ts';
 import { anyAlive, atWork, programsOf, standIns, startMisbehavingService } from '../support/misbehaving.ts';
@@ -24,11 +23,22 @@ async function start(env: Readonly<Record<string, string>>): Promise<TestService
 
 const goneInTime = (gone: () => boolean | Promise<boolean>) => until('nothing of it is left', gone, limitMs);
 
-const doors = Object.entries(transcriptionDoors);
-const plainDoors = doors.filter(([name]) => !name.startsWith('streaming'));
+type Way = keyof typeof transcriptionDoors;
 
-describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => {
-  test.each(doors)('a disconnect ends its programs: %s', async (_door, options) => {
+/** Each stage once, and the last through every API. */
+const ways: readonly (readonly [stage: keyof typeof stages, way: Way])[] = [
+  ['decoding', 'native'],
+  ...Object.keys(transcriptionDoors).map((way) => ['transcribing', way] as const),
+];
+const shutdowns: typeof ways = [
+  ['decoding', 'OpenAI'],
+  ['transcribing', 'native'],
+];
+
+describe('while a program works', () => {
+  test.each(ways)('a disconnect ends it: %s, %s', async (stage, way) => {
+    const { env, program } = stages[stage];
+    const options = transcriptionDoors[way];
     const service = await start(env);
     const caller = new AbortController();
     const left = expect(upload(service, recording, { ...options, signal: caller.signal })).rejects.toThrow();
@@ -41,7 +51,9 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
     expect(service.log.filter(({ level }) => level >= 50)).toEqual([]);
   });
 
-  test.each(plainDoors)('shutdown ends them with 503: %s', async (_door, options) => {
+  test.each(shutdowns)('shutdown ends it with 503: %s, %s', async (stage, way) => {
+    const { env, program } = stages[stage];
+    const options = transcriptionDoors[way];
     const service = await start(env);
     const answer = upload(service, recording, options);
     const programs = await atWork(service, program);
@@ -54,11 +66,12 @@ describe.each(Object.entries(stages))('while %s', (_stage, { env, program }) => 
   });
 });
 
-// All four wait for it at the same time.
-test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 504, through either door', async () => {
-  const cases = Object.values(stages).flatMap((stage) => plainDoors.map(([, options]) => ({ ...stage, options })));
+// Both wait for it at the same time.
+test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 504', async () => {
   await Promise.all(
-    cases.map(async ({ env, program, options }) => {
+    shutdowns.map(async ([stage, way]) => {
+      const { env, program } = stages[stage];
+      const options = transcriptionDoors[way]!;
       // Time enough on a busy machine to come as far as the program, which then has as long as it likes.
       const service = await start({ ...env, TRANSCRIBE_TIMEOUT: '4' });
       const answer = upload(service, recording, options);
@@ -73,22 +86,8 @@ test('the timeout (TRANSCRIBE_TIMEOUT) ends the programs of either stage with 50
   );
 });
 
-test.each(['/api/v1/transcribe', '/v1/audio/transcriptions'])(
-  'a disconnect during the upload leaves no file: %s',
-  async (path) => {
-    const service = await start({});
-    const { port } = new URL(service.url);
-    const socket = connect(Number(port), '127.0.0.1');
-    const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000\r\n`;
-    const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n';
-    socket.write(`${head}Content-Type: multipart/form-data; boundary=x\r\n\r\n${part}${'a'.repeat(100_000)}`);
-    await expect.poll(() => service.leftovers().then((files) => files.length), { timeout: 10_000 }).toBeGreaterThan(0);
-    socket.destroy();
-    await goneInTime(async () => (await service.leftovers()).length === 0);
-  },
-);
-
-test.each(doors)('a disconnect in the queue frees the slot: %s', async (_door, options) => {
+test.each<Way>(['native', 'streaming OpenAI'])('a disconnect in the queue frees the slot: %s', async (way) => {
+  const options = transcriptionDoors[way];
   const service = await start({});
   const [first, second] = [new AbortController(), new AbortController()];
   /** A stream begins when its caller is told the place in the queue. */

@@ -35,15 +35,8 @@ describeWith(['ffmpeg', 'whisper-cli', 'curl'], 'a recording', ({ curl }) => {
     afterAll(() => service[Symbol.asyncDispose]());
 
     test.each([
-      { name: 'recording.webm', type: 'audio/webm;codecs=opus' },
-      { name: 'recording.mp3', type: 'audio/mpeg' },
-      { name: 'recording.txt', type: 'text/plain' },
-      { name: 'recording', type: '' },
-      { name: 'a"b\n\'c\r.webm', type: 'video/webm' },
-      { name: '../../../../etc/passwd', type: '' },
-      { name: '/etc/passwd', type: 'application/octet-stream' },
-      { name: '$(touch /tmp/pwned) `id`; rm -rf', type: '' },
-      { name: 'x'.repeat(10_000), type: '' },
+      { name: '../../../../etc/passwd', type: 'text/plain' },
+      { name: '$(touch /tmp/pwned) `id`; rm -rf', type: 'audio/mpeg' },
     ])('is told by its content, whatever it is called: $name $type', async ({ name, type }) => {
       const response = await upload(service, await fromBrowser(), { name, type });
       expect(await response.json()).toMatchObject({ text, language: 'de' });
@@ -79,7 +72,7 @@ describeWith(['ffmpeg', 'whisper-cli', 'curl'], 'a recording', ({ curl }) => {
       expect(await response.json()).toMatchObject({ code: 'language-not-supported' });
     });
 
-    test.each([1, 10, 99, 2000])('of %i ms of silence is a success with an empty text', async (ms) => {
+    test.each([1, 2000])('of %i ms of silence is a success with an empty text', async (ms) => {
       const response = await upload(service, silentWav(ms));
       expect(await response.json()).toEqual({ text: '', language: null, duration_ms: ms, model: 'local' });
     });
