@@ -12,13 +12,13 @@ const engine = (load: string) => `${load}
     contract: 1,
     name: 'greeter',
     capability: 'chat',
-    options: { type: 'object', properties: {}, additionalProperties: false },
-    create: () => ({
-      models: [{ id: 'greeter', local: true }],
+    options: { type: 'object', properties: { id: { type: 'string' } }, additionalProperties: false },
+    create: ({ id = 'greeter' }) => ({
+      models: [{ id, local: true }],
       async *complete({ model }, { signal }) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         signal.throwIfAborted();
-        if (model !== 'greeter') throw new EngineError('unknown-model', 'No.');
+        if (model !== id) throw new EngineError('unknown-model', 'No.');
         yield { type: 'step-started', step: 0 };
         yield { type: 'content-delta', step: 0, delta: 'Hello.' };
         yield { type: 'completed', result: { content: 'Hello.', finishReason: 'stop', reasoning: null, usage: null } };
@@ -39,31 +39,30 @@ async function folderOf(files: Readonly<Record<string, unknown>>): Promise<strin
 }
 
 const manifest = { name: 'greeter', version: '1.0.0', type: 'module', exports: './index.js' };
-const installed = { 'node_modules/greeter/package.json': manifest, 'node_modules/greeter/index.js': esm };
 
-it.each([
-  ['a file', './engine.mjs', { 'engine.mjs': esm }],
-  ['a file in TypeScript', './engine.ts', { 'engine.ts': typescript }],
-  ['a file in CommonJS', './engine.cjs', { 'engine.cjs': commonJs }],
-  ['an installed package', 'greeter', installed],
-])('%s passes the kit', async (_what, use, files) => {
-  const cwd = await folderOf(files);
-  const { code, stdout, stderr } = await runScript('src/bin/check-engine.ts', [use], { cwd });
+it('a file passes the kit', async () => {
+  const cwd = await folderOf({ 'engine.ts': typescript });
+  const { code, stdout, stderr } = await runScript('src/bin/check-engine.ts', ['./engine.ts'], { cwd });
   expect(stderr).toBe('');
   expect(stdout).not.toContain('BROKEN');
   expect(code).toBe(0);
 });
 
-it('a linked package serves', async () => {
-  const [project, author] = [
-    await folderOf({ 'node_modules/.keep': '' }),
-    await folderOf({ 'package.json': manifest, 'index.js': esm }),
-  ];
-  await symlink(author, join(project, 'node_modules/greeter'));
-  await writeFiles(project, { 'parlance.config.yaml': 'engines: { mind: { use: greeter } }' });
+it('files of each kind, an installed package and a linked one serve', async () => {
+  const author = await folderOf({ 'package.json': manifest, 'index.js': esm });
+  const uses = ['./engine.mjs', './engine.ts', './engine.cjs', 'greeter', 'linked'];
+  const project = await folderOf({
+    ...{ 'engine.mjs': esm, 'engine.ts': typescript, 'engine.cjs': commonJs },
+    'node_modules/greeter/package.json': manifest,
+    'node_modules/greeter/index.js': esm,
+    'parlance.config.yaml': JSON.stringify({
+      engines: Object.fromEntries(uses.map((use, n) => [`mind-${n}`, { use, id: `greeter-${n}` }])),
+    }),
+  });
+  await symlink(author, join(project, 'node_modules/linked'));
   const env = { DATA_DIR: join(project, 'data') };
   const { code, stdout } = await runScript('src/bin/doctor.ts', [], { cwd: project, env });
-  expect(stdout).toContain('Chat works with: greeter');
+  expect(stdout).toContain(`Chat works with: ${uses.map((_use, n) => `greeter-${n}`).join(', ')}`);
   expect(code).toBe(0);
 });
 
