@@ -74,6 +74,9 @@ function Switch({ name, label, onChange }: SwitchProps) {
   );
 }
 
+/** In a low window, it would be below. */
+const bringIntoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' });
+
 /** What this browser keeps. */
 function Everything() {
   const input = useRef<HTMLInputElement>(null);
@@ -98,7 +101,7 @@ function Everything() {
         </button>
       </div>
       {isAsking && (
-        <div class="actions">
+        <div class="actions" ref={bringIntoView}>
           <p>Delete all conversations, transcripts, recordings and options from this browser?</p>
           <button
             type="button"

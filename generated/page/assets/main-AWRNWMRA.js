@@ -1,1 +1,0 @@
-import"./chunk-TQT7JMTS.js";

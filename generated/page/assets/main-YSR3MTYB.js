@@ -1,0 +1,1 @@
+import"./chunk-PNMH5RUB.js";
