@@ -14,6 +14,7 @@ import {
   sharedService,
   startPageService,
   textOf,
+  transcriptOf,
   type UserPage,
 } from './support.ts';
 
@@ -85,6 +86,11 @@ const talker = `navigator.mediaDevices.getUserMedia = async () => {
   source.start();
   return microphone.stream;
 }`;
+
+async function openTranscript(page: UserPage): Promise<void> {
+  await page.upload('memo.wav', toneWav({ words: ['alpha', 'bravo'], rate: 16_000 }));
+  await transcriptOf(page).toBe('alpha bravo');
+}
 
 async function startHandsFree(page: UserPage, state: string): Promise<void> {
   await page.button('Hands-free').click();
@@ -169,6 +175,12 @@ describeWith(programs, 'the page', () => {
       await page.button('Delete “Good morning”').click();
       await page.button('Undo').waitFor();
     },
+    'with a search that finds nothing': async (page) => {
+      await page.send('Good morning');
+      await page.answer();
+      await page.page.getByRole('searchbox').fill('night');
+      await page.page.getByText('Nothing found.').waitFor();
+    },
     'with the list on a phone': async (page) => {
       await page.send('Good morning');
       await page.answer();
@@ -180,6 +192,11 @@ describeWith(programs, 'the page', () => {
       await page.choose('Chat', 'sandbox-chat-slow');
       await page.send('word '.repeat(200));
       await textOf(page.answers.locator('.markdown')).toContain('You');
+    },
+    thinking: async (page) => {
+      await page.page.route('**/chat/stream', () => {}); // for ever
+      await page.send('Good morning');
+      await page.page.locator('.dots').waitFor();
     },
     'with a tool at work': async (page) => {
       await page.choose('Voice', 'sandbox-speech-slow');
@@ -217,6 +234,30 @@ describeWith(programs, 'the page', () => {
       await page.upload('memo.wav', Buffer.from('no recording'));
       await page.page.getByRole('progressbar', { name: 'Transcription' }).waitFor();
     },
+    'with a transcript that is played and searched': async (page) => {
+      await openTranscript(page);
+      await page.button('Play from 0:00').click();
+      await page.page.locator('.segment[aria-current]').waitFor();
+      await page.page.getByRole('searchbox', { name: 'Search the transcript' }).fill('alpha');
+      await page.page.getByText('1 of 1').waitFor();
+    },
+    'with a transcript that is made again': async (page) => {
+      await openTranscript(page);
+      await page.button('Redo the transcription').click();
+      await page.page.getByLabel('Language of recordings').waitFor();
+    },
+    'with a transcript that the next question is about': async (page) => {
+      await openTranscript(page);
+      await page.button('Ask about this').click();
+      await page.button('Remove the transcript').waitFor();
+    },
+    'with a question about a transcript': async (page) => {
+      await openTranscript(page);
+      await page.button('Ask about this').click();
+      await page.send('Who is it?');
+      await page.answer();
+      await page.page.locator('.quoted summary').click();
+    },
     'with a file above it': async (page) => {
       await page.page.evaluate(`document.body.dispatchEvent(new DragEvent('dragover', { bubbles: true }))`);
       await page.page.getByText('Drop a recording').waitFor();
@@ -247,6 +288,8 @@ describeWith(programs, 'the page', () => {
       await page.button('Options').click();
       await page.page.getByLabel('Set the temperature').check();
       await page.page.getByRole('slider', { name: 'Temperature' }).waitFor();
+      await page.button('Delete everything').click();
+      await page.button('Yes, delete').waitFor();
     },
     'asking for the microphone': async (page) => {
       await page.page.evaluate('navigator.mediaDevices.getUserMedia = () => new Promise(() => {})');

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { hookEngine, speechOf, textOf as wordsOf, wordEngine } from '../jobs/support/speech.ts';
 import { describeWith } from '../support/programs.ts';
 import { toneWav } from '../support/tone-model.ts';
+import { faultsOf } from './axe.ts';
 import {
   transcriptOf,
   openPage,
@@ -51,6 +52,26 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user with a long recor
       if (button === 'Text') expect(text).toBe(`${wordsOf(words)}\n`);
       if (button === 'SRT') expect(text).toContain('3\n00:00:01,100 --> 00:00:01,200\nw2\n\n');
     }
+  });
+
+  test('keeps two thirds of a phone for the conversation beside its card, an error and a long answer', async () => {
+    const config = wordEngine.config.replace(' }\n', ', made-up: { use: sandbox } }\n');
+    const service = await startPageService({ ...wordEngine, config });
+    using _hook = hookEngine(() => Promise.withResolvers().promise);
+    const phone = { isMobile: true, hasTouch: true, viewport: { width: 390, height: 844 } };
+    const page = await openPage(browser(), service, { context: { ...phone, reducedMotion: 'reduce' } });
+    await page.send('A long answer. '.repeat(100));
+    await page.answer();
+    await page.upload('lecture.wav', lecture);
+    await page.button('Close').click();
+    await page.button('Open lecture.wav').waitFor();
+    await page.send('fail: provider-error');
+    await page.answer();
+    for (const shown of ['.notice', '.failure']) expect(await page.page.locator(`main ${shown}`).count()).toBe(1);
+    const top = await page.page.getByRole('banner').boundingBox();
+    const bottom = await page.page.locator('.bottom').boundingBox();
+    expect(bottom!.y - (top!.y + top!.height)).toBeGreaterThan((2 / 3) * phone.viewport.height);
+    expect(await faultsOf(page)).toEqual([]);
   });
 
   test('deletes it in the service, too', async () => {

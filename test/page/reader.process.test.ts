@@ -196,6 +196,7 @@ describeWith(['chromium', 'whisper-cli', 'espeak-ng'], 'a user of the page', () 
       await textOf(page.page.locator('.growing')).toBe('Good morning.');
       phrase('b', '<b>How</b> are you?');
       await textOf(page.page.locator('.growing')).toBe('Good morning. <b>How</b> are you?');
+      expect(await faultsOf(page)).toEqual([]);
       await page.button('Stop and transcribe').click();
       await expect
         .poll(() => asked, patience)
