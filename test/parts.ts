@@ -40,6 +40,7 @@ export const parts: readonly Part[] = [
       'generated/*.json',
       'src/index.ts',
       'src/client/**',
+      'src/sandbox/**',
       'src/conformance/**',
       'src/engine-host/registry/load-definition.ts',
       'src/engine-host/assets/**',

@@ -22,6 +22,10 @@ const commands: Readonly<Record<string, Command>> = {
       await import('./start.ts');
     },
   },
+  sandbox: {
+    about: 'run a command, such as your tests, with a sandbox: sandbox -- pytest',
+    run: () => import('./sandbox.ts'),
+  },
   setup: { about: 'install local models and what they need, then exit', run: () => import('./setup.ts') },
   doctor: { about: 'report what was found, what is missing, and how to fix it', run: () => import('./doctor.ts') },
   models: { about: 'local models and voices: models list, models remove NAME', run: () => import('./models.ts') },

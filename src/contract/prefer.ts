@@ -71,7 +71,8 @@ export function readPreferred(operation: string, request: Preferring, query: str
   return answerWith({ mediaType, body: mediaType === 'application/problem+json' ? { ...body, instance: id } : body });
 }
 
-function readFaults(preferences: Preferences, refuses: boolean): Faults {
+/** `refuses`: throws `invalid-request` for malformed values, which otherwise have no effect. */
+export function readFaults(preferences: Preferences, refuses: boolean): Faults {
   const given = Object.entries(faults).filter(([name]) => preferences[name] !== undefined);
   const wrong = given.find(([name, { syntax }]) => !syntax.test(preferences[name] ?? ''));
   if (wrong && refuses) throw invalid('header', '/Prefer', `must have ${wrong[1].rule} as ${wrong[0]}.`);

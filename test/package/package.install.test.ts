@@ -154,6 +154,7 @@ describe.each(['newest', 'oldest'] as const)('on the %s Node.js', (which) => {
       bytes: transcription,
       path: transcription,
       refusal: { isOurs: true, code: 'invalid-request', status: 422 },
+      sandbox: [503, 'Hello.'],
       embedded: 'ruler',
       page: [200, 'text/html; charset=utf-8'],
     });
@@ -231,7 +232,7 @@ describe('the command', () => {
     const { code, stdout } = await ask({}, '--help');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Usage: npx @parlance\/server \[command\] \[options\]\n/);
-    for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'init-engine', 'check-engine'])
+    for (const name of ['start', 'setup', 'doctor', 'init', 'key', 'init-engine', 'check-engine', 'sandbox'])
       expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
   });
 

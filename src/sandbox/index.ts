@@ -1,0 +1,156 @@
+/** `@parlance/server/sandbox`: a service in sandbox mode, in the process of the tests that use it. */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { PassThrough } from 'node:stream';
+import type { Options } from '../../engines/sandbox/options.ts';
+import { createClient, type Client, type SpeechRequest } from '../client/index.ts';
+import { readFaults, type Faults } from '../contract/prefer.ts';
+import { createApp, createLog, loadSettings } from '../index.ts';
+
+/** Options of `startSandbox`: those of the engine `sandbox`. */
+export interface SandboxOptions extends Options {
+  /** Path of a settings file, whose engines replace the sandbox. Defaults to none if not specified. */
+  readonly config?: string | undefined;
+}
+
+/** What happens to the next requests. Seconds, bytes and events as in the header `Prefer`. */
+export interface Fault extends Faults {
+  /** Status of a declared response, which is the answer. */
+  readonly code?: number;
+  /** Number of requests. Defaults to 1 if not specified. */
+  readonly times?: number;
+}
+
+/** A running sandbox. Disposing of it ends its requests and deletes its files. */
+export interface Sandbox extends AsyncDisposable {
+  readonly url: string;
+  readonly client: Client;
+  /** Variables for OpenAI's SDKs, and for programs that use the client. */
+  readonly env: Readonly<Record<'PARLANCE_URL' | 'OPENAI_BASE_URL' | 'OPENAI_API_KEY', string>>;
+  /** The requests to the APIs so far, including upgrades to a WebSocket. They are kept in memory with their bodies. */
+  readonly requests: readonly Request[];
+  /** Resolves with a recording whose transcript is the text. `format` defaults to `wav` if not specified. */
+  speak(text: string, format?: SpeechRequest['format']): Promise<File>;
+  /** Applies a fault to the next requests without `Prefer`. Those of earlier calls come first. Throws for invalid values. */
+  next(fault: Fault): void;
+}
+
+/**
+ * Starts a service in sandbox mode on a free port of 127.0.0.1. It reads no environment variables. Throws a
+ * `SettingsError` or a `RegistryError`.
+ *
+ * @example
+ * import { startSandbox } from '@parlance/server/sandbox';
+ *
+ * await using sandbox = await startSandbox();
+ * const recording = await sandbox.speak('Good morning.');
+ * console.log((await sandbox.client.transcribe(recording)).text);
+ */
+export async function startSandbox({ config, ...options }: SandboxOptions = {}): Promise<Sandbox> {
+  const directory = await mkdtemp(join(tmpdir(), 'parlance-sandbox-'));
+  try {
+    return await openSandbox(directory, options, config);
+  } catch (error) {
+    await rm(directory, { recursive: true });
+    throw error;
+  }
+}
+
+async function openSandbox(directory: string, options: Options, config?: string): Promise<Sandbox> {
+  const file = config === undefined ? {} : { PARLANCE_CONFIG: resolve(config) };
+  const env = { PARLANCE_SANDBOX: 'on', DATA_DIR: directory, NODE_ENV: 'production', ...file };
+  const loaded = loadSettings(env, directory);
+  const engines = { sandbox: { use: 'sandbox', ...options } };
+  const settings = config === undefined ? { ...loaded, engines, baseDir: process.cwd() } : loaded;
+  const app = await createApp({ settings, env, log: createLog('silent') });
+  const [faults, requests, sockets]: [PendingFault[], Request[], Set<Socket>] = [[], [], new Set()];
+
+  function receive(req: IncomingMessage): void {
+    const isOfApp = req.headers[ownHeader] === undefined && req.method !== 'TRACE'; // which a Request cannot have
+    if (!isOfApp || !/^\/(api\/)?v1\//.test(req.url ?? '')) return;
+    requests.push(copyOf(req, url));
+    const [fault] = faults;
+    if (!fault || req.headers.prefer !== undefined) return;
+    req.headers.prefer = fault.prefer;
+    fault.times -= 1;
+    if (fault.times <= 0) faults.shift();
+  }
+
+  const shouldUpgradeCallback = (req: IncomingMessage) => req.url?.startsWith('/v1/realtime') === true;
+  const server = createServer({ shouldUpgradeCallback }, (req, res) => {
+    receive(req);
+    app.listener(req, res);
+  }).on('upgrade', (req, socket, head) => {
+    receive(req);
+    void app.upgrade(req, socket, head);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const own = createClient({
+    baseUrl: url,
+    fetch(request) {
+      request.headers.set(ownHeader, 'on');
+      return fetch(request);
+    },
+  });
+
+  async function end(): Promise<void> {
+    server.close();
+    await app[Symbol.asyncDispose]();
+    for (const socket of sockets) socket.destroy();
+    await rm(directory, { recursive: true, force: true });
+  }
+  let ended: Promise<void> | undefined;
+  return {
+    ...{ url, requests, client: createClient({ baseUrl: url }) },
+    env: { PARLANCE_URL: url, OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'sandbox' },
+    async speak(text, format = 'wav') {
+      const sound = await (await own.speak({ text, format })).blob();
+      return new File([sound], `speech.${format}`, { type: sound.type });
+    },
+    next({ times = 1, ...fault }) {
+      if (!(times >= 1)) throw new RangeError('times must be at least 1');
+      const values = Object.fromEntries(Object.entries(fault).map(([name, value]) => [name, String(value)]));
+      readFaults(values, true);
+      faults.push({
+        times,
+        prefer: Object.entries(values)
+          .map((pair) => pair.join('='))
+          .join(', '),
+      });
+    },
+    [Symbol.asyncDispose]: () => (ended ??= end()),
+  };
+}
+
+/** Marks the requests of `speak`. */
+const ownHeader = 'x-parlance-own';
+
+interface PendingFault {
+  readonly prefer: string;
+  times: number;
+}
+
+/** A copy for the test, whose body can be read at any time. */
+function copyOf(req: IncomingMessage, url: string): Request {
+  const { method = 'GET' } = req;
+  const headers = Object.entries(req.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const target = new URL(req.url ?? '', url);
+  if (method === 'GET' || method === 'HEAD') return new Request(target, { method, headers });
+  const body = new PassThrough();
+  // A listener would make the data flow before the service reads it.
+  const emit = req.emit.bind(req) as (event: string, ...given: unknown[]) => boolean;
+  req.emit = (event: string, ...given: unknown[]) => {
+    if (event === 'data') body.write(given[0]);
+    return emit(event, ...given);
+  };
+  req.once('close', () => body.end());
+  return new Request(target, { method, headers, body, duplex: 'half' });
+}

@@ -1,0 +1,99 @@
+/** `parlance sandbox -- COMMAND`, and what a process has after it has started and disposed of fifty sandboxes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runScript } from '../support/scripts.ts';
+import { entriesOf, temporaryDirectory, writeFiles } from '../support/temporary.ts';
+
+const main = new URL('../../src/bin/sandbox.ts', import.meta.url).pathname;
+
+async function run(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  const cwd = await temporaryDirectory();
+  const TMPDIR = await temporaryDirectory();
+  await writeFiles(cwd, files);
+  const end = await runScript('src/bin/sandbox.ts', args, { cwd, env: { TMPDIR } });
+  expect(await entriesOf(TMPDIR)).toEqual([]);
+  return end;
+}
+
+describe('the command', () => {
+  it('finds the sandbox in its environment, and its exit code is that of the sandbox', async () => {
+    const script = `
+      const { PARLANCE_URL, OPENAI_BASE_URL, OPENAI_API_KEY: key } = process.env;
+      const chat = { model: 'sandbox-chat', messages: [{ role: 'user', content: 'say: Hello' }] };
+      const headers = { 'content-type': 'application/json', authorization: 'Bearer ' + key };
+      const call = { method: 'POST', headers, body: JSON.stringify(chat) };
+      const answer = await (await fetch(OPENAI_BASE_URL + '/chat/completions', call)).json();
+      console.log(answer.choices[0].message.content, (await fetch(PARLANCE_URL + '/readyz')).status, process.argv[1]);
+      process.exit(7);`;
+    // A sandbox does not read the settings of the project.
+    const files = { 'parlance.config.yaml': 'nonsense: true\n' };
+    const args = ['--', process.execPath, '--input-type=module', '-e', script, '--', '--config'];
+    expect(await run(args, files)).toEqual({ code: 7, stdout: 'Hello 200 --config\n', stderr: '' });
+  });
+
+  it('has the answers of --config', async () => {
+    const files = { 'test.yaml': 'engines: { mock: { use: sandbox, answers: [{ contains: Hi, say: Hello }] } }\n' };
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }] });
+    const line = `curl -s --json '${body}' $PARLANCE_URL/api/v1/chat`;
+    const { stdout } = await run(['--config', 'test.yaml', '--', 'sh', '-c', line], files);
+    expect(JSON.parse(stdout)).toMatchObject({ content: 'Hello' });
+  });
+
+  it.each([
+    [['--', 'sh', '-c', 'kill -KILL $$'], 137, /^$/],
+    [['--', './not-there'], 127, /^parlance sandbox: \.\/not-there cannot be started: .*ENOENT\n$/],
+    [[], 2, /^parlance sandbox: a command is missing/],
+    [['pytest', '-q'], 2, /^unknown option "-q"\n\nUsage: /],
+    [['--config', 'nothing.yaml', '--', 'true'], 1, /^Parlance cannot start\.\n.*there is no file/],
+  ])('%j ends with %d', async (args, code, stderr) => {
+    expect(await run(args)).toEqual({ code, stdout: '', stderr: expect.stringMatching(stderr) as string });
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('receives %s, and is waited for', async (signal) => {
+    const TMPDIR = await temporaryDirectory();
+    const script = `process.once('${signal}', () => setTimeout(() => process.exit(3), 20));
+      console.log('ready'); setInterval(() => {}, 1000);`;
+    const args = ['--conditions=parlance-source', main, '--', process.execPath, '-e', script];
+    const child = spawn(process.execPath, args, { env: { ...process.env, TMPDIR }, stdio: ['ignore', 'pipe', 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await once(child.stdout, 'data');
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([3, null]);
+    expect(await entriesOf(TMPDIR)).toEqual([]);
+  });
+});
+
+it('fifty sandboxes leave no files, handles or processes behind', async () => {
+  const cwd = await temporaryDirectory();
+  const TMPDIR = await temporaryDirectory();
+  const script = `
+    import { readdirSync } from 'node:fs';
+    import { startSandbox } from '@parlance/server/sandbox';
+    const handles = () => process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap');
+    const state = () => ({ descriptors: readdirSync('/proc/self/fd').length, handles: handles().length });
+    const use = async (speaks) => {
+      await using sandbox = await startSandbox();
+      if (speaks) await sandbox.client.transcribe(await sandbox.speak('Hello.', 'mp3'));
+    };
+    for (let time = 0; time < 2; time += 1) await use(true);
+    const first = state();
+    for (let time = 2; time < 50; time += 1) await use(time % 10 === 9);
+    console.log(JSON.stringify({ first, last: state(), files: readdirSync(process.env.TMPDIR) }));
+    // And the process ends by itself.`;
+  const home = new URL('../..', import.meta.url).pathname;
+  const args = ['--conditions=parlance-source', '--input-type=module', '-e', script];
+  const child = spawn(process.execPath, args, { cwd: home, env: { ...process.env, TMPDIR, HOME: cwd } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  expect(await once(child, 'close')).toEqual([0, null]);
+  const { first, last, files } = JSON.parse(stdout) as {
+    first: { descriptors: number };
+    last: object;
+    files: string[];
+  };
+  expect(last).toEqual(first);
+  expect(files).toEqual([]);
+  expect(await entriesOf(cwd)).toEqual([]);
+});
